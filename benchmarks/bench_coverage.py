@@ -44,7 +44,11 @@ def covariances(x: np.ndarray, n: np.ndarray, betas: np.ndarray) -> np.ndarray:
 
 
 def measure(
-    quadratic: Quadratic, accuracy: np.ndarray, beta: np.ndarray, tables: int, rng: np.random.Generator
+    quadratic: Quadratic,
+    accuracy: np.ndarray,
+    beta: np.ndarray,
+    tables: int,
+    rng: np.random.Generator,
 ) -> dict:
     """Return the share of tables, drawn from accuracies, whose intervals cover the points of coefficients."""
     x, n, means = quadratic.x, quadratic.n, quadratic.means
@@ -60,7 +64,11 @@ def measure(
         if not np.isfinite(true):
             continue
         at = np.array([place(point, value, means) for value in values])
-        along = {"ecl50": betas[:, 2], "id50": betas[:, 1], "nt50": betas[:, 3] + 2 * betas[:, 4] * values}
+        along = {
+            "ecl50": betas[:, 2],
+            "id50": betas[:, 1],
+            "nt50": betas[:, 3] + 2 * betas[:, 4] * values,
+        }
         slopes = along[point]
         se = np.sqrt(np.einsum("ri,rij,rj->r", at, spread, at)) / np.abs(slopes)
         row[f"{point} delta"] = (np.abs(values - true) <= norm.ppf((1 + LEVEL) / 2) * se).mean()
@@ -79,12 +87,17 @@ def simulate(tables: int) -> pd.DataFrame:
         richest = fit_glm(cells[cells["model"] == quadratic.model], f"correct ~ {FIXED_SUMS}")
         truths = {"paper's": (quadratic.accuracy, quadratic.fit.coef)}
         if richest.status == "ok":
-            beta = maximise(quadratic.x, quadratic.n, quadratic.x.T @ (quadratic.n * richest.accuracy))[0]
+            beta = maximise(
+                quadratic.x, quadratic.n, quadratic.x.T @ (quadratic.n * richest.accuracy)
+            )[0]
             truths["richer"] = (richest.accuracy, beta)
         for number, (name, (accuracy, beta)) in enumerate(truths.items()):
             rng = np.random.default_rng([index, number])
             row = measure(quadratic, accuracy, beta, tables, rng)
-            rows.append({"model": quadratic.model, "tier": TIER_OF.get(quadratic.model, ""), "truth": name} | row)
+            rows.append(
+                {"model": quadratic.model, "tier": TIER_OF.get(quadratic.model, ""), "truth": name}
+                | row
+            )
     return pd.DataFrame(rows)
 
 
@@ -93,12 +106,21 @@ def summarise(coverage: pd.DataFrame) -> list[tuple[str, str]]:
     rows = []
     for method in ("delta", "profile"):
         of_method = [column for column in coverage if column.endswith(f" {method}")]
-        middle = coverage[coverage["tier"] == "mid"].melt("model", of_method, "point", "share").dropna()
+        middle = (
+            coverage[coverage["tier"] == "mid"].melt("model", of_method, "point", "share").dropna()
+        )
         low, shares = middle[middle["share"] < 0.93], middle["share"]
-        named = sorted({f"{one.point.split()[0].upper()} of {one.model}" for one in low.itertuples()})
+        named = sorted(
+            {f"{one.point.split()[0].upper()} of {one.model}" for one in low.itertuples()}
+        )
         misses = f"; below 93%: {', '.join(named)}" if named else ""
         span = f"{100 * shares.min():.1f} to {100 * shares.max():.1f}%"
-        rows.append((f"coverage of 95% {method} intervals of the capacity points, middle tier{misses}", span))
+        rows.append(
+            (
+                f"coverage of 95% {method} intervals of the capacity points, middle tier{misses}",
+                span,
+            )
+        )
     return rows
 
 
@@ -107,12 +129,19 @@ def show(coverage: pd.DataFrame, tables: int) -> None:
     columns = [column for column in coverage if " " in column]
     print(f"coverage in % of nominal {LEVEL:.0%} intervals, {tables:,} tables a model and truth")
     print(f"(standard error {100 * np.sqrt(LEVEL * (1 - LEVEL) / tables):.2f})")
-    print(coverage.assign(**{c: (100 * coverage[c]).round(1) for c in columns}).to_string(index=False, na_rep=""))
+    print(
+        coverage.assign(**{c: (100 * coverage[c]).round(1) for c in columns}).to_string(
+            index=False, na_rep=""
+        )
+    )
     for truth, own in coverage.groupby("truth", sort=False):
         outside = own[columns].apply(lambda values: values.notna() & ~values.between(0.93, 0.97))
         print(f"\ntruth {truth}: outside 93-97%")
         for column in columns:
-            names = ", ".join(f"{m} ({100 * v:.1f})" for m, v in own.loc[outside[column], ["model", column]].to_numpy())
+            names = ", ".join(
+                f"{m} ({100 * v:.1f})"
+                for m, v in own.loc[outside[column], ["model", column]].to_numpy()
+            )
             print(f"  {column}: {names or 'none'}")
 
 

@@ -16,6 +16,7 @@ import time
 import tracemalloc
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 
 import reference_generator
 
@@ -103,7 +104,9 @@ def measure_editions(repeats: int) -> dict[str, float]:
     figures : dict of str to float
         For each edition the ratio over all puzzles together, and the largest over one length and difficulty.
     """
-    editions = [resolve_edition(name) for name in ("python", "elixir-1.14", "elixir-1.16", "elixir-1.17")]
+    editions = [
+        resolve_edition(name) for name in ("python", "elixir-1.14", "elixir-1.16", "elixir-1.17")
+    ]
 
     def draw(edition: Edition, N: int, d: int, with_text: bool) -> None:
         for puzzle_id in range(FIRST_ID, FIRST_ID + max(1, 1_000 // N)):
@@ -114,21 +117,35 @@ def measure_editions(repeats: int) -> dict[str, float]:
     figures = {}
     for words, with_text in (("", True), ("draws_", False)):
         spent = [
-            best_seconds({one: lambda one=one: draw(one, N, d, with_text) for one in editions}, repeats)  # noqa: B023
+            best_seconds({one: partial(draw, one, N, d, with_text) for one in editions}, repeats)
             for N in (20, 50, 100, 250, 2_500)
             for d in (1, 3, 5, 7, 10)
         ]
         for edition in editions[1:]:
             ratios = [point[edition] / point[editions[0]] for point in spent]
-            whole = sum(point[edition] for point in spent) / sum(point[editions[0]] for point in spent)
-            figures |= {f"{edition}_{words}ratio": whole, f"{edition}_{words}ratio_most": max(ratios)}
+            whole = sum(point[edition] for point in spent) / sum(
+                point[editions[0]] for point in spent
+            )
+            figures |= {
+                f"{edition}_{words}ratio": whole,
+                f"{edition}_{words}ratio_most": max(ratios),
+            }
     return figures
 
 
 def measure_memory(jobs: int) -> dict[str, float]:
     """Write the default set with the command; return the memory of its largest process, in MiB."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "cogniload_repro", "puzzles", "--out", folder, "--jobs", str(jobs)]
+        command = [
+            sys.executable,
+            "-m",
+            "cogniload_repro",
+            "puzzles",
+            "--out",
+            folder,
+            "--jobs",
+            str(jobs),
+        ]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         _, status, usage = os.wait4(process.pid, 0)
         if status:
@@ -139,16 +156,28 @@ def measure_memory(jobs: int) -> dict[str, float]:
 def name_figures(figures: dict[str, float], jobs: int) -> list[tuple[str, str]]:
     """Choose the figures that the README shows."""
     return [
-        ("puzzles: id chain against the plain reference, one core", f"{figures['chain_ratio']:.1f} x"),
-        ("puzzles: chain and text against the plain reference", f"{figures['chain_text_ratio']:.1f} x"),
+        (
+            "puzzles: id chain against the plain reference, one core",
+            f"{figures['chain_ratio']:.1f} x",
+        ),
+        (
+            "puzzles: chain and text against the plain reference",
+            f"{figures['chain_text_ratio']:.1f} x",
+        ),
         (f"puzzles: {jobs} processes against one", f"{figures['parallel_ratio']:.1f} x"),
         ("puzzles a second, one core", f"{figures['puzzles_per_s']:,.0f}"),
         *(
-            (f"a statement of N = {N:,}, d = 10, with its text", f"{figures[f'N{N}_us_per_statement']:.1f} µs")
+            (
+                f"a statement of N = {N:,}, d = 10, with its text",
+                f"{figures[f'N{N}_us_per_statement']:.1f} µs",
+            )
             for N in LENGTHS
         ),
         (f"a puzzle of N = {LENGTHS[-1]:,}, d = 10", f"{figures[f'N{LENGTHS[-1]}_s']:.2f} s"),
-        ("a puzzle of the Elixir edition with its text, against the port's", f"{figures['elixir-1.17_ratio']:.1f} x"),
+        (
+            "a puzzle of the Elixir edition with its text, against the port's",
+            f"{figures['elixir-1.17_ratio']:.1f} x",
+        ),
         ("largest process while the 14,000 are written", f"{figures['puzzles_peak_mib']:.0f} MiB"),
     ]
 
@@ -158,9 +187,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--json", action="store_true", help="print rows of (what, figure) for the README")
+    parser.add_argument(
+        "--json", action="store_true", help="print rows of (what, figure) for the README"
+    )
     options = parser.parse_args()
-    figures = measure_chain(options.repeats) | measure_parallel(options.jobs) | measure_lengths(options.repeats)
+    figures = (
+        measure_chain(options.repeats)
+        | measure_parallel(options.jobs)
+        | measure_lengths(options.repeats)
+    )
     figures |= measure_editions(options.repeats) | measure_memory(options.jobs)
     if options.json:
         print(json.dumps(name_figures(figures, options.jobs)))

@@ -55,7 +55,11 @@ def make_trace(chars: int, *, ascii_only: bool) -> str:
     while size < chars:
         person = rng.choice(PUZZLE.people)
         arrow = "->" if ascii_only else "→"
-        lines += [f"{rng.choice(statements)}.", f"{person}: checked {arrow} still the same, so on to the next.", ""]
+        lines += [
+            f"{rng.choice(statements)}.",
+            f"{person}: checked {arrow} still the same, so on to the next.",
+            "",
+        ]
         size += sum(map(len, lines[-3:])) + 3
     return "\n".join(lines)
 
@@ -84,7 +88,10 @@ def best_times(*functions) -> list[float]:
     """Return the shortest CPU time of each function, in seconds; they take turns under the same load."""
     timers = [timeit.Timer(function, timer=time.process_time) for function in functions]
     numbers = [max(1, int(0.004 / max(timer.timeit(2) / 2, 1e-7))) for timer in timers]
-    rounds = [[timer.timeit(number) / number for timer, number in zip(timers, numbers, strict=True)] for _ in range(25)]
+    rounds = [
+        [timer.timeit(number) / number for timer, number in zip(timers, numbers, strict=True)]
+        for _ in range(25)
+    ]
     return [min(times) for times in zip(*rounds, strict=True)]
 
 
@@ -97,13 +104,17 @@ def bench_responses() -> dict[str, list[float]]:
                 raise SystemExit(f"{shape}: the verdicts differ")
             functions = (reference_score, score_response, explain_response)
             calls = [partial(function, response, **QUESTION) for function in functions]
-            times[shape if ascii_only else f"{shape}, non-ASCII"] = best_times(*calls, response.lower)
+            times[shape if ascii_only else f"{shape}, non-ASCII"] = best_times(
+                *calls, response.lower
+            )
     return times
 
 
 def print_responses(times: dict[str, list[float]]) -> None:
     """Print all that was measured on single responses."""
-    print(f"{'shape':64}{'literal µs':>12}{'scored µs':>11}{'ratio':>8}{'explained':>11}{'lower µs':>10}")
+    print(
+        f"{'shape':64}{'literal µs':>12}{'scored µs':>11}{'ratio':>8}{'explained':>11}{'lower µs':>10}"
+    )
     for shape, (literal, scored, explained, lowered) in times.items():
         print(
             f"{shape:64}{literal * 1e6:12.1f}{scored * 1e6:11.2f}{literal / scored:7.1f}x"
@@ -115,7 +126,10 @@ def name_responses(times: dict[str, list[float]]) -> list[tuple[str, str]]:
     """Return what was measured on single responses as rows of what and figure."""
     ratio = {shape: literal / scored for shape, (literal, scored, *_) in times.items()}
     rows = [
-        (f"scoring against Algorithms 1-3 as printed: {shape}", f"{ratio[shape]:.1f}x, non-ASCII {other:.1f}x")
+        (
+            f"scoring against Algorithms 1-3 as printed: {shape}",
+            f"{ratio[shape]:.1f}x, non-ASCII {other:.1f}x",
+        )
         for shape in ratio
         if (other := ratio.get(f"{shape}, non-ASCII"))
     ]
@@ -134,15 +148,29 @@ def write_build(folder: Path) -> float:
         with table_writer(folder / f"outputs/model-{model}.parquet", OUTPUTS, label) as writer:
             for first in range(0, ROWS, 500):
                 asked = {"model": f"model-{model}", "name": PUZZLE.name, **TOKENS}
-                rows = [asked | {"response": f"{number} {response}"} for number in range(first, first + 500)]
+                rows = [
+                    asked | {"response": f"{number} {response}"}
+                    for number in range(first, first + 500)
+                ]
                 writer.write_table(pa.Table.from_pylist(rows, writer.schema))
-    write_table(folder / "puzzles.parquet", pa.Table.from_pylist([puzzle_row(PUZZLE)], PUZZLES), label)
+    write_table(
+        folder / "puzzles.parquet", pa.Table.from_pylist([puzzle_row(PUZZLE)], PUZZLES), label
+    )
     return MODELS * ROWS * len(response.encode()) / 1e6
 
 
 def bench_command(build: Path, megabytes: float) -> list[tuple[str, str]]:
     """Return rows a second of CPU time, and the memory of the largest process of `cogniload score`."""
-    command = [sys.executable, "-m", "cogniload_repro", "score", "--build", str(build), "--jobs", "1"]
+    command = [
+        sys.executable,
+        "-m",
+        "cogniload_repro",
+        "score",
+        "--build",
+        str(build),
+        "--jobs",
+        "1",
+    ]
     subprocess.run(command, check=True, capture_output=True)
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     start = time.process_time()
@@ -162,7 +190,9 @@ def time_executors(build: Path, executors: dict[str, Executor]) -> dict[str, flo
     for turn in range(5):
         for name, executor in executors.items():
             start = time.perf_counter()
-            score_dataset(build / "outputs", build / "puzzles.parquet", build / f"{name}-{turn}", executor)
+            score_dataset(
+                build / "outputs", build / "puzzles.parquet", build / f"{name}-{turn}", executor
+            )
             times[name, turn] = time.perf_counter() - start
     return {name: min(times[name, turn] for turn in range(1, 5)) for name in executors}
 
@@ -175,7 +205,9 @@ def start_cluster(stack: ExitStack, folder: Path) -> str:
     host = ("--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(file))
     for role in (("scheduler", "--port", "0"), *[("worker", "--nthreads", "1", "--no-nanny")] * 2):
         command = [sys.executable, "-m", "dask", *role, *host]
-        process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         stack.callback(process.wait)
         stack.callback(process.kill)
         while not file.exists():
@@ -190,7 +222,9 @@ def bench_cluster(build: Path) -> list[tuple[str, str]]:
     with ExitStack() as stack:
         address = start_cluster(stack, build)
         places = {"local": None, "cluster": address}
-        executors = {name: stack.enter_context(open_executor(2, place)) for name, place in places.items()}
+        executors = {
+            name: stack.enter_context(open_executor(2, place)) for name, place in places.items()
+        }
         times = time_executors(build, executors)
     for path in (build / "local-0").iterdir():
         if path.read_bytes() != (build / "cluster-0" / path.name).read_bytes():

@@ -57,13 +57,18 @@ def attempt(rng, setting, states, needles_left, hays_left):
             return None
         updates[category] = rng.choice(free)
     affected = [person for person in people if holds(states[person], conditions)]
-    after = {person: {**states[person], **updates} if person in affected else states[person] for person in people}
+    after = {
+        person: {**states[person], **updates} if person in affected else states[person]
+        for person in people
+    }
     affected_others = [person for person in others if person in affected]
     equal = [person for person in affected_others if after[person] == after[poi]]
     if is_hay and (poi in affected or len(equal) == len(affected_others)):
         return None
     if not is_hay and affected_others:
-        already = [person for person in others if person not in affected and holds(states[person], updates)]
+        already = [
+            person for person in others if person not in affected and holds(states[person], updates)
+        ]
         if len(affected_others) == len(others) or len(equal) + len(already) == len(others):
             return None
     if any(after[person] == after[poi] for person in others):
@@ -109,8 +114,12 @@ def draw(rng, N, d, needles, puzzle_id):
         clauses = [PHRASES[name].initial.format(start[person][name]) for name in order]
         lines.append(f"{person} {' and '.join(clauses)}.")
     for number, statement in enumerate(statements, 1):
-        conditions = " and ".join(PHRASES[name].condition.format(value) for name, value in statement.conditions)
-        updates = " and ".join(PHRASES[name].update.format(value) for name, value in statement.updates)
+        conditions = " and ".join(
+            PHRASES[name].condition.format(value) for name, value in statement.conditions
+        )
+        updates = " and ".join(
+            PHRASES[name].update.format(value) for name, value in statement.updates
+        )
         lines.append(f"{number}. The people {conditions} {updates}")
     lines += ["", PHRASES[category].question.format(poi)]
     solution = states[poi][category]

@@ -24,18 +24,30 @@ from cogniload_repro.puzzles.sets import draw_rows
 MODEL, NAME = "DeepSeek-R1-Distill-Llama-70B", "llama3"
 entry = json.loads(TOKENIZERS.read_text("utf-8"))[NAME]
 editions = [resolve_edition(name) for name in ("python", "elixir")]
-sets = {str(edition): PuzzleSet(PAPER_GRID, scheme="default", edition=edition) for edition in editions}
+sets = {
+    str(edition): PuzzleSet(PAPER_GRID, scheme="default", edition=edition) for edition in editions
+}
 sets["expected"] = PuzzleSet(PAPER_GRID, 1_000, 7, scheme="spawn")
 parts = []
 for name, puzzles in sets.items():
     rows, counts = draw_rows(puzzles), []
     while batch := list(islice(rows, 5_000)):  # the texts of a set need not be in memory together
         frame = pd.DataFrame(batch)
-        counts.append(frame[["name", "N", "d", "ratio_pct"]].assign(**{NAME: count(NAME, entry, list(frame["text"]))}))
-    means = compare_prompts(pd.concat(counts)).query("model == @MODEL and quantity == 'prompt_mean'").drop(columns="se")
+        counts.append(
+            frame[["name", "N", "d", "ratio_pct"]].assign(
+                **{NAME: count(NAME, entry, list(frame["text"]))}
+            )
+        )
+    means = (
+        compare_prompts(pd.concat(counts))
+        .query("model == @MODEL and quantity == 'prompt_mean'")
+        .drop(columns="se")
+    )
     errors = prompt_statistics(pd.concat(counts), NAME)[["N", "d", "total", "se_mean"]]
     parts.append(
-        means.merge(errors, on=["N", "d"]).assign(set=name).rename(columns={"total": "puzzles", "se_mean": "se"})
+        means.merge(errors, on=["N", "d"])
+        .assign(set=name)
+        .rename(columns={"total": "puzzles", "se_mean": "se"})
     )
 table = pd.concat(parts)[["set", "puzzles", "N", "d", "printed", "counted", "se", "overhead", "z"]]
 table.round(3).to_csv(DATA / "companions" / "edition_lengths.csv", index=False, lineterminator="\n")

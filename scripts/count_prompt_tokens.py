@@ -37,11 +37,26 @@ def fetch(name: str, entry: dict) -> bytes:
     if not kept.exists():
         with TemporaryDirectory() as place:
             if entry["client"] == "pip":
-                command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:"]
+                command = [
+                    sys.executable,
+                    "-m",
+                    "pip",
+                    "download",
+                    "-q",
+                    "--no-deps",
+                    "--only-binary=:all:",
+                ]
                 command += [] if entry["platform"] == "any" else ["--platform", entry["platform"]]
                 command += ["-d", place, f"{entry['package']}=={entry['version']}"]
             else:
-                command = ["npm", "pack", "-s", "--pack-destination", place, f"{entry['package']}@{entry['version']}"]
+                command = [
+                    "npm",
+                    "pack",
+                    "-s",
+                    "--pack-destination",
+                    place,
+                    f"{entry['package']}@{entry['version']}",
+                ]
             subprocess.run(command, check=True)
             (package,) = Path(place).iterdir()
             if package.suffix == ".whl":
@@ -53,7 +68,9 @@ def fetch(name: str, entry: dict) -> bytes:
         FOLDER.mkdir(exist_ok=True)
         kept.write_bytes(content)
     if hashlib.sha256(content := kept.read_bytes()).hexdigest() != entry["sha256"]:
-        raise ValueError(f"{kept} does not have the SHA-256 of {TOKENIZERS}; delete it and run this again")
+        raise ValueError(
+            f"{kept} does not have the SHA-256 of {TOKENIZERS}; delete it and run this again"
+        )
     return content
 
 
@@ -64,8 +81,13 @@ def count(name: str, entry: dict, texts: list[str]) -> np.ndarray:
         library = tokenizers.Tokenizer.from_buffer(content)
         encode = lambda batch: library.encode_batch_fast(batch, add_special_tokens=False)  # noqa: E731
     else:
-        ranks = {base64.b64decode(token): int(rank) for token, rank in map(bytes.split, content.splitlines())}
-        library = tiktoken.Encoding(name, pat_str=entry["pattern"], mergeable_ranks=ranks, special_tokens={})
+        ranks = {
+            base64.b64decode(token): int(rank)
+            for token, rank in map(bytes.split, content.splitlines())
+        }
+        library = tiktoken.Encoding(
+            name, pat_str=entry["pattern"], mergeable_ranks=ranks, special_tokens={}
+        )
         encode = library.encode_ordinary_batch
     batches = (texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH))
     return np.array([len(tokens) for batch in batches for tokens in encode(batch)])
@@ -74,9 +96,13 @@ def count(name: str, entry: dict, texts: list[str]) -> np.ndarray:
 def main() -> None:
     """Count the puzzles of the committed table by their names, and write the table again."""
     entries = json.loads(TOKENIZERS.read_text("utf-8"))
-    puzzles = pd.DataFrame([draw_named(name) for name in tqdm(pd.read_parquet(COUNTS)["name"], "puzzles")])
+    puzzles = pd.DataFrame(
+        [draw_named(name) for name in tqdm(pd.read_parquet(COUNTS)["name"], "puzzles")]
+    )
     texts = puzzles["text"].tolist()
-    counts = {name: count(name, entry, texts) for name, entry in tqdm(entries.items(), "tokenizers")}
+    counts = {
+        name: count(name, entry, texts) for name, entry in tqdm(entries.items(), "tokenizers")
+    }
     sums = json.dumps({name: entry["sha256"] for name, entry in entries.items()})
     digest = hashlib.sha256("\0".join(texts).encode("utf-8")).hexdigest()
     table = puzzles[["name", "N", "d", "ratio_pct"]].assign(**counts)

@@ -24,7 +24,11 @@ def pages(html: Path) -> list[str]:
     """The book's own pages, without those that only lead to others."""
     files = sorted(html.rglob("*.html"))
     found = [file.relative_to(html).as_posix() for file in files if "_static" not in file.parts]
-    return [page for page in found if 'http-equiv="refresh"' not in (html / page).read_text("utf-8")[:600]]
+    return [
+        page
+        for page in found
+        if 'http-equiv="refresh"' not in (html / page).read_text("utf-8")[:600]
+    ]
 
 
 @contextlib.contextmanager
@@ -60,7 +64,11 @@ def turn_to(browser, address):
 
 def complaints(browser):
     """What the console has of errors and warnings since the address was opened."""
-    return [entry["message"] for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+    return [
+        entry["message"]
+        for entry in browser.get_log("browser")
+        if entry["level"] in ("SEVERE", "WARNING")
+    ]
 
 
 def traffic(browser):

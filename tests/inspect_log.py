@@ -9,14 +9,25 @@ import pyarrow as pa
 
 def make_header(model="openai/gpt-5-2025-08-07"):
     """What a log says of the whole run."""
-    run = {"eval_id": "e", "run_id": "r", "created": "2026-01-01T00:00:00+00:00", "task": "cogniload", "model": model}
+    run = {
+        "eval_id": "e",
+        "run_id": "r",
+        "created": "2026-01-01T00:00:00+00:00",
+        "task": "cogniload",
+        "model": model,
+    }
     return {"version": 2, "status": "success", "eval": run, "plan": {}, "results": {}, "stats": {}}
 
 
 def make_sample(identifier="20_1_1_770487_red", content="Sue wears red.", epoch=1, **fields):
     """One sample with its messages, output and usage."""
     message = {"id": "m", "content": content, "source": "generate", "role": "assistant"}
-    usage = {"input_tokens": 500, "output_tokens": 900, "total_tokens": 1400, "reasoning_tokens": 800}
+    usage = {
+        "input_tokens": 500,
+        "output_tokens": 900,
+        "total_tokens": 1400,
+        "reasoning_tokens": 800,
+    }
     return {
         "id": identifier,
         "epoch": epoch,

@@ -9,7 +9,21 @@ from myst_parser.parsers.mdit import create_md_parser
 HOSTILE = st.one_of(
     st.text(max_size=60),
     st.text(alphabet="`:{}[]()<>*_#|\\$~!&;=-+.\"'\n\t 1aé", max_size=60),
-    st.sampled_from(["#1", "a #b", "$$", "`x`", ":::\n# x", "```\n# x", "1. a", "&lt;", "<script>", "{raw}`x`", "'\""]),
+    st.sampled_from(
+        [
+            "#1",
+            "a #b",
+            "$$",
+            "`x`",
+            ":::\n# x",
+            "```\n# x",
+            "1. a",
+            "&lt;",
+            "<script>",
+            "{raw}`x`",
+            "'\"",
+        ]
+    ),
 )
 _EXTENSIONS = {"amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath", "substitution"}
 PARSER = create_md_parser(MdParserConfig(enable_extensions=_EXTENSIONS), RendererHTML)

@@ -61,7 +61,11 @@ def check_correct_answer(gold, s):
     if gold == "reaggea":
         return check_answer("reaggea", s) or check_answer("reggae", s)
     if gold == "sci-fi":
-        return check_answer("sci-fi", s) or check_answer("science fiction", s) or check_answer("science-fiction", s)
+        return (
+            check_answer("sci-fi", s)
+            or check_answer("science fiction", s)
+            or check_answer("science-fiction", s)
+        )
     if gold == "camp":
         return check_answer("camp", s) or check_answer("campground", s)
     if gold == "potatoes":
@@ -77,7 +81,9 @@ def last_place(value, s):
     """Where the last mention starts that CheckCorrectAnswer accepts, -1 if there is none."""
     last = -1
     for i in range(len(s) + 1):
-        if (i == 0 or s[i - 1] in ' ["*_{(') and any(s[i:].startswith(t) for t in SPELLINGS.get(value, [value])):
+        if (i == 0 or s[i - 1] in ' ["*_{(') and any(
+            s[i:].startswith(t) for t in SPELLINGS.get(value, [value])
+        ):
             last = i
     return last
 

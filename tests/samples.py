@@ -52,10 +52,10 @@ def counts_like(model, column):
     return pd.DataFrame(rows, columns=["N", "d", "ratio_pct", column]).assign(name="")
 
 
-def results_of(cells, provenance="reconstructed"):
+def results_of(cells):
     """Return the results of a build with some cells and the printed token lengths."""
     fits = (table(cells) for table in (glm_table, interactions_table, aic_table))
-    return Results(cells, *fits, load_table("tokens"), provenance)
+    return Results(cells, *fits, load_table("tokens"))
 
 
 def release_state(puzzle, **changes):

@@ -85,10 +85,15 @@ class Server:
         with self.lock:
             first, _ = key not in self.met, self.met.add(key)
         if first and own["trouble"] in ("429", "500"):
-            return int(own["trouble"]), {"error": {"message": "try later", "type": "server_error", "code": None}}
+            return int(own["trouble"]), {
+                "error": {"message": "try later", "type": "server_error", "code": None}
+            }
         if first and own["trouble"] == "stall":
             time.sleep(1.5)
-        limit, prompt_tokens = request.get("max_tokens") or request["max_completion_tokens"], len(text) // 4
+        limit, prompt_tokens = (
+            request.get("max_tokens") or request["max_completion_tokens"],
+            len(text) // 4,
+        )
         puzzle, others = own["puzzle"], [v for v in own["puzzle"].domains[own["puzzle"].category]]
         others.remove(puzzle.solution)
         value = puzzle.solution if own["end"] == "right" else others[0]
@@ -106,9 +111,19 @@ class Server:
 
 def complete(message, reason, prompt_tokens, spent):
     """The body of an answer, as the protocol has it."""
-    usage = {"prompt_tokens": prompt_tokens, "completion_tokens": spent, "total_tokens": prompt_tokens + spent}
+    usage = {
+        "prompt_tokens": prompt_tokens,
+        "completion_tokens": spent,
+        "total_tokens": prompt_tokens + spent,
+    }
     choice = {"index": 0, "message": message, "finish_reason": reason}
-    body = {"id": "c", "object": "chat.completion", "created": 0, "model": "solver", "choices": [choice]}
+    body = {
+        "id": "c",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "solver",
+        "choices": [choice],
+    }
     return body | {"usage": usage}
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from harness import run
 
-from cogniload_repro.files import RECONSTRUCTED
+from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.storage import write_table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,15 +36,17 @@ def assert_refused(arguments, *words: str) -> None:
 )
 def test_what_is_not_possible_is_a_sentence(tmp_path, arguments, words):
     """It names the value or the remedy, and nothing but the lock is in the build."""
-    assert_refused([*arguments, *([] if arguments[0] == "reconstruct" else ["--build", tmp_path])], *words)
+    assert_refused(
+        [*arguments, *([] if arguments[0] == "reconstruct" else ["--build", tmp_path])], *words
+    )
     assert {file.name for file in tmp_path.iterdir()} <= {".lock"}
 
 
 @pytest.fixture
 def fitted(tmp_path) -> Path:
     """A build with the reconstructed cells of two models."""
-    cells = pd.read_csv(RECONSTRUCTED / "cells.csv").query("model in ['QwQ-32B', 'gemini-2.5-pro']")
-    write_table(tmp_path / "cells.parquet", cells, {"provenance": "reconstructed"})
+    cells = load_cells(models=["QwQ-32B", "gemini-2.5-pro"]).drop(columns="log10_N")
+    write_table(tmp_path / "cells.parquet", cells)
     return tmp_path
 
 
@@ -54,10 +56,24 @@ def test_a_regression_is_refused_printed_kept_and_compared(fitted):
     fit = ("fit", "--build", fitted)
     assert_refused([*fit, "--formula", "correct ~ d + length"], "length", "log10_N")
     assert_refused([*fit, "--model", "gpt-6"], "gpt-6", "QwQ-32B")
+    for formula in ((), ("--formula", "correct ~ C(ratio_pct)")):
+        assert_refused(
+            [*fit, "--family", "poisson", *formula],
+            "there is no family 'poisson'; choose one of: logit,",
+        )
     said = run(*fit, "--formula", "correct ~ d + log10_N + I(2 * d)").stdout
     assert said.splitlines()[0] == "Reconstructed from the paper's tables, not raw outputs"
-    assert "QwQ-32B: not identified" in said
-    kept = ["--formula", "correct ~ d", "--family", "cloglog", "--model", "QwQ-32B", "--out", fitted / "mine.csv"]
+    assert "QwQ-32B: the cells determine 3 of its 4 coefficients" in said
+    kept = [
+        "--formula",
+        "correct ~ d",
+        "--family",
+        "cloglog",
+        "--model",
+        "QwQ-32B",
+        "--out",
+        fitted / "mine.csv",
+    ]
     assert "gemini" not in run(*fit, *kept).stdout
     columns = pd.read_csv(fitted / "mine.csv")[["model", "term", "family"]].to_numpy().tolist()
     assert columns == [["QwQ-32B", "Intercept", "cloglog"], ["QwQ-32B", "d", "cloglog"]]

@@ -25,4 +25,6 @@ def test_an_entry_is_true(entry):
         pytest.skip("no built book: run `make smoke` first")
     build = html.parents[2]
     assert (build / file.relative_to("data/build")).is_file()
-    assert file.parent.name == "notebooks" or file.stem in (build / notebook).read_text(encoding="utf-8")
+    assert file.parent.name == "notebooks" or file.stem in (build / notebook).read_text(
+        encoding="utf-8"
+    )

@@ -11,7 +11,7 @@ from scipy.stats import chi2, norm
 import cogniload_repro as cl
 from cogniload_repro.files import DATA, ICLR2026
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.models import MODELS
+from cogniload_repro.models import BY_NAME, MODELS
 from cogniload_repro.published import (
     ALPHA,
     STARRED,
@@ -21,12 +21,14 @@ from cogniload_repro.published import (
     load_printed,
     load_table,
 )
-from cogniload_repro.robustness.interactions import arms_of_the_u
-from cogniload_repro.statistics.fits import glm_table
+from cogniload_repro.reconstruction.sufficient import BETAS, derive_each
+from cogniload_repro.statistics.design import GRID, grid_means, roots_along_rho
 
 PLAIN = "correct ~ d + log10_N"
 GPT5, O3, PLUS = "gpt-5-2025-08-07", "o3-2025-04-16", "Phi-4-reasoning-plus"
-T2, T3, T4, T5, T6, TOKENS = map(load_table, ("table2", "table3", "table4", "table5", "table6", "tokens"))
+T2, T3, T4, T5, T6, TOKENS = map(
+    load_table, ("table2", "table3", "table4", "table5", "table6", "tokens")
+)
 BY_D, BY_N = T4.set_index(["model", "d"]), T5.set_index(["model", "N"])
 LONG = TOKENS[TOKENS["N"] == 250].set_index(["model", "d"])
 AT_250 = BY_N.xs(250, level="N")
@@ -40,7 +42,14 @@ def overflows():
     share = (AT_250["ctx"] / AT_250["samples"]).nlargest(5)
     assert list(share.index) == ["gemini-2.5-flash", "gemini-2.5-pro", PLUS, "Phi-4-reasoning",
                                  "DeepSeek-R1-Distill-Qwen-1.5B"]  # fmt: skip
-    return [f"{gemini:,} of the {T5['ctx'].sum():,}", *map("{:.0%}".format, share)]
+    totals = T5.groupby("model")[["ctx", "samples"]].sum()
+    rates = totals["ctx"] / totals["samples"]
+    weighted = rates[rates.index.str.startswith("gemini-2.5")].sum() / rates.sum()
+    return [
+        f"{gemini:,} of the {T5['ctx'].sum():,}",
+        f"{weighted:.0%} of them",
+        *map("{:.0%}".format, share),
+    ]
 
 
 def budget():
@@ -57,7 +66,11 @@ def quadratic_terms():
     starless = set(T2.loc[T2["beta_rho2_stars"] == "", "model"])
     assert starless == set(T6.loc[T6["p_lr"] >= STARRED, "model"])
     p = T6.set_index("model").loc["DeepSeek-R1-Distill-Qwen-7B", "p_lr"]
-    return [f"the same {len(starless)}", f"p = {p:.3f}", *(name.removesuffix("-2025-04-16") for name in starless)]
+    return [
+        f"the same {len(starless)}",
+        f"p = {p:.3f}",
+        *(name.removesuffix("-2025-04-16") for name in starless),
+    ]
 
 
 def nt50():
@@ -65,31 +78,41 @@ def nt50():
     row = T2.set_index("model").loc[PLUS]
     assert row["beta_rho"] + 2 * row["beta_rho2"] * row["nt50"] < 0
     assert row["nt50"] == T2["nt50"].min()
-    return [f"ρ = {row['nt50']}", f"up to {-row['beta_rho'] / row['beta_rho2'] - row['nt50']:.2f}"]
+    beta = row[list(BETAS)].to_numpy(float)
+    _, larger = roots_along_rho(beta[None], grid_means(GRID))[0]
+    return [f"ρ = {row['nt50']}", f"up to {larger:.2f}"]
 
 
 def one_row():
-    """The row that the counts behind Tables 4 to 6 give, and the two printed numbers that it misses."""
+    """The row that Tables 4 to 6 imply, and the two printed numbers of Table 2 that it misses."""
     name = "DeepSeek-R1-Distill-Qwen-32B"
-    fitted, printed = glm_table(cl.load_cells(models=[name])).iloc[0], load_printed("table2").set_index("model")
-    betas = [column for column in printed if column.startswith("beta") and not column.endswith("stars")]
-    differ = [beta for beta in betas if f"{fitted[beta]:.2f}" != printed.loc[name, beta]]
-    assert differ == ["beta_0", "beta_rho"]
-    return [*(f"{fitted[beta]:.2f}" for beta in differ), *printed.loc[name, differ]]
+    (row,) = derive_each([(BY_NAME[name], ())])
+    implied = [f"{beta:.2f}" for beta in row.beta]
+    printed = load_printed("table2").set_index("model").loc[name, list(BETAS)].tolist()
+    differ = [place for place, text in enumerate(implied) if text != printed[place]]
+    assert differ == [0, 3]  # the intercept and the coefficient of rho
+    return [*(implied[place] for place in differ), *(printed[place] for place in differ)]
 
 
 def rising_errors():
     """Models whose valid-logic errors rise at every step of d, and the counterexample."""
     counts = T4.pivot_table("valid_logic", "model", "d")
     falls = counts.loc["DeepSeek-R1-Distill-Qwen-32B"]
-    return [f"{(counts.diff(axis=1).iloc[:, 1:] > 0).all(axis=1).sum()} of 22", f"{falls[1]:,.0f}", f"{falls[3]:.0f}"]
+    return [
+        f"{(counts.diff(axis=1).iloc[:, 1:] > 0).all(axis=1).sum()} of 22",
+        f"{falls[1]:,.0f}",
+        f"{falls[3]:.0f}",
+    ]
 
 
 def prompt_lengths():
     """Ranges of the printed 90th percentiles of the models that Appendix H speaks of."""
     names = [name for name in T2["model"] if name.startswith(("gpt-5", "o3", "o4", "gemini-2.5"))]
     ends = LONG.loc[names, "prompt_p90"].groupby("d").agg(["min", "max"])
-    return [f"{low:,.0f} to {high:,.0f} at d = {d}" for d, low, high in ends.loc[[3, 5, 10]].itertuples()]
+    return [
+        f"{low:,.0f} to {high:,.0f} at d = {d}"
+        for d, low, high in ends.loc[[3, 5, 10]].itertuples()
+    ]
 
 
 def value_domains():
@@ -117,7 +140,10 @@ def uniquely_large():
     ctx = T5.pivot_table("ctx", "model", "N").loc[["gemini-2.5-flash", "gemini-2.5-pro"]]
     flash, pro = zip(ctx[250], ctx.sum(axis=1), strict=True)
     slope = T2.set_index("model").loc["gemini-2.5-pro", "beta_N"]
-    return [*(f"({one:.0f} against {other:.0f})" for one, other in zip(flash, pro, strict=True)), f"slope of {slope}"]
+    return [
+        *(f"({one:.0f} against {other:.0f})" for one, other in zip(flash, pro, strict=True)),
+        f"slope of {slope}",
+    ]
 
 
 def dependence_on_rho():
@@ -125,25 +151,21 @@ def dependence_on_rho():
     assert T2.loc[T2["beta_rho"].abs().idxmax(), "model"] == GPT5
     cells = cl.load_cells(models=[GPT5, O3])
     tests = [
-        2 * (cl.glm(cells, one, f"{PLAIN} + rho + I(rho**2)").llf - cl.glm(cells, one, PLAIN).llf) for one in (GPT5, O3)
+        2 * (cl.glm(cells, one, f"{PLAIN} + rho + I(rho**2)").llf - cl.glm(cells, one, PLAIN).llf)
+        for one in (GPT5, O3)
     ]
-    return [f"χ² = {tests[0]:.1f}, p = {chi2.sf(tests[0], 2):.0e}", f"p = {chi2.sf(tests[1], 2):.2f}"]
-
-
-def arms():
-    """Mean rises to the highest rho at the ends of both loads, and the models that have the differences' signs."""
-    rise = arms_of_the_u(cl.load_cells()).pivot_table("rise", ["load", "level"], "model")
-    ends = [rise.loc[end] for end in (("d", 1), ("d", 10), ("N", 20), ("N", 250))]
-    counts = (ends[1] < ends[0]).sum(), (ends[3] > ends[2]).sum()
-    levels = ("d = 1", "d = 10", "N = 20", "N = 250")
-    shown = [f"by {one.mean():.2f} at {level}" for one, level in zip(ends, levels, strict=True)]
-    return [*shown, f"at d = 1 in {counts[0]} models", f"at N = 20 in {counts[1]}:"]
+    return [
+        f"χ² = {tests[0]:.1f}, p = {chi2.sf(tests[0], 2):.0e}",
+        f"p = {chi2.sf(tests[1], 2):.2f}",
+    ]
 
 
 def models_listed():
     """Open models with 100 puzzles a cell, and those of the families that Section 3 names."""
     names = [model.name for model in MODELS if model.puzzles_per_cell == 100]
-    named = [name for name in T2["model"] if name.startswith(("gemini-2.5", "gpt-5", "DeepSeek-R1-0528"))]
+    named = [
+        name for name in T2["model"] if name.startswith(("gemini-2.5", "gpt-5", "DeepSeek-R1-0528"))
+    ]
     assert set(T2["model"]) - {*names, *named} == {O3, "o4-mini-2025-04-16"}
     return [f"{len(names)} open-weights", f"{len(names) + len(named)} of {len(T2)} models"]
 
@@ -151,7 +173,6 @@ def models_listed():
 NUMBERS = {
     "Overflows of gemini-2.5-pro, uniquely large": uniquely_large,
     "gpt-5 and ρ": dependence_on_rho,
-    "How difficulty and length shape the U": arms,
     "Models evaluated": models_listed,
     "The sign of d × ρ": lambda: [f"({((T3['p_drho'] < 0.01) & (T3['beta_drho'] < 0)).sum()} models at p < 0.01"],
     "Overflows, primarily of Gemini 2.5": overflows,
@@ -161,7 +182,7 @@ NUMBERS = {
         f"in {(T6['aic_quadratic'] < T6['aic_linear']).sum()} models", f"{(T6['p_lr'] < STARRED).sum()} is the number"
     ],
     "The meaning of NT50": nt50,
-    "One row of Table 2": one_row,
+    "One row of Table 6": one_row,
     "Errors that rise with difficulty": rising_errors,
     "Prompt lengths at N = 250": prompt_lengths,
     "The size of a value domain": value_domains,
@@ -182,24 +203,33 @@ def test_findings_without_a_recomputation_state_no_result():
     others = load_contradictions().set_index("title")["finding"].drop(list(NUMBERS))
     found = others.str.findall(r"(?<![-\w.])\d[\d,.]*\d%?|\b\d+ of\b").map(list)
     assert found[found.map(bool)].to_dict() == {"Name of a quantile": ["95%", "90%"]}
-    assert f"{norm.ppf(0.95):.9f}" in load_contradictions().set_index("title").loc["Name of a quantile", "passage_1"]
+    assert (
+        f"{norm.ppf(0.95):.9f}"
+        in load_contradictions().set_index("title").loc["Name of a quantile", "passage_1"]
+    )
 
 
 def test_quoted_rows_are_those_of_the_tables():
     """A passage that quotes a row of Tables 3, 4, 5 or 6 has the row's printed numbers."""
     rows, quoted = load_contradictions(), 0
     sides = [
-        rows[["title", f"section_{i}", f"passage_{i}"]].set_axis(["title", "section", "text"], axis=1) for i in (1, 2)
+        rows[["title", f"section_{i}", f"passage_{i}"]].set_axis(
+            ["title", "section", "text"], axis=1
+        )
+        for i in (1, 2)
     ]
     for row in pd.concat(sides).itertuples():
         table = row.section.replace("Table ", "table")
-        if table in ("table2", "table3", "table4", "table5", "table6") and row.text.rstrip("*")[-1].isdigit():
+        if (
+            table in ("table2", "table3", "table4", "table5", "table6")
+            and row.text.rstrip("*")[-1].isdigit()
+        ):
             numbers = [text.rstrip("*") for text in row.text.split()[1:] if text != "--"]
             printed = load_printed(table)
             known = [set(values) for values in printed.astype(str).to_numpy()]
             assert any(set(numbers) <= values for values in known), row.title
             quoted += 1
-    assert quoted == 11
+    assert quoted == 10
 
 
 def test_lists_and_consequences_agree():
@@ -209,12 +239,18 @@ def test_lists_and_consequences_agree():
     assert (rows["list"] == "slip").equals(rows["affects"] == "wording")
     assert (rows["affects"] == "main result").equals(rows["conclusion"] != "")
     assert set(rows["conclusion"]) - {""} <= set(load_conclusions()["rule"])
-    assert not rows[["section_1", "passage_1", "section_2", "passage_2", "finding"]].eq("").any(axis=None)
+    assert (
+        not rows[["section_1", "passage_1", "section_2", "passage_2", "finding"]]
+        .eq("")
+        .any(axis=None)
+    )
 
 
 def test_versions_are_compared_by_their_printed_rows():
     """Thirteen models are in both; a row gives back the model's accuracy, and the covariance that a fit has."""
-    cells = json.loads((DATA.parent / "notebooks" / "13_errata.ipynb").read_text(encoding="utf-8"))["cells"]
+    cells = json.loads((DATA.parent / "notebooks" / "13_errata.ipynb").read_text(encoding="utf-8"))[
+        "cells"
+    ]
     code = {cell["id"]: "".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"}
     space = {"ALPHA": ALPHA}
     for name in ("versions-table", "compare", "distances"):
@@ -223,8 +259,13 @@ def test_versions_are_compared_by_their_printed_rows():
     assert len(moved) == 13
     sums = cells.groupby("model")[["correct", "total"]].sum().loc[moved.index]
     assert (moved["accuracy_now"] - sums["correct"] / sums["total"]).abs().max() < 0.01
-    assert moved.loc["Phi-4-reasoning", ["accuracy_then", "accuracy_now"]].round(2).to_list() == [0.46, 0.51]
-    last = space["model"]  # whose covariance is the last one computed: of its submitted and its published row
+    assert moved.loc["Phi-4-reasoning", ["accuracy_then", "accuracy_now"]].round(2).to_list() == [
+        0.46,
+        0.51,
+    ]
+    last = space[
+        "model"
+    ]  # whose covariance is the last one computed: of its submitted and its published row
     fitted = cl.glm(cells, last).cov_params().to_numpy()
     implied = np.linalg.inv(space["information"][1])
     assert np.sqrt(np.diag(implied)) == pytest.approx(np.sqrt(np.diag(fitted)), rel=0.02)

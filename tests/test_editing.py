@@ -29,7 +29,7 @@ def build(tmp_path_factory):
     """A build with the counts of three models."""
     folder = tmp_path_factory.mktemp("build")
     cells = cl.load_cells(models=MODELS).drop(columns="log10_N")
-    write_table(folder / "cells.parquet", cells, {"provenance": "reconstructed"})
+    write_table(folder / "cells.parquet", cells)
     return folder
 
 
@@ -37,13 +37,17 @@ def render(build, folder, *edits, name="05_glm", **parameters):
     """Edit a chapter's code (old text, new text), run it as `make render` does; return what each cell shows."""
     notebook = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
     for old, new in edits:
-        (cell,) = (cell for cell in notebook.cells if cell.cell_type == "code" and old in cell.source)
+        (cell,) = (
+            cell for cell in notebook.cells if cell.cell_type == "code" and old in cell.source
+        )
         cell.source = cell.source.replace(old, new)
     source = folder / "edited.ipynb"
     nbformat.write(notebook, source)
     run_notebook(source, folder / "run.ipynb", {"build": build, **parameters})
     cells = nbformat.read(folder / "run.ipynb", as_version=4).cells
-    data = {cell.id: [output.get("data", {}) for output in cell.get("outputs", ())] for cell in cells}
+    data = {
+        cell.id: [output.get("data", {}) for output in cell.get("outputs", ())] for cell in cells
+    }
     return {name: "\n".join(one.get("text/markdown") or one.get("text/html", "") for one in shown).replace("\\", "")
             for name, shown in data.items()}  # fmt: skip
 
@@ -60,7 +64,9 @@ def test_a_changed_formula_reaches_table_figure_and_reason(build, tmp_path):
     assert f"Binomial GLM {PRODUCT} (logit)" in shown["table2"]
     assert beta(PRODUCT, "QwQ-32B", "d:log10_N") in shown["table2"]
     assert "not defined with the term d:log10_N" in shown["table2"]
-    assert shown["picture-shown"].count("not defined with the term d:log10_N") == 2  # caption and description
+    assert (
+        shown["picture-shown"].count("not defined with the term d:log10_N") == 2
+    )  # caption and description
     assert beta(PAPERS, "QwQ-32B", "rho") in shown["table2-paper"]
     assert "Table 2, recomputed" in shown["table2-paper"]
     own = cl.glm(cl.load_cells(), "QwQ-32B", PRODUCT)
@@ -90,7 +96,10 @@ def test_own_terms_fewer_models_a_refit_and_a_column_of_it(build, tmp_path):
     assert f"Binomial GLM {formula} (probit)" in shown["table2"]
     assert "not identified" in shown["table2"]
     assert "*" not in re.findall(r"^\| QwQ-32B.*$", shown["table2"], re.MULTILINE)[0]
-    assert all("QwQ" in shown[cell] and "o3-" not in shown[cell] for cell in ("fit", "table2", "intervals-shown"))
+    assert all(
+        "QwQ" in shown[cell] and "o3-" not in shown[cell]
+        for cell in ("fit", "table2", "intervals-shown")
+    )
     own = cl.glm(cl.load_cells(), "QwQ-32B", formula, "probit").model.fit(cov_type="HC1")
     assert f"{own.bse['Intercept']:.4f}" in shown["fit"]
 

@@ -56,7 +56,10 @@ def test_the_answer_follows_the_trace(response, answer):
     assert take_answer(response) == answer
 
 
-@given(st.text(st.characters(exclude_characters="/_|)")), st.text(st.characters(exclude_characters="<[◁a)")))
+@given(
+    st.text(st.characters(exclude_characters="/_|)")),
+    st.text(st.characters(exclude_characters="<[◁a)")),
+)
 def test_what_is_joined_comes_apart(reasoning, answer):
     """An answer is found again behind its reasoning, and its absence is seen; line breaks alone are neither."""
     found = take_answer(join_reasoning(reasoning, answer))

@@ -25,11 +25,15 @@ def glued(chapter, number, tmp_path, monkeypatch):
     frames = []
     for name in MODELS:
         correct = load_tables().query("model == @name").iloc[:, len(KEYS) + number].to_numpy()
-        frames.append(assemble_cells(recovered_from(cl.load_cells(), name), correct, np.random.default_rng(number)))
+        frames.append(
+            assemble_cells(
+                recovered_from(cl.load_cells(), name), correct, np.random.default_rng(number)
+            )
+        )
     build = tmp_path / f"{chapter}-{number}"
     build.mkdir()
     cells = pd.concat(frames, ignore_index=True)
-    write_table(build / "cells.parquet", cells, {"provenance": "reconstructed"})
+    write_table(build / "cells.parquet", cells.assign(provenance="reconstructed"))
     checks = pd.DataFrame({"table": [], "verdict": [], "kind": [], "quantity": []})
     checks.to_parquet(build / "fidelity.parquet")
     few = PuzzleSet(PAPER_GRID, 1, scheme="spawn")  # for what answerers without reasoning score
@@ -39,7 +43,8 @@ def glued(chapter, number, tmp_path, monkeypatch):
 
 
 SLOW = [
-    pytest.param(name, marks=pytest.mark.slow) for name in ("04_accuracy", "05_glm", "06_interactions", "12_comparison")
+    pytest.param(name, marks=pytest.mark.slow)
+    for name in ("04_accuracy", "05_glm", "06_interactions", "12_comparison")
 ]
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
@@ -50,7 +55,8 @@ def alike(one, other):
         return False
     pairs = zip(NUMBER.findall(one), NUMBER.findall(other), strict=True)
     return all(
-        a == b or ("." in a and abs(float(a) - float(b)) < 1.5 * 10.0 ** -len(a.partition(".")[2])) for a, b in pairs
+        a == b or ("." in a and abs(float(a) - float(b)) < 1.5 * 10.0 ** -len(a.partition(".")[2]))
+        for a, b in pairs
     )
 
 
@@ -61,4 +67,6 @@ def test_facts_do_not_depend_on_the_reconstruction(chapter, tmp_path, monkeypatc
     assert one
     assert one.keys() == other.keys()
     one.pop("apart", None)  # rounding error between two programs
-    assert {key: (one[key], other[key]) for key in one if not alike(str(one[key]), str(other[key]))} == {}
+    assert {
+        key: (one[key], other[key]) for key in one if not alike(str(one[key]), str(other[key]))
+    } == {}

@@ -32,7 +32,7 @@ if __name__ == "__main__":
 def build(tmp_path):
     """A folder with two puzzles and the outputs of six models."""
     puzzles = pa.Table.from_pylist([draw_named(name) for name in NAMES], PUZZLES)
-    write_table(tmp_path / "puzzles.parquet", puzzles, {"provenance": "imported"})
+    write_table(tmp_path / "puzzles.parquet", puzzles)
     for model in "abcdef":
         rows = [
             {
@@ -43,7 +43,7 @@ def build(tmp_path):
             for number in range(ROWS)
         ]
         outputs = pa.Table.from_pylist(rows, OUTPUTS)
-        write_table(tmp_path / f"outputs/{model}.parquet", outputs, {"provenance": "imported"})
+        write_table(tmp_path / f"outputs/{model}.parquet", outputs)
     return tmp_path
 
 

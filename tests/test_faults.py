@@ -21,7 +21,6 @@ from cogniload_repro.scoring.scores import score_dataset
 from cogniload_repro.storage import write_table
 
 NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
-LABEL = {"provenance": "imported"}
 
 #: A command, as a user starts it.
 COMMAND = "from cogniload_repro.cli import main; main()"
@@ -38,7 +37,11 @@ def contents(folder):
 
 def visible(files):
     """Those that are no part files, and not in the folder where outputs are made."""
-    return {name: content for name, content in files.items() if not name.endswith(".part") and name[0] != "."}
+    return {
+        name: content
+        for name, content in files.items()
+        if not name.endswith(".part") and name[0] != "."
+    }
 
 
 def write_source(path, models="abcdef", text="Raymond: red"):
@@ -69,29 +72,50 @@ def score(build):
 def scored(tmp_path_factory):
     """A build whose three partitions take a good part of a second each, with and without scores."""
     folder = tmp_path_factory.mktemp("scored")
-    assert run("download-outputs", "--build", folder, "--source", write_source(folder / "s.jsonl"))[0] == 0
+    assert (
+        run("download-outputs", "--build", folder, "--source", write_source(folder / "s.jsonl"))[0]
+        == 0
+    )
     for path in (folder / "outputs").iterdir():
         path.unlink()
     for model in "abc":
         rows = 10_000
-        columns = [[model] * rows, NAMES * (rows // 2), ["Raymond: red"] * rows, [1] * rows, [2] * rows, [None] * rows]
+        columns = [
+            [model] * rows,
+            NAMES * (rows // 2),
+            ["Raymond: red"] * rows,
+            [1] * rows,
+            [2] * rows,
+            [None] * rows,
+        ]
         table = pa.table(dict(zip(OUTPUTS.names, columns, strict=True)), schema=OUTPUTS)
-        write_table(folder / f"outputs/{model}.parquet", table, LABEL)
+        write_table(folder / f"outputs/{model}.parquet", table)
     score(folder)
     return folder
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_interrupted_scoring_leaves_whole_partitions_and_the_next_run_finishes(scored, tmp_path, number):
+def test_interrupted_scoring_leaves_whole_partitions_and_the_next_run_finishes(
+    scored, tmp_path, number
+):
     """What is there is right, what is not is scored the next time, and no rubbish stays."""
     for name in ("outputs", "puzzles.parquet"):
         (tmp_path / name).symlink_to(scored / name)
     scores = tmp_path / "scores"
     code, errors = interrupt(
-        number, COMMAND, "score", "--jobs", 2, "--build", tmp_path, when=lambda: any(scores.glob(".*.part"))
+        number,
+        COMMAND,
+        "score",
+        "--jobs",
+        2,
+        "--build",
+        tmp_path,
+        when=lambda: any(scores.glob(".*.part")),
     )
     assert code == (130 if number == signal.SIGINT else -number)
-    assert ("interrupted; the same command, given again, finishes" in errors) == (number == signal.SIGINT)
+    assert ("interrupted; the same command, given again, finishes" in errors) == (
+        number == signal.SIGINT
+    )
     assert "Traceback" not in errors
     left, whole = visible(contents(scores)), contents(scored / "scores")
     assert left.items() < whole.items()
@@ -99,13 +123,21 @@ def test_interrupted_scoring_leaves_whole_partitions_and_the_next_run_finishes(s
     assert contents(scores) == whole
 
 
-ROW = {"model": "mine", "name": NAMES[0], "response": "Raymond: red", "prompt_tokens": 7, "response_tokens": 9}
+ROW = {
+    "model": "mine",
+    "name": NAMES[0],
+    "response": "Raymond: red",
+    "prompt_tokens": 7,
+    "response_tokens": 9,
+}
 OTHER = {**ROW, "name": NAMES[1], "response": 'Line one,\n"Raymond": purple'}
 
 
 def lines(*rows):
     """Rows as JSON lines; text stays as it is."""
-    return "".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows).encode()
+    return "".join(
+        (row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows
+    ).encode()
 
 
 def noise(size):
@@ -118,8 +150,8 @@ FAULTS = {
     "a.jsonl": (b"\xef\xbb\xbf" + lines(ROW, "", '{"model": "mine", ', "[1]", OTHER, "\x00").replace(b"\n", b"\r\n"),
                 {"malformed row": 2, "wrong type": 1}),
     "b.csv": (pd.DataFrame([ROW, OTHER, {**ROW, "response": "a\nb"}]).to_csv(index=False).encode()[:-6],
-              {"duplicate": 2, "malformed row": 1}),
-    "c.jsonl": (lines(ROW, OTHER).decode().encode("utf-16"), {"not UTF-8": 1, "malformed row": 2}),
+              {"duplicate": 2, "unreadable file": 1}),
+    "c.jsonl": (lines(ROW, OTHER).decode().encode("utf-16"), {"unreadable file": 1}),
     "d.jsonl.gz": (gzip.compress(lines(ROW, {"response": noise(90_000)}))[:60_000],
                    {"duplicate": 1, "unreadable file": 1}),
     "e.parquet": (pd.DataFrame([OTHER]).to_parquet(), {"duplicate": 1}),
@@ -130,7 +162,7 @@ FAULTS = {
 
 
 def test_good_rows_are_scored_and_bad_ones_are_named(tmp_path):
-    """The strict run ends with 2 and says why; both good rows are scored, by a second run too."""
+    """The strict run says why; without files that are not whole, the good rows are scored."""
     source, build = tmp_path / "source", tmp_path / "build"
     source.mkdir()
     for name, (content, _) in FAULTS.items():
@@ -138,16 +170,27 @@ def test_good_rows_are_scored_and_bad_ones_are_named(tmp_path):
     code, message = run("download-outputs", "--build", build, "--source", source)
     assert (code, "Traceback" in message) == (2, False), message
     rejected = pd.read_parquet(build / "rejected.parquet")
-    expected = {(name, reason): count for name, (_, reasons) in FAULTS.items() for reason, count in reasons.items()}
+    expected = {
+        (name, reason): count
+        for name, (_, reasons) in FAULTS.items()
+        for reason, count in reasons.items()
+    }
     assert rejected.groupby(["file", "reason"]).size().to_dict() == expected
     reasons = rejected["reason"].value_counts().items()
     assert all(f"{count} {reason}, first in" in message for reason, count in reasons)
+    command = ["download-outputs", "--build", build, "--source", source, "--max-rejected", 100]
+    for name in [name for name, (_, reasons) in FAULTS.items() if "unreadable file" in reasons]:
+        code, message = run(*command)
+        assert (code, f"'{name}' cannot be read to its end" in message) == (2, True), message
+        (source / name).unlink()
     for _ in range(2):
-        code, message = run("download-outputs", "--build", build, "--source", source, "--max-rejected", len(rejected))
+        code, message = run(*command)
         assert code == 0, message
         score(build)
         scores = pd.read_parquet(build / "scores/mine.parquet")
-        assert sorted(zip(scores["name"], scores["correct"], strict=True)) == [(name, True) for name in sorted(NAMES)]
+        assert sorted(zip(scores["name"], scores["correct"], strict=True)) == [
+            (name, True) for name in sorted(NAMES)
+        ]
         assert scores[["prompt_tokens", "response_tokens"]].to_numpy().tolist() == [[7, 9]] * 2
 
 
@@ -166,7 +209,9 @@ def test_a_file_that_cannot_be_written_changes_nothing(tmp_path, step):
     build, source = tmp_path / "build", tmp_path / "o.jsonl"
     source.write_bytes(lines(ROW))
     assert run("download-outputs", "--build", build, "--source", source)[0] == 0
-    source.write_bytes(lines(*({**ROW, "model": m, "response": noise(200_000)} for m in "abc"), OTHER))
+    source.write_bytes(
+        lines(*({**ROW, "model": m, "response": noise(200_000)} for m in "abc"), OTHER)
+    )
     command = ["download-outputs", "--build", build, "--source", source]
     if step == "archive":
         with zipfile.ZipFile(tmp_path / "o.zip", "w") as archive:
@@ -176,7 +221,13 @@ def test_a_file_that_cannot_be_written_changes_nothing(tmp_path, step):
         assert run(*command)[0] == 0
         command = ["score", "--build", build, "--jobs", 1]
     before = contents(build)
-    limited = [sys.executable, "-c", LIMITED, "1000" if step == "score" else "100000", *map(str, command)]
+    limited = [
+        sys.executable,
+        "-c",
+        LIMITED,
+        "1000" if step == "score" else "100000",
+        *map(str, command),
+    ]
     failed = subprocess.run(limited, capture_output=True, text=True)
     assert (failed.returncode, "Traceback" in failed.stderr) == (2, False), failed.stderr
     assert contents(build) == before

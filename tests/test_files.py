@@ -198,8 +198,6 @@ def test_control_signs_are_spelt_out():
         "@SUM(1)",
         "=cmd|' /C calc'!A0",
         " =1",
-        "\t=1",
-        "\r=1",
         "--1",
         "-x",
     ],
@@ -212,8 +210,29 @@ def test_a_spreadsheet_gets_no_formula(text):
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["-0.51***", "+1.1", "--", "-", "-1,000", "3.41e-05", "-2.5e+17", "-0.5%"],
+    ("text", "guarded"),
+    [
+        ("\t=1", "'\t'=1"),
+        ("x;=1+1;@SUM(1)", "x;'=1+1;'@SUM(1)"),
+        ("x\t=1", "x\t'=1"),
+        ("x|=1", "x|'=1"),
+        ("x\n  =1", "x\n  '=1"),
+        ("x\r+1", "x\r'+1"),
+        ("\uff1d1+1", "'\uff1d1+1"),
+        ("\uff0b1", "'\uff0b1"),
+        ("\uff0d1", "'\uff0d1"),
+        ("\uff20SUM(1)", "'\uff20SUM(1)"),
+        ("x;\uff1d1", "x;'\uff1d1"),
+        ("acme/m1:7b; d = 3", "acme/m1:7b; d = 3"),
+    ],
+)
+def test_no_formula_hides_behind_a_separator_or_in_full_width(text, guarded):
+    """Some spreadsheets divide cells at semicolons, tabs, bars and line ends, or read full width."""
+    assert for_spreadsheet(pd.DataFrame({"a": [text]}))["a"].tolist() == [guarded]
+
+
+@pytest.mark.parametrize(
+    "text", ["-0.51***", "+1.1", "--", "-", "-1,000", "3.41e-05", "-2.5e+17", "-0.5%"]
 )
 def test_printed_numbers_stay_numbers(text):
     """Signs, stars and dashes of printed tables are no formula."""
@@ -252,6 +271,13 @@ def test_no_cell_of_a_guarded_table_begins_as_a_formula(cells):
         ("hf://datasets/o/n@0123/a.jsonl", "hf://datasets/o/n@0123/a.jsonl"),
         ("s3://key:word@bucket/x", "s3://bucket/x"),
         ("git+https://me:s3cret@h/a?token=TOK", "git+https://h/a"),
+        ("https:/me:s3cret@h/x", "https:/h/x"),
+        ("https:me:s3cret@h", "https:h"),
+        ("https:///me:s3cret@h/x", "https:///h/x"),
+        ("HTTP:\\me:s3cret@h", "HTTP:\\h"),
+        ("https://me:s3/cret@h/x", "https://h/x"),
+        ("https://me:s3@cret@h/x", "https://h/x"),
+        ("https://h:80/a@b", "https://h:80/a@b"),
         ("C:/me/a:b@c", "C:/me/a:b@c"),
         ("outputs/a?b#c@d", "outputs/a?b#c@d"),
     ],

@@ -35,7 +35,12 @@ def ask(folder, task=None, say=lambda messages: answer(), **options):
 
     model = get_model("mockllm/model", custom_outputs=outputs, memoize=False)
     return evaluate(
-        task or cogniload(**GRID), model=model, log_dir=str(folder), display="none", max_connections=1, **options
+        task or cogniload(**GRID),
+        model=model,
+        log_dir=str(folder),
+        display="none",
+        max_connections=1,
+        **options,
     )[0]
 
 
@@ -60,19 +65,39 @@ def test_a_run_that_ended_with_an_error(tmp_path):
     assert log.status == "error"
     responses, rejected = read(log.location, tmp_path)
     assert responses == {"mockllm/model": 3}
-    *failed, (row, reason, detail) = rejected
-    assert {one[1] for one in failed} == {"failed request"}
+    (row, reason, detail), *failed = rejected
     assert (row, reason) == (0, "unfinished log")
     assert "samples are in it; continue it with `inspect eval-retry`" in detail
+    assert {failure[1] for failure in failed} == {"failed request"}
+    assert ask(tmp_path / "logs").status == "success"
+    responses, rejected = read(tmp_path / "logs", tmp_path / "again")
+    assert responses == {"mockllm/model": 6}
+    reasons = Counter(reason for _, reason, _ in rejected)
+    assert reasons == {"duplicate": 3, "answered elsewhere": len(failed), "unfinished log": 1}
+
+
+def test_a_log_in_json_is_read_and_one_without_samples_says_so(tmp_path):
+    """Whatever format Inspect was told to write, the answers are those of the archive."""
+    log = ask(tmp_path / "logs", log_format="json")
+    assert log.location.endswith(".json")
+    assert read(log.location, tmp_path) == ({"mockllm/model": 6}, [])
+    log = ask(tmp_path / "logs", log_samples=False)
+    ((row, reason, detail),) = read(log.location, tmp_path / "none")[1]
+    assert (row, reason, "--no-log-samples" in detail) == (0, "log without samples", True)
 
 
 def test_logs_of_another_task_beside_one_of_ours(tmp_path):
     """Their samples are named, one by one; ours are read, an answer to a puzzle once."""
     ask(tmp_path / "logs")
-    ask(tmp_path / "logs", Task(dataset=MemoryDataset([Sample(id="sum", input="What is 2 + 2?", target="4")])))
+    ask(
+        tmp_path / "logs",
+        Task(dataset=MemoryDataset([Sample(id="sum", input="What is 2 + 2?", target="4")])),
+    )
     drawn = [draw_puzzle(20, 5, 10, number) for number in (1, 2)]
     puzzles = [Sample(id=puzzle.name, input=puzzle.text) for puzzle in drawn]
-    assert ask(tmp_path / "logs", Task(dataset=MemoryDataset(puzzles)), epochs=2).status == "success"
+    assert (
+        ask(tmp_path / "logs", Task(dataset=MemoryDataset(puzzles)), epochs=2).status == "success"
+    )
     responses, rejected = read(tmp_path / "logs", tmp_path)
     assert responses == {"mockllm/model": 8}
     assert Counter(reason for _, reason, _ in rejected) == {"missing field": 1, "duplicate": 2}

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 BETAS = ("beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2")
 POINTS = ("ecl50", "nt50", "id50")
 PAIRS = ("dN", "drho", "Nrho", "dNrho")
-#: The one row of Table 2 that contradicts Tables 4 to 6.
+#: The one row of Table 6 that contradicts Tables 2, 4 and 5.
 ODD = "DeepSeek-R1-Distill-Qwen-32B"
 
 
@@ -34,9 +34,15 @@ def cells():
 
 def columns(cells):
     """The nine covariates: 1, d, log10 N, rho, rho^2 and the four interactions."""
-    d, log_n, rho = cells["d"].to_numpy(float), np.log10(cells["N"].to_numpy(float)), cells["rho"].to_numpy()
+    d, log_n, rho = (
+        cells["d"].to_numpy(float),
+        np.log10(cells["N"].to_numpy(float)),
+        cells["rho"].to_numpy(),
+    )
     ones = np.ones(len(cells))
-    return np.column_stack([ones, d, log_n, rho, rho**2, d * log_n, d * rho, log_n * rho, d * log_n * rho])
+    return np.column_stack(
+        [ones, d, log_n, rho, rho**2, d * log_n, d * rho, log_n * rho, d * log_n * rho]
+    )
 
 
 def fit(cells, places):
@@ -57,7 +63,11 @@ def thresholds(beta, cells):
     along = br * grid[3] + br2 * grid[3] ** 2
     roots = np.roots([br2, br, b0 + bd * grid[1] + bN * grid[2]])
     inside = [root.real for root in roots if root.imag == 0 and 0 <= root.real <= 1]
-    return 10 ** (-(b0 + bd * grid[1] + along) / bN), max(inside, default=np.nan), -(b0 + bN * grid[2] + along) / bd
+    return (
+        10 ** (-(b0 + bd * grid[1] + along) / bN),
+        max(inside, default=np.nan),
+        -(b0 + bN * grid[2] + along) / bd,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -72,24 +82,36 @@ def recomputed(cells):
         table2[model] = dict(zip(BETAS, map(formats.format_beta, quadratic.params), strict=True))
         table2[model] |= {"ecl50": formats.format_ecl50(ecl50), "nt50": formats.format_point(nt50)}
         table2[model] |= {"id50": formats.format_point(id50)}
-        table2[model] |= {f"{b}_stars": formats.stars(p) for b, p in zip(BETAS, quadratic.pvalues, strict=True)}
+        table2[model] |= {
+            f"{b}_stars": formats.stars(p) for b, p in zip(BETAS, quadratic.pvalues, strict=True)
+        }
         table3[model] = {}
         for place, pair in enumerate(PAIRS, start=5):
             dropped = fit(own, [c for c in range(9) if c != place])[1]
             p = chi2.sf(2 * (loglik - dropped), 1)
             table3[model] |= {f"beta_{pair}": formats.format_beta(full.params[place])}
             table3[model] |= {f"p_{pair}": formats.format_p(p), f"p_{pair}_stars": formats.stars(p)}
-        numbers = {"p_lr": chi2.sf(aic_linear - aic + 2, 1), "aic_linear": aic_linear, "aic_quadratic": aic}
-        table6[model] = {name: formats.format_thousandths(number) for name, number in numbers.items()}
+        numbers = {
+            "p_lr": chi2.sf(aic_linear - aic + 2, 1),
+            "aic_linear": aic_linear,
+            "aic_quadratic": aic,
+        }
+        table6[model] = {
+            name: formats.format_thousandths(number) for name, number in numbers.items()
+        }
     return {"table2": table2, "table3": table3, "table6": table6}
 
 
 def differences(recomputed, table, names):
     """The (model, column) whose recomputed string is not the printed one, and how many were compared."""
-    printed = load_printed(table).set_index("model")[list(names)].replace({"nt50": {"": formats.NONE}})
+    printed = (
+        load_printed(table).set_index("model")[list(names)].replace({"nt50": {"": formats.NONE}})
+    )
     assert set(printed.index) == set(recomputed[table]) == set(NAMES)
     compared = [(model, name) for model in NAMES for name in names]
-    return {(m, c) for m, c in compared if recomputed[table][m][c] != printed.loc[m, c]}, len(compared)
+    return {(m, c) for m, c in compared if recomputed[table][m][c] != printed.loc[m, c]}, len(
+        compared
+    )
 
 
 @pytest.mark.parametrize(("table", "key"), [("table4", "d"), ("table5", "N")])
@@ -100,7 +122,11 @@ def test_tables_4_and_5_are_exact(cells, table, key):
     for row in printed.to_dict("records"):
         own = sums.loc[row["model"], int(row[key])]
         accuracy = round(Fraction(100 * int(own["correct"]), int(own["total"])))
-        found = {"samples": str(own["total"]), "acc_pct": str(accuracy), **{e: str(own[e]) for e in ERRORS}}
+        found = {
+            "samples": str(own["total"]),
+            "acc_pct": str(accuracy),
+            **{e: str(own[e]) for e in ERRORS},
+        }
         assert found == {name: row[name] for name in found}, (row["model"], row[key])
     assert len(printed) == len(sums)
 
@@ -108,14 +134,26 @@ def test_tables_4_and_5_are_exact(cells, table, key):
 @pytest.mark.parametrize(
     ("table", "names"),
     [
-        ("table6", ("p_lr", "aic_linear", "aic_quadratic")),
-        ("table3", [f"p_{pair}_stars" for pair in PAIRS]),
+        ("table2", (*BETAS, *POINTS)),
         ("table2", [f"{beta}_stars" for beta in BETAS]),
+        ("table3", [f"p_{pair}_stars" for pair in PAIRS]),
     ],
 )
-def test_table_6_and_all_stars_are_exact(recomputed, table, names):
-    """All 66 AICs and p-values, and the 88 and 110 marks of significance, of the odd row too, are the printed ones."""
+def test_table_2_and_all_stars_are_exact(recomputed, table, names):
+    """All 176 numbers of Table 2 and the 110 and 88 marks of significance are the printed ones."""
     assert differences(recomputed, table, names) == (set(), 22 * len(names))
+
+
+def test_table_6_is_exact_but_for_one_row(recomputed):
+    """All AICs and p-values are the printed ones, except two AICs that are about 4 too small."""
+    names = ("p_lr", "aic_linear", "aic_quadratic")
+    assert differences(recomputed, "table6", names) == (
+        {(ODD, "aic_linear"), (ODD, "aic_quadratic")},
+        66,
+    )
+    printed = load_printed("table6").set_index("model").loc[ODD]
+    for name in names[1:]:
+        assert 3.5 < float(recomputed["table6"][ODD][name]) - float(printed[name]) < 5
 
 
 def test_table_3_is_exact(recomputed):
@@ -124,7 +162,9 @@ def test_table_3_is_exact(recomputed):
     compared = 0
     for model in NAMES:
         for name in [f"{kind}_{pair}" for pair in PAIRS for kind in ("beta", "p")]:
-            assert recomputed["table3"][model][name] == formats_of(name, printed.loc[model, name]), (model, name)
+            assert recomputed["table3"][model][name] == formats_of(
+                name, printed.loc[model, name]
+            ), (model, name)
             compared += 1
     assert compared == 176
 
@@ -134,13 +174,6 @@ def formats_of(name, text):
     return formats.format_p(float(text)) if name.startswith("p_") else text
 
 
-def test_table_2_is_exact_but_for_two_numbers_of_one_row(recomputed):
-    """Of 176 printed numbers all but two come out, and these two stand in the row that contradicts Tables 4 to 6."""
-    wrong, compared = differences(recomputed, "table2", (*BETAS, *POINTS))
-    assert compared == 176
-    assert wrong == {(ODD, "beta_0"), (ODD, "beta_rho")}
-
-
 def test_accuracies_along_rho_are_those_of_the_prose(cells):
     """Every accuracy that the prose states at a place along rho comes out within half a unit of its second decimal."""
     places = {"rho: low end": 5, "rho: middle": 50, "rho: high end": 95}
@@ -148,6 +181,8 @@ def test_accuracies_along_rho_are_those_of_the_prose(cells):
     claims = claims[claims["condition"].isin(places) & (claims["quantity"] == "accuracy")]
     assert len(claims) > 10
     for claim in claims.itertuples():
-        own = cells[(cells["model"] == claim.model) & (cells["ratio_pct"] == places[claim.condition])]
+        own = cells[
+            (cells["model"] == claim.model) & (cells["ratio_pct"] == places[claim.condition])
+        ]
         accuracy = Fraction(int(own["correct"].sum()), int(own["total"].sum()))
         assert abs(accuracy - Fraction(claim.value)) <= Fraction(1, 200), claim.id

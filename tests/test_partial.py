@@ -1,6 +1,7 @@
 """The whole chain on parts of the grid and on other models: what is missing is said, nothing is judged without data."""
 
 import json
+from contextlib import chdir
 
 import numpy as np
 import pandas as pd
@@ -11,16 +12,18 @@ from samples import GPT5, table_of
 
 import cogniload_repro as cl
 from cogniload_repro.cli import main
+from cogniload_repro.evaluation.server import BUNDLED_MODEL
 from cogniload_repro.fidelity.ledger import COLUMNS
 from cogniload_repro.fidelity.results import load_results
 from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.models import NAMES
 from cogniload_repro.presentation import tables
 from cogniload_repro.presentation.page import Page
 from cogniload_repro.published import load_table
 from cogniload_repro.puzzles.baselines import write_baselines
 from cogniload_repro.puzzles.generate import draw_puzzle
-from cogniload_repro.statistics.cell_tables import source_note
-from cogniload_repro.storage import read_metadata, write_table
+from cogniload_repro.statistics.cell_tables import describe_cells
+from cogniload_repro.storage import write_table
 
 pytestmark = pytest.mark.usefixtures("one_process")
 O3, SMALL = "o3-2025-04-16", "Qwen3-1.7B"
@@ -28,7 +31,12 @@ O3, SMALL = "o3-2025-04-16", "Qwen3-1.7B"
 
 def points(N, d, ratio_pct):
     """N, d, needles of these levels, on the paper's grid or off it."""
-    return [(length, level, max(1, round(length * pct / 100))) for length in N for level in d for pct in ratio_pct]
+    return [
+        (length, level, max(1, round(length * pct / 100)))
+        for length in N
+        for level in d
+        for pct in ratio_pct
+    ]
 
 
 def answers(model, cells, puzzles, *, right=lambda d: 0.5):
@@ -37,7 +45,11 @@ def answers(model, cells, puzzles, *, right=lambda d: 0.5):
     for N, d, needles in cells:
         for puzzle_id in range(100_000, 100_000 + puzzles):
             puzzle = draw_puzzle(N, d, needles, puzzle_id)
-            text = f"The final value is {puzzle.solution}" if rng.random() < right(d) else "I do not know."
+            text = (
+                f"The final value is {puzzle.solution}"
+                if rng.random() < right(d)
+                else "I do not know."
+            )
             yield {"model": model, "name": puzzle.name, "response": text}
 
 
@@ -66,7 +78,9 @@ def build_from(folder, *options):
 def compared(build):
     """The tables of models with a printed number that was compared with one from these outputs."""
     checks = pd.read_parquet(build / "fidelity.parquet").query("verdict != 'not_computable'")
-    return set(checks.loc[~checks["quantity"].str.startswith("prompt_"), "table"])  # prompts are the default set's
+    return set(
+        checks.loc[~checks["quantity"].str.startswith("prompt_"), "table"]
+    )  # prompts are the default set's
 
 
 def test_one_own_model_on_two_cells(tmp_path):
@@ -76,24 +90,27 @@ def test_one_own_model_on_two_cells(tmp_path):
     results = load_results(build)
     assert results.cells["total"].tolist() == [4, 4]
     for frame in (results.glm, results.aic, results.interactions):
-        assert frame["status"].tolist() == ["not identified"]
+        assert frame["status"].tolist() == ["N takes 1 value, the formula needs 2"]
         assert frame.filter(regex="^(beta|se|p|ecl50|nt50|id50|aic|loglik)").isna().all(axis=None)
     fits = cl.fit(results.cells)
     shown = tables.table2(fits, cl.capacity_points(fits, results.cells)).frame
-    assert shown.iloc[0].tolist() == ["me/mine", "not identified", *[""] * 7]
-    assert source_note(results.cells, results.provenance) == "Partial grid: 2 of the paper's 140 cells"
+    assert shown.iloc[0].tolist() == ["mine", "N takes 1 value, the formula needs 2", *[""] * 7]
+    assert describe_cells(results.cells) == "Partial grid: 2 of the paper's 140 cells"
     assert not compared(build) & {f"table{number}" for number in range(2, 11)}
 
 
 def test_an_own_model_beside_the_papers(tmp_path):
-    """All are there, the own one last, each partition with its own provenance and the tables with the weakest."""
+    """All are there, the own one last; the paper's come from counts, the own one from its scored answers."""
     source = write(tmp_path / "mine.jsonl", answers("me/mine", points([20], [1, 3], [50]), 3))
     build = build_from(tmp_path, "--grid", "N=20,50 ratio=50 d=1,3", "--jobs", 1, "--add", source)
     results = load_results(build)
-    assert list(results.glm["model"])[-2:] == ["o4-mini-2025-04-16", "me/mine"]
-    assert len(results.glm) == len(load_table("table2")) + 1
-    assert read_metadata(build / "outputs/me%2Fmine.parquet")["provenance"] == "imported"
-    note = source_note(results.cells, results.provenance)
+    scored = [BUNDLED_MODEL, "me/mine"]
+    assert list(results.glm["model"])[-3:] == ["o4-mini-2025-04-16", *scored]
+    assert len(results.glm) == len(load_table("table2")) + 2
+    assert results.cells.query("provenance == 'scored'")["model"].unique().tolist() == scored
+    outputs = {path.name for path in (build / "outputs").glob("*.parquet")}
+    assert outputs == {f"{BUNDLED_MODEL}.parquet", "me%2Fmine.parquet"}
+    note = describe_cells(results.cells)
     assert note.startswith("The paper's models: reconstructed from its tables")
     assert note.endswith("Partial grid: 2 to 4 of the paper's 140 cells")
     assert not compared(build) & {f"table{number}" for number in range(2, 7)}
@@ -117,7 +134,12 @@ def said(build, chapters, monkeypatch):
     for name in chapters:
         for kind in ("verdicts", "state"):
             made = getattr(Page, kind)
-            keep = lambda *given, made=made, name=name: texts[name].append(made(*given)) or texts[name][-1]  # noqa: E731
+
+            def keep(*arguments, made=made, name=name):
+                fragment = made(*arguments)
+                texts[name].append(fragment)
+                return fragment
+
             monkeypatch.setattr(Page, kind, keep)
         test_chapters.run(name, monkeypatch, build=build)
         monkeypatch.undo()
@@ -127,20 +149,28 @@ def said(build, chapters, monkeypatch):
 @pytest.mark.parametrize("name", [*CHAPTERS, "06_interactions", "09_tokens"])
 def test_the_mini_grids_book_judges_nothing(name):
     """In the executed notebooks of `make smoke`, lead and verdicts are a sentence on what the build covers."""
-    executed = test_chapters._NOTEBOOKS[0].parents[1] / "data/build-mini/notebooks" / f"{name}.ipynb"
+    executed = (
+        test_chapters._NOTEBOOKS[0].parents[1] / "data/build-mini/notebooks" / f"{name}.ipynb"
+    )
     if not executed.exists():
         pytest.skip("no book of the mini-grid: run `make smoke` first")
     cells = json.loads(executed.read_text("utf-8"))["cells"]
     shown = [output.get("data", {}) for cell in cells for output in cell.get("outputs", ())]
-    texts = ["".join(text) for data in shown for kind, text in data.items() if kind.endswith("text/markdown")]
-    assert sum(text.startswith("This build holds 22 models on 18 of the grid") for text in texts) >= 2
+    texts = [
+        "".join(text)
+        for data in shown
+        for kind, text in data.items()
+        if kind.endswith("text/markdown")
+    ]
+    assert sum(text.startswith("This build holds ") for text in texts) >= 2
     assert not [text for text in texts if text.startswith("| Claim |")]
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
-    ("what", "chapters"), [(what, CHAPTERS + DEARER * (what in ("whole grid", "one level"))) for what in OWN]
+    ("what", "chapters"),
+    [(what, CHAPTERS + DEARER * (what in ("whole grid", "one level"))) for what in OWN],
 )
 def test_nothing_is_judged_without_the_papers_models(what, chapters, tmp_path, monkeypatch):
     """Every verdict and lead becomes a sentence on what the build covers, whatever its models do on whatever levels."""
@@ -153,19 +183,46 @@ def test_nothing_is_judged_without_the_papers_models(what, chapters, tmp_path, m
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
+def test_outputs_of_all_the_papers_models_make_every_chapter(tmp_path, monkeypatch):
+    """With answers of the 22 models on the whole grid everything rests on their scores, and statements are judged."""
+    rows = []
+    for place, model in enumerate(NAMES):
+        best = 0.9 - 0.02 * place
+        rows += answers(model, OWN["whole grid"], 1, right=lambda d, best=best: best - 0.04 * d)
+    build = build_from(tmp_path, "--source", write(tmp_path / "source.jsonl", rows))
+    results = load_results(build)
+    assert not results.reconstructed
+    assert set(results.cells["provenance"]) == {"scored"}
+    assert results.cells["total"].sum() == len(rows)
+    assert set(pd.read_parquet(build / "fidelity.parquet")["kind"]) <= {"independent", "input"}
+    page = Page(build)
+    assert page.complete
+    assert page.badge("identified") == page.badge("not identified") == "{bdg-info}`scored outputs`"
+    chapters = [name for name in test_chapters.ANALYSES if name != "15_your_model"]
+    with chdir(test_chapters._NOTEBOOKS[0].parent):
+        texts = said(build, chapters, monkeypatch)
+    assert not [name for name, text in texts.items() if "This build holds" in text]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
 def test_verdicts_follow_the_outputs(tmp_path, monkeypatch):
     """With two models swapped the paper's statements on them lose their support."""
     cells = cl.load_cells().drop(columns="log10_N")
     cells["model"] = cells["model"].replace({GPT5: SMALL, SMALL: GPT5})
     puzzles = table_of(*((cell.N, cell.d, cell.needles, 7) for cell in PAPER_GRID))
-    write_table(tmp_path / "puzzles.parquet", puzzles, {"provenance": "imported"})
+    write_table(tmp_path / "puzzles.parquet", puzzles)
     write_baselines(tmp_path / "puzzles.parquet", tmp_path / "baselines.parquet")
-    write_table(tmp_path / "cells.parquet", cells, {"provenance": "reconstructed"})
+    write_table(tmp_path / "cells.parquet", cells)
     pd.DataFrame(columns=list(COLUMNS), dtype=str).to_parquet(tmp_path / "fidelity.parquet")
     chapters = [name for name in CHAPTERS + DEARER if name != "09_tokens"]
     texts = said(tmp_path, chapters, monkeypatch)
     assert "| gpt-5 and o3 lead with an ECL50 of >300 | not supported |" in texts["05_glm"]
     assert "| supported | 7 |" not in texts["10_conclusions"]
     for title in ("Three classes", "No d × N in gpt-5 and o3", "Below the token budget"):
-        assert title in next(line for line in texts["10_conclusions"].split("\n") if line.startswith("| not supported"))
+        assert title in next(
+            line
+            for line in texts["10_conclusions"].split("\n")
+            if line.startswith("| not supported")
+        )
     assert all("| supported |" in texts[name] for name in ("04_accuracy", "07_aic", "08_errors"))

@@ -14,7 +14,9 @@ import cogniload_repro as cl
 PACKAGE = Path(cl.__file__).parent
 #: Modules whose docstrings hold examples.
 WITH_EXAMPLES = [
-    ".".join(("cogniload_repro", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
+    ".".join(("cogniload_repro", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(
+        ".__init__"
+    )
     for path in sorted(PACKAGE.rglob("*.py"))
     if re.search(r"^ *>>> ", path.read_text("utf-8"), re.MULTILINE)
 ]
@@ -22,10 +24,17 @@ WITH_EXAMPLES = [
 
 def test_importing_the_package_imports_nothing_else():
     """Neither pandas nor any other module comes along before a name is asked for."""
+    names = "('cogniload_repro.', 'pandas')"
     code = (
-        "import sys, cogniload_repro; print([m for m in sys.modules if m.startswith(('cogniload_repro.', 'pandas'))])"
+        "import sys, cogniload_repro\n"
+        f"print([name for name in sys.modules if name.startswith({names})])"
     )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+        == "[]\n"
+    )
 
 
 def test_every_public_name_is_there_and_no_other():
@@ -33,7 +42,9 @@ def test_every_public_name_is_there_and_no_other():
     assert set(cl.__all__) <= set(dir(cl))
     for name in cl.__all__:
         assert getattr(cl, name) is getattr(cl, name)
-    with pytest.raises(AttributeError, match="no attribute 'regress'; it offers: draw_puzzle, read_puzzle"):
+    with pytest.raises(
+        AttributeError, match="no attribute 'regress'; it offers: draw_puzzle, read_puzzle"
+    ):
         _ = cl.regress
 
 

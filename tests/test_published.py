@@ -16,7 +16,15 @@ from cogniload_repro.published import (
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-ROWS = {"table2": 22, "table3": 22, "table4": 110, "table5": 88, "table6": 22, "tokens": 440}
+ROWS = {
+    "table2": 22,
+    "table3": 22,
+    "table4": 110,
+    "table5": 88,
+    "table6": 22,
+    "tokens": 440,
+    "results_page": 19,
+}
 WHOLE = {"d", "N", "samples", "acc_pct", *ERRORS}
 
 
@@ -37,7 +45,8 @@ def test_only_names_flags_and_stars_stay_texts(table):
     """Every other column of a published table is a number."""
     texts = load_table(table).select_dtypes(exclude="number")
     stars = texts.filter(like="_stars")
-    assert set(texts) <= {"model", "flag", "raw", "printed_model", *stars}
+    names = {"model", "printed_model", "developer", "in_paper"}
+    assert set(texts) <= {*names, "flag", "raw", *stars}
 
 
 def test_a_loaded_table_belongs_to_its_caller():
@@ -63,3 +72,12 @@ def test_claims_name_models_of_the_paper():
     claims = load_claims()
     assert set(claims["model"]) <= {"", *NAMES}
     assert claims["id"].is_unique
+
+
+def test_the_results_page_names_models_of_the_paper_as_the_paper_does():
+    """The page's 13 models of the paper have the paper's names, its six others have not."""
+    page = load_table("results_page")
+    in_paper = page["model"].isin(NAMES)
+    assert in_paper.sum() == 13
+    assert in_paper.equals(page["in_paper"] == "yes")
+    assert page["model"].is_unique

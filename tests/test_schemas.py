@@ -34,7 +34,7 @@ def test_a_table_is_the_same_from_csv_and_parquet(tmp_path, name):
 def test_a_file_without_a_table_is_refused_by_name(tmp_path, name):
     """The sentence ends with the remedy."""
     (tmp_path / name).touch()
-    with pytest.raises(ValueError, match=rf"{name} cannot be read .*; mend it"):
+    with pytest.raises(ValueError, match=rf"{name} cannot be read .*; remove it and mend it"):
         read_frame(tmp_path / name, CELLS, "mend it")
 
 
@@ -53,5 +53,5 @@ def test_absent_columns_are_named_together(tmp_path):
 
 
 def test_columns_that_a_table_may_lack_are_columns_of_cells():
-    """Errors, tokens, the number of needles and the perturbation are optional."""
+    """Errors, tokens, the number of needles, perturbation and provenance are optional."""
     assert set(CELLS.names) > OPTIONAL

@@ -29,9 +29,24 @@ GRID = "N=20:50,ratio=5:25:50:75:95,d=1:3:5:7"
 
 def start(folder, port, *arguments):
     """Start Inspect in a folder of its own."""
-    environment = {**os.environ, "LOCAL_BASE_URL": f"http://127.0.0.1:{port}/v1", "LOCAL_API_KEY": "none"}
-    command = [*INSPECT, *arguments, "--display", "none", "--log-dir", str(folder / "logs"), "--max-connections", "16"]
-    return subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    environment = {
+        **os.environ,
+        "LOCAL_BASE_URL": f"http://127.0.0.1:{port}/v1",
+        "LOCAL_API_KEY": "none",
+    }
+    command = [
+        *INSPECT,
+        *arguments,
+        "--display",
+        "none",
+        "--log-dir",
+        str(folder / "logs"),
+        "--max-connections",
+        "16",
+    ]
+    return subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
 
 
 def wait_for(condition, process, seconds=120):
@@ -74,7 +89,15 @@ def run_with_faults(folder, *options, stop_at, interrupt_at):
 def test_two_hundred_puzzles_survive_server_and_evaluation(tmp_path):
     """Every puzzle once in the outputs, none asked again that was kept; verdicts, cut-offs and rates as they are."""
     log, kept, before, after = run_with_faults(
-        tmp_path, "-T", f"grid={GRID}", "-T", "per_cell=5", "-T", "seed=11", stop_at=50, interrupt_at=120
+        tmp_path,
+        "-T",
+        f"grid={GRID}",
+        "-T",
+        "per_cell=5",
+        "-T",
+        "seed=11",
+        stop_at=50,
+        interrupt_at=120,
     )
     assert log.status == "success"
     assert 50 <= len(kept) < 200
@@ -84,16 +107,20 @@ def test_two_hundred_puzzles_survive_server_and_evaluation(tmp_path):
 
     report = import_outputs(newest(tmp_path), tmp_path)
     assert (sum(report.responses.values()), dict(report.rejected)) == (200, {})
-    (scores_path,) = score_dataset(tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "scores")
+    (scores_path,) = score_dataset(
+        tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "scores"
+    )
     fates = {name: fate(text)["end"] for name, text in texts.items()}
     scores = pd.DataFrame(pq.read_table(scores_path).to_pylist()).set_index("name")
     assert (scores["correct"] == (scores.index.map(fates) == "right")).all()
-    metrics = {name: one.value for score in log.results.scores for name, one in score.metrics.items()}
+    metrics = {
+        name: one.value for score in log.results.scores for name, one in score.metrics.items()
+    }
     cut = sum(end in ("cut", "full") for end in fates.values()) / 200
     assert metrics["cut_off"] == cut > 0.1
     assert metrics["wrong_max_context"] == cut
 
-    (quadratic,) = fit_quadratics(write_cells(tmp_path / "scores", tmp_path / "cells.parquet"))
+    (quadratic,) = fit_quadratics(write_cells(tmp_path, {}))
     eta = quadratic.x @ np.array(CURVE)
     true = float(quadratic.k @ eta - quadratic.n @ np.logaddexp(0, eta))
     assert 2 * (quadratic.fit.loglik - true) < chi2.ppf(0.99, 5)

@@ -1,4 +1,4 @@
-"""Parquet with its provenance."""
+"""Parquet that says how it was made."""
 
 import pandas as pd
 import pyarrow as pa
@@ -9,12 +9,11 @@ from cogniload_repro.storage import (
     read_metadata,
     remove_parts,
     table_writer,
-    weakest_provenance,
     write_table,
 )
 
 FRAME = pd.DataFrame({"model": ["a", "b"], "total": [1, 2]})
-LABEL = {"provenance": "imported", "source": "a test"}
+LABEL = {"scorer": "pseudocode", "source": "a test"}
 
 
 def test_the_same_table_gives_the_same_bytes(tmp_path):
@@ -57,22 +56,3 @@ def test_a_file_that_is_no_parquet_is_refused_by_name(tmp_path):
     refused = pytest.raises(ValueError, match=r"page\.parquet is not a whole Parquet file")
     with refused, open_parquet(path):
         pass
-
-
-def test_joined_tables_are_as_weak_as_their_weakest():
-    """Reconstructed goes before imported."""
-    assert weakest_provenance(["imported"]) == "imported"
-    assert weakest_provenance(["imported", "reconstructed", "imported"]) == "reconstructed"
-
-
-@pytest.mark.parametrize("words", [[], ["imported", ""]])
-def test_a_table_without_provenance_is_not_joined(words):
-    """Nobody would know where the joined table comes from."""
-    with pytest.raises(ValueError, match="cannot be joined"):
-        weakest_provenance(words)
-
-
-def test_a_table_without_provenance_is_not_written(tmp_path):
-    """The sentence names the provenances that there are."""
-    with pytest.raises(ValueError, match="provenance None is not one of: reconstructed, imported"):
-        write_table(tmp_path / "cells.parquet", FRAME, {})

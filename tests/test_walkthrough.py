@@ -19,7 +19,10 @@ from solving_server import Server
 pytest.importorskip("inspect_ai", reason="Inspect is not installed; `make test-evaluate` has it")
 
 ROOT = Path(__file__).resolve().parents[1]
-PROGRAMS = {".venv/bin/cogniload": "-m cogniload_repro", ".venv-evaluate/bin/inspect": "-m inspect_ai"}
+PROGRAMS = {
+    ".venv/bin/cogniload": "-m cogniload_repro",
+    ".venv-evaluate/bin/inspect": "-m inspect_ai",
+}
 ASK = """
 import urllib.request
 def ask(prompt):
@@ -51,13 +54,19 @@ def read_blocks(tab):
 def copy(tmp_path_factory):
     """A copy of the tracked files, with programs where the pages say that they are."""
     folder = tmp_path_factory.mktemp("walk") / "copy"
-    files = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, check=True)
+    files = subprocess.run(
+        ["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, check=True
+    )
     for file in filter(None, files.stdout.split("\0")):
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / file, folder / file)
     given = f'VENV= PYTHON="{sys.executable}" GRID=mini JOBS=2'
-    commands = {place: f'exec "{sys.executable}" {module} "$@"' for place, module in PROGRAMS.items()}
-    for place, command in (commands | {"bin/make": f'exec {shutil.which("make")} {given} "$@"'}).items():
+    commands = {
+        place: f'exec "{sys.executable}" {module} "$@"' for place, module in PROGRAMS.items()
+    }
+    for place, command in (
+        commands | {"bin/make": f'exec {shutil.which("make")} {given} "$@"'}
+    ).items():
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         (folder / place).write_text(f"#!/bin/sh\n{command}\n")
         (folder / place).chmod(0o755)
@@ -76,11 +85,15 @@ def walk(copy):
         environment.pop(name, None)
 
     def run(language, block):
-        block = re.sub(r"openai/gpt\S+", "openai-api/local/solver", block).replace("8000", str(server.port))
+        block = re.sub(r"openai/gpt\S+", "openai-api/local/solver", block).replace(
+            "8000", str(server.port)
+        )
         if language == "python":
             program = ASK % server.port + block
             command = [sys.executable, "-c", f"import json\n{program}"]
-            return subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=True).stdout
+            return subprocess.run(
+                command, cwd=copy, env=environment, capture_output=True, text=True, check=True
+            ).stdout
         told = ""
         for line in block.splitlines():
             if "NAME" in line:
@@ -89,7 +102,9 @@ def walk(copy):
             if line.startswith("export "):
                 environment.update(word.split("=", 1) for word in line.split()[1:])
                 continue
-            done = subprocess.run(["bash", "-ec", line], cwd=copy, env=environment, capture_output=True, text=True)
+            done = subprocess.run(
+                ["bash", "-ec", line], cwd=copy, env=environment, capture_output=True, text=True
+            )
             assert done.returncode == 0, f"{line}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
             told += done.stdout
         return told
@@ -105,7 +120,16 @@ def test_an_evaluation_can_be_walked_through(walk, copy):
     walk(*first)
     cells = pd.read_parquet(copy / "data" / "build-mini" / "cells.parquet")
     assert cells.loc[cells["model"] == "openai-api/local/solver", "total"].sum() == 280
-    assert (copy / "data" / "build-mini" / "book" / "_build" / "html" / "notebooks" / "15_your_model.html").exists()
+    assert (
+        copy
+        / "data"
+        / "build-mini"
+        / "book"
+        / "_build"
+        / "html"
+        / "notebooks"
+        / "15_your_model.html"
+    ).exists()
     walk(*served)
     assert len(list((copy / "logs").glob("*.eval"))) == 2
 
@@ -119,11 +143,17 @@ def test_puzzles_for_other_programs_can_be_walked_through(walk, copy):
     prompts = copy / "sets" / "mine" / "prompts.jsonl"
     lines = prompts.read_text("utf-8").splitlines()
     assert len(lines) == 280
-    prompts.write_text("\n".join(lines[::2]) + "\n", "utf-8")  # one of each cell: the loop waits for each answer
+    prompts.write_text(
+        "\n".join(lines[::2]) + "\n", "utf-8"
+    )  # one of each cell: the loop waits for each answer
     walk(*loop)
-    answers = [json.loads(line) for line in (copy / "answers.jsonl").read_text("utf-8").splitlines()]
+    answers = [
+        json.loads(line) for line in (copy / "answers.jsonl").read_text("utf-8").splitlines()
+    ]
     assert {row["finish_reason"] for row in answers} == {"stop", "length"}
     assert "mine" in walk(*add)
     outputs = pd.read_parquet(copy / "data" / "build-mini" / "outputs" / "mine.parquet")
     assert len(outputs) == 140
-    assert outputs["stopped"].value_counts()["length"] == sum(row["finish_reason"] == "length" for row in answers)
+    assert outputs["stopped"].value_counts()["length"] == sum(
+        row["finish_reason"] == "length" for row in answers
+    )

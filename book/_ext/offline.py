@@ -48,15 +48,21 @@ _INVALID = (
     (re.compile(r"<style scoped>.*?</style>\s*", re.S), ""),
     (re.compile(r'<table border="1"'), "<table"),
 )  # fmt: skip
-_SETTINGS = re.compile(r'<script type="text/x-thebe-config">.*?</script>\s*<script>kernelName = .*?</script>', re.S)
+_SETTINGS = re.compile(
+    r'<script type="text/x-thebe-config">.*?</script>\s*<script>kernelName = .*?</script>', re.S
+)
 
 
 def _drop_scripts(app, pagename, templatename, context, doctree):
     """Leave out Thebe, and MathJax where a page has no formula of its own: the root counts as having its chapters'."""
     has_formula = app.env.domains["math"].data["has_equations"].get(pagename)
     dropped = ("thebe",) if has_formula else ("thebe", "mathjax")
-    scripts = [(script, f"{script} {vars(script)}".lower()) for script in context.get("script_files", [])]
-    context["script_files"] = [script for script, text in scripts if not any(word in text for word in dropped)]
+    scripts = [
+        (script, f"{script} {vars(script)}".lower()) for script in context.get("script_files", [])
+    ]
+    context["script_files"] = [
+        script for script, text in scripts if not any(word in text for word in dropped)
+    ]
     if "body" in context:
         context["body"] = _SETTINGS.sub("", context["body"])
 
@@ -70,12 +76,18 @@ def _let_scripts_wait(app, pagename, templatename, context, doctree):
 def _index_words(app):
     """Drop words of no page; keep the index entries of pages that were not read again, which Sphinx forgets."""
     indexer, old = app.builder.indexer, Path(app.outdir, "searchindex.js")
-    kept = json.loads(old.read_text(encoding="utf-8")[len("Search.setIndex(") : -1]) if old.is_file() else {}
+    kept = (
+        json.loads(old.read_text(encoding="utf-8")[len("Search.setIndex(") : -1])
+        if old.is_file()
+        else {}
+    )
     read = {*indexer._index_entries}
     for entry, places in kept.get("indexentries", {}).items():
         for page, target, main in places:
             if (name := kept["docnames"][page]) not in read:
-                indexer._index_entries.setdefault(name, []).append((entry, target, "main" if main else ""))
+                indexer._index_entries.setdefault(name, []).append(
+                    (entry, target, "main" if main else "")
+                )
     for words in (indexer._mapping, indexer._title_mapping):
         for word in [word for word, pages in words.items() if not pages]:
             del words[word]
@@ -85,7 +97,9 @@ def _index_words(app):
 def _hand_on_keywords(app, pagename, templatename, context, doctree):
     if pagename == "search":
         known = {page: text.split() for page, text in _KEYWORDS.items() if page in app.env.titles}
-        app.add_js_file(None, body=f"(globalThis.cogniload ??= {{}}).keywords = {json.dumps(known)};")
+        app.add_js_file(
+            None, body=f"(globalThis.cogniload ??= {{}}).keywords = {json.dumps(known)};"
+        )
 
 
 def _write_valid(app, pagename, templatename, context, doctree):
@@ -97,7 +111,11 @@ def _resolve_left_out(app, env, node, contnode):
     """Return text for a link to a chapter that this book does without."""
     target = str(node.get("reftarget", "")).lstrip("/")
     if node.get("reftype") in ("doc", "myst") and Path(target).stem in app.config.left_out:
-        return contnode if node.get("refexplicit") else nodes.Text("a chapter that needs the whole grid")
+        return (
+            contnode
+            if node.get("refexplicit")
+            else nodes.Text("a chapter that needs the whole grid")
+        )
     return None
 
 
@@ -126,8 +144,17 @@ def _state_size(picture):
     """Return the size that an SVG has in points, as attributes in whole pixels; nothing for other pictures."""
     if picture is None or picture.suffix != ".svg":
         return ""
-    size = re.search(r'<svg [^>]*?width="([\d.]+)pt" height="([\d.]+)pt"', picture.read_text(encoding="utf-8")[:1000])
-    return ' width="{:.0f}" height="{:.0f}"'.format(*(float(points) / 0.75 for points in size.groups())) if size else ""
+    size = re.search(
+        r'<svg [^>]*?width="([\d.]+)pt" height="([\d.]+)pt"',
+        picture.read_text(encoding="utf-8")[:1000],
+    )
+    return (
+        ' width="{:.0f}" height="{:.0f}"'.format(
+            *(float(points) / 0.75 for points in size.groups())
+        )
+        if size
+        else ""
+    )
 
 
 def _doubles(env):
@@ -167,7 +194,9 @@ def _read_side_by_side(app):
 def _keep_templates(app):
     """Keep compiled templates beside what Sphinx knows of the pages: the next build compiles none."""
     (Path(app.doctreedir) / "templates").mkdir(parents=True, exist_ok=True)
-    app.builder.templates.environment.bytecode_cache = FileSystemBytecodeCache(f"{app.doctreedir}/templates")
+    app.builder.templates.environment.bytecode_cache = FileSystemBytecodeCache(
+        f"{app.doctreedir}/templates"
+    )
 
 
 def setup(app):

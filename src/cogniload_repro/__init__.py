@@ -33,6 +33,7 @@ _PUBLIC = {
     "compare_fits": "statistics.fits:compare_fits",
     "capacity_points": "statistics.fits:capacity_points",
     "intervals": "robustness.uncertainty:capacity_intervals",
+    "shortcut_bound": "robustness.shortcut:shortcut_bound",
     "perturb": "companions.perturbations:perturb",
     "restore": "companions.perturbations:restore",
     "PERTURBATIONS": "companions.perturbations:PERTURBATIONS",
@@ -45,7 +46,9 @@ __all__ = ["__version__", *_PUBLIC]
 def __getattr__(name: str) -> object:
     """Import a public name when it is first asked for (PEP 562)."""
     if name not in _PUBLIC:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it offers: {', '.join(_PUBLIC)}")
+        raise AttributeError(
+            f"module {__name__!r} has no attribute {name!r}; it offers: {', '.join(_PUBLIC)}"
+        )
     module, _, attribute = _PUBLIC[name].partition(":")
     found = import_module(f"{__name__}.{module}")
     found = getattr(found, attribute) if attribute else found

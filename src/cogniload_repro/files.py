@@ -19,19 +19,30 @@ if TYPE_CHECKING:
 _PACKAGE = Path(__file__).resolve().parent
 _CHECKOUT = _PACKAGE.parents[1]
 
-#: Folder that holds ``published/`` and ``reconstructed/``.
-DATA = _PACKAGE / "_data"
-if (_CHECKOUT / "data" / "published").is_dir():
-    DATA = _CHECKOUT / "data"
+#: Folder that holds ``published/``, ``reconstructed/`` and ``outputs/``.
+DATA = _CHECKOUT / "data" if (_CHECKOUT / "data" / "published").is_dir() else _PACKAGE / "_data"
 PUBLISHED = DATA / "published"
 ICLR2026 = PUBLISHED / "iclr2026"
 RECONSTRUCTED = DATA / "reconstructed"
-
+#: Real answers that come with the package.
+ANSWERS = DATA / "outputs"
 #: File in a folder by which a process keeps others out; its text is the process's number.
 LOCK = ".lock"
 
 _ROOM = "free some disk space and run the same command again"
 _RIGHTS = "change its permissions, or choose another folder"
+# what spreadsheets take for a formula, or for the guard of one; full-width signs too
+_FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]|'")
+# the same behind a mark at which some spreadsheets divide cells
+_INNER_FORMULA = re.compile(r"([;|\t\r\n]\s*)(?=[=+\-@＝＋－＠])")
+# signed numbers and dashes of printed tables, which are no formulas
+_NUMBER = re.compile(r"[+-]?\d[\d,]*\.?\d*(e[+-]?\d+)?%?\**|--|-")
+# how an address begins; of these schemes with any number of strokes, of others with two
+_ADDRESS = re.compile(
+    r"(?:(?:https?|hf|ftps?|sftp|ssh|s3|gs):[/\\]*|[a-z][a-z0-9+.-]+:[/\\]{2,})", re.IGNORECASE
+)
+# user and password before a host, a password with a stroke in it too
+_USER = re.compile(r"^(?:[^/]*@|(?!\[)[^/]*:(?!\d*(?:/|$)).*@)")
 #: What to do where the system refuses.
 _REMEDIES = {
     errno.ENOSPC: _ROOM,
@@ -42,11 +53,6 @@ _REMEDIES = {
     errno.EPERM: _RIGHTS,
     errno.EROFS: _RIGHTS,
 }
-
-#: What spreadsheets take for a formula, or for the mark that one is to be shown as text.
-_FORMULA = re.compile(r"\s*[=+\-@]|[\t\r\n]|'")
-#: Signed numbers and dashes of printed tables, which spreadsheets take for no formula.
-_NUMBER = re.compile(r"[+-]?\d[\d,]*\.?\d*(e[+-]?\d+)?%?\**|--|-")
 
 
 def describe_error(error: Exception) -> str:
@@ -156,28 +162,35 @@ def _spell_out(sign: str) -> str:
 
 
 def for_spreadsheet(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Return a frame for a CSV file, with an apostrophe before text that looks like a formula."""
-    return frame.map(_guard_cell).rename(columns=_guard_cell)
+    """Return a frame, to be written as CSV, in which no spreadsheet sees a formula.
+
+    An apostrophe stands before text that begins like one, also behind a mark at which some
+    spreadsheets divide cells.
+    """
+    return frame.map(_guard_cell).set_axis([_guard_cell(name) for name in frame.columns], axis=1)
 
 
 def _guard_cell(cell: object) -> object:
-    if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
-        return f"'{cell}"
-    return cell
+    if not isinstance(cell, str) or _NUMBER.fullmatch(cell):
+        return cell
+    guarded = _INNER_FORMULA.sub(r"\1'", cell)
+    return f"'{guarded}" if _FORMULA.match(guarded) else guarded
+
+
+def is_address(source: str) -> bool:
+    """Return whether a source is meant as an address, however many strokes it has."""
+    return _ADDRESS.match(source) is not None
 
 
 def without_secrets(address: str) -> str:
-    """Return an address without user, password, query and fragment; a path stays as it is.
+    """Return an address without user, password, query and fragment, but for the sum of a file.
 
-    A check sum in the fragment stays too.
+    A path is returned as it is.
     """
-    scheme, mark, rest = address.partition("://")
-    if not mark:
+    start = _ADDRESS.match(address)
+    if not start:
         return address
-    rest, _, fragment = rest.partition("#")
-    rest, _, _ = rest.partition("?")
-    host, slash, path = rest.partition("/")
-    _, _, host = host.rpartition("@")
-    check_sum = re.match(r"sha256=[0-9A-Fa-f]+", fragment)
-    ending = f"#{check_sum[0]}" if check_sum else ""
-    return f"{scheme}://{host}{slash}{path}{ending}"
+    rest, _, fragment = address[start.end() :].partition("#")
+    place = _USER.sub("", rest.partition("?")[0], count=1)
+    digits = re.match(r"sha256=[0-9A-Fa-f]+", fragment)
+    return start[0] + place + (f"#{digits[0]}" if digits else "")

@@ -1,10 +1,12 @@
 """Numbers as the paper prints them, for our tables and for the comparison with the printed ones."""
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
 
+from cogniload_repro.models import short_names
 from cogniload_repro.published import STAR_LEVELS
 
 #: Printed where a threshold does not exist (paper, Table 2) or a value is unknown.
@@ -15,6 +17,11 @@ def format_name(model: str) -> str:
     """Return a model's name, which may be anybody's text, as one line of printable characters."""
     printable = "".join(sign if sign.isprintable() else " " for sign in model)
     return " ".join(printable.split()) or "unnamed"
+
+
+def display_names(models: Iterable[str]) -> dict[str, str]:
+    """Return what each model is called on pages and terminals (`models.short_names`), printable."""
+    return {model: format_name(name) for model, name in short_names(models).items()}
 
 
 def format_beta(beta: float) -> str:

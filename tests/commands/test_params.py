@@ -38,7 +38,9 @@ def test_the_committed_file_is_the_papers(folder):
 
 def test_a_call_takes_precedence_over_the_environment_and_that_over_the_file(folder, monkeypatch):
     """Paths become absolute; a list is words; short names of models become whole ones; nothing else is guessed."""
-    (folder / "params.yaml").write_text("source: 'a#sha256=0a'\nadd: [x.csv]\nfamily: probit\nmax_rejected: 3\n")
+    (folder / "params.yaml").write_text(
+        "source: 'a#sha256=0a'\nadd: [x.csv]\nfamily: probit\nmax_rejected: 3\n"
+    )
     monkeypatch.setenv("COGNILOAD_ADD", "'a b.jsonl' https://host/x.zip")
     monkeypatch.setenv("COGNILOAD_MODELS", "o3, mine")
     monkeypatch.setenv("COGNILOAD_FAMILY", "")
@@ -59,7 +61,7 @@ def test_a_call_takes_precedence_over_the_environment_and_that_over_the_file(fol
         ("max_rejected: true", "must be a whole number"),
         ("formula: [d]", "formula must be a text"),
         ("add: {a: 1}", "add must be a list of texts"),
-        ('add: "\'"', "No closing quotation"),
+        ('add: "\'"', "no outputs at '; of several sources in ADD, a path with blanks or quotes"),
     ],
 )
 def test_what_is_not_a_parameter_is_a_sentence(folder, text, complaint):
@@ -85,9 +87,17 @@ def test_what_a_step_was_made_with_is_kept_in_a_private_file_and_changes_only_wi
     assert [path.stat().st_mtime_ns for path in files] == times
     (folder / "a b.jsonl").write_text("{}")
     assert not is_made_with(build, "outputs", parameters)
-    assert is_made_with(build, "added", replace(parameters, max_rejected=9))  # without a source nothing hangs on it
+    plain = Parameters()
+    write_parameters(folder / "plain", "outputs", plain)
+    assert is_made_with(
+        folder / "plain", "outputs", replace(plain, max_rejected=9)
+    )  # without effect
     write_parameters(build, "outputs", parameters)
-    changed = [path.stem for path, time in zip(files, times, strict=True) if path.stat().st_mtime_ns != time]
+    changed = [
+        path.stem
+        for path, time in zip(files, times, strict=True)
+        if path.stat().st_mtime_ns != time
+    ]
     assert changed == ["outputs"]
 
 
@@ -99,6 +109,7 @@ def test_what_a_step_was_made_with_is_kept_in_a_private_file_and_changes_only_wi
         ({"ADD": "nowhere.csv"}, "no outputs at"),
         ({"FORMULA": "correct ~ d; import os"}, "cannot be read"),
         ({"FORMULA": "correct ~ d + nope"}, "cannot be built from d, N, log10_N"),
+        ({"FORMULA": "correct ~ I(open('ran', 'w'))"}, "cannot be built from d, N, log10_N"),
         ({"FAMILY": "normal"}, "no family 'normal'"),
         ({"MODELS": "o3, o5"}, "unknown model 'o5'"),
         ({"SCORER": "kindly"}, "kindly"),
@@ -121,6 +132,8 @@ def test_what_is_not_possible_changes_nothing(folder, monkeypatch, given, compla
 
 def test_a_book_says_what_is_not_the_papers():
     """By name, and without the user, password or query of an address."""
-    said = describe_changes(Parameters(source="https://me:pw@host/x.jsonl?token=1", add=("/a/b.csv",), family="probit"))
+    said = describe_changes(
+        Parameters(source="https://me:pw@host/x.jsonl?token=1", add=("/a/b.csv",), family="probit")
+    )
     assert said.endswith("source: https://host/x.jsonl; add: b.csv; family: probit.")
     assert describe_changes(Parameters(grid="mini", max_rejected=4)) == ""

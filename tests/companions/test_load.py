@@ -8,7 +8,13 @@ import pytest
 from scipy.special import expit
 
 from cogniload_repro.companions import load
-from cogniload_repro.companions.load import FALLING, SPECIFICATIONS, cell_load, cell_loads, compare_curves
+from cogniload_repro.companions.load import (
+    FALLING,
+    SPECIFICATIONS,
+    cell_load,
+    cell_loads,
+    compare_curves,
+)
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles.generate import draw_grid
 from cogniload_repro.statistics.design import GRID
@@ -30,7 +36,9 @@ def test_searches_find_the_known_minimum():
     assert [load.search_hanoi(n) for n in range(1, 7)] == [(2**n - 1, 3**n) for n in range(1, 7)]
     checkers = {n: load.search_checkers(n) for n in range(1, 6)}
     assert [moves for moves, _ in checkers.values()] == [(n + 1) ** 2 - 1 for n in checkers]
-    assert [n for n, (_, states) in checkers.items() if states == (2 * n + 1) * comb(2 * n, n)] == [1]
+    assert [n for n, (_, states) in checkers.items() if states == (2 * n + 1) * comb(2 * n, n)] == [
+        1
+    ]
     assert [load.search_river(n)[0] for n in range(2, 6)] == [5, 11, 9, 11]
     assert load.search_river(4, capacity=2)[0] is None  # four pairs in a boat for two never arrive
     with pytest.raises(ValueError, match="6 pairs cannot cross"):
@@ -65,7 +73,9 @@ def test_other_readings_follow_one_person():
 
 
 def _draw(log_odds: np.ndarray, n: int = 400) -> pd.DataFrame:
-    return GRID.assign(model="QwQ-32B", total=n, correct=np.random.default_rng(1).binomial(n, expit(log_odds)))
+    return GRID.assign(
+        model="QwQ-32B", total=n, correct=np.random.default_rng(1).binomial(n, expit(log_odds))
+    )
 
 
 def test_counts_of_one_load_prefer_it():
@@ -75,4 +85,6 @@ def test_counts_of_one_load_prefer_it():
     assert table.loc[LOAD, "models_better"] == 1
     assert table.loc[LOAD, "aic"] < table.loc[PAPER, "aic"]
     assert table.loc[FALLING, "deviance"] < table.loc[LOAD, "deviance"]
-    assert table.loc[PAPER, "aic"] == pytest.approx(fit_glm(cells).aic)  # as the paper's own pipeline gives it
+    assert table.loc[PAPER, "aic"] == pytest.approx(
+        fit_glm(cells).aic
+    )  # as the paper's own pipeline gives it

@@ -50,7 +50,9 @@ texts = st.text() | st.text("a1 .\n\\") | st.text("not 3x()") | st.lists(
 ).map(" ".join)  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "text", "other", "perturbed"), BY_HAND, ids=[case[0] for case in BY_HAND])
+@pytest.mark.parametrize(
+    ("name", "text", "other", "perturbed"), BY_HAND, ids=[case[0] for case in BY_HAND]
+)
 def test_each_one_worked_out_by_hand(name, text, other, perturbed):
     """A small text becomes what paper and pencil give, and comes back."""
     assert perturb(name, text, other) == perturbed
@@ -104,7 +106,11 @@ END = "\n<Problem A: first 10 symbols>"
         ("not_not", "it is not not so", None),
         ("opposites", "the least defyn{}.\n", None),
         ("wrappers", "let 3(x) be", None),
-        ("interleave_symbol", "x" + END[0::2], "y" + END[1::2]),  # woven together they spell the closing line
+        (
+            "interleave_symbol",
+            "x" + END[0::2],
+            "y" + END[1::2],
+        ),  # woven together they spell the closing line
         ("interleave_word", "no partner", None),
         ("rot13", "no such perturbation", None),
     ],
@@ -117,11 +123,21 @@ def test_what_is_out_of_scope_is_refused(name, text, other):
 
 def test_what_is_not_whole_is_not_read():
     """Grids need both markers and equal rows; two problems all lines with tags, as many parts as the last line says."""
-    for grid in ("", "abc", "GRID START\nGRID END", "GRID START\nab\nc\nGRID END", "GRID START\nab"):
+    for grid in (
+        "",
+        "abc",
+        "GRID START\nGRID END",
+        "GRID START\nab\nc\nGRID END",
+        "GRID START\nab",
+    ):
         for name in GRIDS:
             with pytest.raises(ValueError, match=r"grid"):
                 restore(name, grid)
-    for name, text in (("word", "a x\n<Problem A: first 1 words>"), ("symbol", "abc"), ("line", "<Problem A> a\nb")):
+    for name, text in (
+        ("word", "a x\n<Problem A: first 1 words>"),
+        ("symbol", "abc"),
+        ("line", "<Problem A> a\nb"),
+    ):
         with pytest.raises(ValueError, match="give all"):
             restore(f"interleave_{name}", text)
 
@@ -150,15 +166,21 @@ def test_texts_are_those_of_figure_2():
     assert perturb("reverse_symbols", FIGURE_2).startswith(
         "teL $p$ eb eht tsael emirp rebmun rof hcihw ereht stsixe a evitisop regetni $n$"
     )
-    assert perturb("reverse_sentences", FIGURE_2).startswith("Find the least positive integer $m$ such that")
-    assert restore("interleave_line", perturb("interleave_line", C_60, FIGURE_2)) == C_60  # an empty segment ends it
+    assert perturb("reverse_sentences", FIGURE_2).startswith(
+        "Find the least positive integer $m$ such that"
+    )
+    assert (
+        restore("interleave_line", perturb("interleave_line", C_60, FIGURE_2)) == C_60
+    )  # an empty segment ends it
     assert "\n<Problem A> ositive integer $n$" in perturb("interleave_line", FIGURE_2, FIGURE_2)
 
 
 def test_a_perturbed_puzzle_has_the_same_answer():
     """A puzzle comes back with its lines; prepared, perturbed and decoded it is solved to its own solution."""
     puzzles = list(draw_grid(grid_cells("N=20 ratio=50 d=1,5,10"), 1, 7))
-    for name, (puzzle, partner) in product(PERTURBATIONS, zip(puzzles, puzzles[1:] + puzzles[:1], strict=True)):
+    for name, (puzzle, partner) in product(
+        PERTURBATIONS, zip(puzzles, puzzles[1:] + puzzles[:1], strict=True)
+    ):
         assert restore(name, perturb(name, puzzle.text, partner.text)) == puzzle.text
         perturbed = perturb(name, prepare(puzzle.text), prepare(partner.text))
         assert perturbed != prepare(puzzle.text)
@@ -174,5 +196,7 @@ def test_texts_are_prepared_as_the_document_says():
 def test_prepared_texts_hold_no_escape_either_way_round(text):
     """Neither a prepared text nor its reversal has a backslash before n, t, b, r, a or f, and stays as it is."""
     prepared = prepare(text)
-    assert not any(f"\\{letter}" in way for letter in "ntbraf" for way in (prepared, prepared[::-1]))
+    assert not any(
+        f"\\{letter}" in way for letter in "ntbraf" for way in (prepared, prepared[::-1])
+    )
     assert prepare(prepared) == prepared

@@ -46,18 +46,31 @@ def test_queries_about_a_set_are_undone_exactly(tmp_path, puzzles):
         assert restore("interleave_word", woven) == texts[query.name]
         words = woven.partition("\n<Problem A: ")[0].split(" ")[1::2]
         assert any(
-            text.split(" ") == words[: len(text.split(" "))] for name, text in texts.items() if name != query.name
+            text.split(" ") == words[: len(text.split(" "))]
+            for name, text in texts.items()
+            if name != query.name
         )
-    assert {(query.name, query.condition) for query in queries} == {(name, "interleave_word") for name in texts}
-    assert {query.name: query.text for query in list_queries(tmp_path)} == {one.name: one.text for one in puzzles}
+    assert {(query.name, query.condition) for query in queries} == {
+        (name, "interleave_word") for name in texts
+    }
+    assert {query.name: query.text for query in list_queries(tmp_path)} == {
+        one.name: one.text for one in puzzles
+    }
 
 
 def test_the_baseline_is_prepared_like_perturbed_texts(puzzles):
     """Both have the same flattened lines; the plain puzzle keeps its own."""
     pairs = [(puzzle.name, puzzle.text) for puzzle in puzzles]
-    (baseline, *_), (reversed_words, *_) = (list(write_queries(pairs, name)) for name in ("baseline", "reverse_words"))
+    (baseline, *_), (reversed_words, *_) = (
+        list(write_queries(pairs, name)) for name in ("baseline", "reverse_words")
+    )
     woven = reversed_words.text.partition("TRANSFORMED INPUT:\n")[2]
-    assert restore("reverse_words", woven) == baseline.text == prepare(puzzles[0].text) != puzzles[0].text
+    assert (
+        restore("reverse_words", woven)
+        == baseline.text
+        == prepare(puzzles[0].text)
+        != puzzles[0].text
+    )
     assert baseline[:2] == (puzzles[0].name, "baseline")
     with pytest.raises(ValueError, match="unknown perturbation 'rot13'"):
         next(write_queries(pairs, "rot13"))
@@ -86,9 +99,14 @@ def test_perturbation_is_a_factor_of_the_regression():
     """Answers with a perturbation are counted apart, and its coefficient is the one that they were drawn with."""
     rng, own = np.random.default_rng(3), GRID.assign(total=100)
     named = {"mine": 0.8, "mine (rail_fence)": 0.3}
-    cells = [own.assign(model=name, correct=rng.binomial(100, p, len(own))) for name, p in named.items()]
+    cells = [
+        own.assign(model=name, correct=rng.binomial(100, p, len(own))) for name, p in named.items()
+    ]
     split = split_perturbations(pd.concat(cells, ignore_index=True))
-    assert set(zip(split["model"], split["perturbation"], strict=True)) == {("mine", ""), ("mine", "rail_fence")}
+    assert set(zip(split["model"], split["perturbation"], strict=True)) == {
+        ("mine", ""),
+        ("mine", "rail_fence"),
+    }
     fits = fit(split, "correct ~ d + log10_N + rho + C(perturbation)").set_index("term")
     row = fits.loc["C(perturbation)[T.rail_fence]"]
     assert row["status"] == "ok"

@@ -15,8 +15,18 @@ from cogniload_repro.companions.scap import BITS, critical_load, draw_probe, is_
 
 def test_the_critical_load_is_the_mean_of_what_is_mastered():
     """Nine of ten is mastered, eight is not; a lucky larger size counts only if all smaller ones are mastered."""
-    asked = [("state", 20, 10, 9), ("state", 5, 10, 10), ("rules", 3, 10, 8), ("rules", 6, 10, 10), ("path", 1, 1, 1)]
-    ones = [(kind, size, number < right) for kind, size, count, right in asked for number in range(count)]
+    asked = [
+        ("state", 20, 10, 9),
+        ("state", 5, 10, 10),
+        ("rules", 3, 10, 8),
+        ("rules", 6, 10, 10),
+        ("path", 1, 1, 1),
+    ]
+    ones = [
+        (kind, size, number < right)
+        for kind, size, count, right in asked
+        for number in range(count)
+    ]
     answers = pd.DataFrame(ones, columns=["probe", "size", "right"])
     found = critical_load(answers).set_index("probe")
     assert found["n_max"].dropna().to_dict() == {"state": 20, "rules": 0, "path": 1}
@@ -38,11 +48,16 @@ def test_the_prompt_alone_gives_the_answer(size, number):
     probe = draw_probe("rules", size, number)
     x, y = map(int, re.search(r"X=(\d+), Y=(\d+)", probe.prompt).groups())
     added = {"X": 0, "Y": 0}
-    rules = re.findall(r"If (\S+) is (even|odd|greater|less)(?: than (-?\d+))?, then add (\d) to ([XY])", probe.prompt)
+    rules = re.findall(
+        r"If (\S+) is (even|odd|greater|less)(?: than (-?\d+))?, then add (\d) to ([XY])",
+        probe.prompt,
+    )
     for subject, word, bound, amount, target in reversed(rules):
         value = {"X": x, "Y": y, "X+Y": x + y}[subject]
         held = (
-            value % 2 == (word == "odd") if not bound else (value - int(bound)) * (1 if word == "greater" else -1) > 0
+            value % 2 == (word == "odd")
+            if not bound
+            else (value - int(bound)) * (1 if word == "greater" else -1) > 0
         )
         added[target] += int(amount) * held
     assert len(rules) == size
@@ -52,7 +67,9 @@ def test_the_prompt_alone_gives_the_answer(size, number):
     value = int(re.search(r"holds (\d+)", probe.prompt)[1])
     steps = re.findall(r"(add|subtract|multiply by) (\d+)", probe.prompt)
     for word, amount in steps:
-        value = {"add": value + int(amount), "subtract": value - int(amount)}.get(word, value * int(amount))
+        value = {"add": value + int(amount), "subtract": value - int(amount)}.get(
+            word, value * int(amount)
+        )
     assert len(steps) == size
     assert probe.answer == (value % 1000,)
 
@@ -62,7 +79,17 @@ def test_a_probe_is_drawn_again_from_its_numbers():
     for kind in BITS:
         probe = draw_probe(kind, 7, 3, 1)
         assert probe == draw_probe(kind, 7, 3, 1)
-        assert len({probe, draw_probe(kind, 7, 4, 1), draw_probe(kind, 7, 3, 2), draw_probe(kind, 8, 3, 1)}) == 4
+        assert (
+            len(
+                {
+                    probe,
+                    draw_probe(kind, 7, 4, 1),
+                    draw_probe(kind, 7, 3, 2),
+                    draw_probe(kind, 8, 3, 1),
+                }
+            )
+            == 4
+        )
     for call in (("rule", 3, 0), ("state", 0, 0), ("path", 3, -1)):
         with pytest.raises(ValueError, match="choose state, rules, path, from size 1"):
             draw_probe(*call)

@@ -38,7 +38,10 @@ def answer(messages, tools, tool_choice, config):
     value = puzzle.solution if random.Random(message.text).random() < rate else others[0]
     said = f"{puzzle.poi} is wearing, in, at, eats, watches, listens to, reads, has hair {value}."
     output = ModelOutput.from_content("mock", "")
-    output.choices[0].message.content = [ContentReasoning(reasoning="One by one."), ContentText(text=said)]
+    output.choices[0].message.content = [
+        ContentReasoning(reasoning="One by one."),
+        ContentText(text=said),
+    ]
     output.usage = ModelUsage(input_tokens=500, output_tokens=900, total_tokens=1400)
     ASKED.append((message.role, message.text, config.max_tokens, config.reasoning_effort))
     return output
@@ -49,7 +52,9 @@ def run(folder, *, outputs=answer, **options):
     ASKED.clear()
     model = get_model("mockllm/model", custom_outputs=outputs, memoize=False)
     keywords = {name: options.pop(name) for name in ("epochs", "limit") if name in options}
-    return evaluate(cogniload(**options), model=model, log_dir=str(folder), display="none", **keywords)[0]
+    return evaluate(
+        cogniload(**options), model=model, log_dir=str(folder), display="none", **keywords
+    )[0]
 
 
 def metrics(log):
@@ -78,7 +83,9 @@ def test_each_puzzle_is_asked_once_with_the_paper_s_prompt_budget_and_an_effort(
     assert {(role, effort) for role, _, _, effort in ASKED} == {("user", "medium")}
     assert all(budget == answer_budget(text) for _, text, budget, _ in ASKED)
     own = draw_rows(PuzzleSet(grid_cells("mini"), 2, 42, "default"))
-    assert {sample.id: sample.input for sample in mini.samples} == {row["name"]: row["text"] for row in own}
+    assert {sample.id: sample.input for sample in mini.samples} == {
+        row["name"]: row["text"] for row in own
+    }
 
 
 def test_the_log_imported_has_the_verdicts_of_the_log(mini, tmp_path):
@@ -86,11 +93,17 @@ def test_the_log_imported_has_the_verdicts_of_the_log(mini, tmp_path):
     source = shutil.copy(mini.location, tmp_path / "x.eval")
     report = import_outputs(source, tmp_path)
     assert (dict(report.responses), dict(report.rejected)) == ({"mockllm/model": 36}, {})
-    (scores_path,) = score_dataset(tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "scores")
+    (scores_path,) = score_dataset(
+        tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "scores"
+    )
     scored = {row["name"]: row for row in pq.read_table(scores_path).to_pylist()}
     for sample in mini.samples:
         own, row = sample.scores["verdict"], scored[sample.id]
-        assert (own.reason, own.explanation, own.answer) == (row["bucket"], row["window"], row["answer"])
+        assert (own.reason, own.explanation, own.answer) == (
+            row["bucket"],
+            row["window"],
+            row["answer"],
+        )
         assert (own.value == "C") == row["correct"]
     right = sum(row["correct"] for row in scored.values())
     assert (metrics(mini)["accuracy"], metrics(mini)["cut_off"]) == (right / 36, 0.5)
@@ -118,7 +131,10 @@ def test_one_failed_sample_does_not_end_a_run_and_a_dead_server_does(tmp_path, b
 
 def know(perturbation=None):
     """A model that knows the puzzle behind each query of two cells."""
-    drawn = {row["name"]: row for row in draw_rows(PuzzleSet(grid_cells("N=20 ratio=50 d=1,3"), 3, 42, "default"))}
+    drawn = {
+        row["name"]: row
+        for row in draw_rows(PuzzleSet(grid_cells("N=20 ratio=50 d=1,3"), 3, 42, "default"))
+    }
     pairs = [(name, row["text"]) for name, row in drawn.items()]
     known = {query.text: drawn[query.name] for query in write_queries(pairs, perturbation)}
 
@@ -145,7 +161,7 @@ def test_a_condition_is_asked_kept_and_imported(tmp_path):
     models = {"mockllm/model", "mockllm/model (rail_fence)"}
     assert (dict(report.responses), dict(report.rejected)) == (dict.fromkeys(models, 6), {})
     score_dataset(tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "scores")
-    split = split_perturbations(write_cells(tmp_path / "scores", tmp_path / "cells.parquet"))
+    split = split_perturbations(write_cells(tmp_path, {}))
     right = split.groupby(["model", "perturbation"])["correct"].sum().to_dict()
     assert right == {("mockllm/model", ""): 6, ("mockllm/model", "rail_fence"): 6}
 

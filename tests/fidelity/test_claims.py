@@ -11,36 +11,51 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import results_of
 
-from cogniload_repro.fidelity.claims import CONSTANTS, Share, evaluate_claims, evidence_of, judge_claim, print_like
+from cogniload_repro.fidelity.claims import (
+    CONSTANTS,
+    Share,
+    evaluate_claims,
+    evidence_of,
+    judge_claim,
+    print_like,
+)
 from cogniload_repro.fidelity.results import NotComputableError
 from cogniload_repro.models import NAMES
-from cogniload_repro.published import load_claims, load_table
-from cogniload_repro.reconstruction.reconstruct import load_counts
+from cogniload_repro.published import load_claims
 from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.reconstructions import each_reconstruction
 
 CLAIMS = load_claims()
-GPT5, O3, QWQ, QWEN7B = "gpt-5-2025-08-07", "o3-2025-04-16", "QwQ-32B", "DeepSeek-R1-Distill-Qwen-7B"
+GPT5, O3, QWQ, QWEN7B = (
+    "gpt-5-2025-08-07",
+    "o3-2025-04-16",
+    "QwQ-32B",
+    "DeepSeek-R1-Distill-Qwen-7B",
+)
 
 
 @cache
 def results():
-    """Fit the reconstructed cells; tokens are the printed ones, with the other models' median where illegible."""
-    tokens = load_table("tokens")
-    numbers = ["prompt_mean", "prompt_p90", "output_mean", "output_p90"]
-    medians = tokens.groupby(["N", "d"])[numbers].transform("median")
-    return replace(results_of(load_counts()), tokens=tokens[["model", "N", "d"]].join(tokens[numbers].fillna(medians)))
+    """Fit the reconstructed cells; tokens are the printed ones."""
+    return results_of(load_cells())
 
 
 @cache
-def baseline(provenance="imported"):
+def baseline(provenance="scored"):
     """The claims of the results as they are; if they were a reconstruction, what only a draw answers is left open."""
-    return evaluate_claims(replace(results(), provenance=provenance))
+    return evaluate_claims(marked(results().cells, provenance))
+
+
+def marked(cells, provenance):
+    """The results with other cells, as if they came from there."""
+    return replace(results(), cells=cells.assign(provenance=provenance))
 
 
 def evaluated(**frames):
     """Evaluate the claims as of outputs, with some of the frames replaced, rows by claim id."""
-    return evaluate_claims(replace(results(), provenance="imported", **frames)).set_index("id")
+    build = replace(results(), **frames)
+    scored = build.cells.assign(provenance="scored")
+    return evaluate_claims(replace(build, cells=scored)).set_index("id")
 
 
 def computed(frame):
@@ -60,7 +75,8 @@ def moved(model, count, to="other", **levels):
     """Return cells in which answers of a model turn from correct to wrong, as many as a level's cells can give."""
     cells = results().cells.copy()
     rows = cells.index[
-        (cells["model"] == model) & np.logical_and.reduce([cells[key] == at for key, at in levels.items()])
+        (cells["model"] == model)
+        & np.logical_and.reduce([cells[key] == at for key, at in levels.items()])
     ]
     for row in rows:
         here = min(count, int(cells.loc[row, "correct"]))
@@ -91,7 +107,9 @@ def test_verdicts_agree_with_the_transcriber():
     assert set(rows.loc[check.str.startswith("differs"), "verdict"]) == {"differs"}
     agreeing = rows[check == "agrees"]
     assert set(agreeing["verdict"]) == {"exact"}
-    tie = agreeing.set_index("id").loc["C018", "recomputed"]  # 273 of 280: the prose has 0.97, as Python prints it
+    tie = agreeing.set_index("id").loc[
+        "C018", "recomputed"
+    ]  # 273 of 280: the prose has 0.97, as Python prints it
     assert Fraction(tie).limit_denominator(1000) * 100 % 1 == Fraction(1, 2)
     assert len(agreeing) + check.str.startswith("differs").sum() == (check != "").sum()
 
@@ -151,8 +169,13 @@ def test_one_model_settles_its_own_claims_only():
     """With one model's outputs every claim that names it is computed, and no other but the constants."""
     names = ("cells", "glm", "interactions", "aic", "tokens")
     one = {name: getattr(results(), name).query("model == @O3") for name in names}
-    assert computed(evaluated(**{name: frame.head(0) for name, frame in one.items()})) == {*CONSTANTS, "C151"}
-    named = set(CLAIMS.loc[(CLAIMS["model"] == O3) | (CLAIMS["quantity"] == "samples expected"), "id"])
+    assert computed(evaluated(**{name: frame.head(0) for name, frame in one.items()})) == {
+        *CONSTANTS,
+        "C151",
+    }
+    named = set(
+        CLAIMS.loc[(CLAIMS["model"] == O3) | (CLAIMS["quantity"] == "samples expected"), "id"]
+    )
     assert computed(evaluated(**one)) == named | set(CONSTANTS)
 
 
@@ -163,10 +186,14 @@ def test_unknown_claims_are_not_computable():
         {"model": "QwQ-33B"}, {"quantity": "cost"}, {"condition": "d=4"}, {"condition": "easy puzzles"},
         {"value": "a lot"}, {"model": "", "quantity": "models"}, {"quantity": "accuracy difference"},
     ]  # fmt: skip
-    rows = pd.DataFrame([known.to_dict() | {"id": f"X{i}"} | change for i, change in enumerate(changes)])
+    rows = pd.DataFrame(
+        [known.to_dict() | {"id": f"X{i}"} | change for i, change in enumerate(changes)]
+    )
     judged = evaluate_claims(results(), rows)
     assert judged["verdict"].tolist() == ["not_computable"] * len(changes)
-    assert evaluate_claims(results(), rows.assign(**known))["verdict"].unique().tolist() == ["exact"]
+    assert evaluate_claims(results(), rows.assign(**known))["verdict"].unique().tolist() == [
+        "exact"
+    ]
 
 
 _WORDS = st.sampled_from(
@@ -179,7 +206,10 @@ _TEXT = st.lists(_WORDS, max_size=6).map("".join) | st.text(max_size=12)
 _ROW = st.fixed_dictionaries(
     {name: st.just("") for name in ("id", "location", "claim", "check")}
     | {"model": st.sampled_from(["", GPT5, "other"])}
-    | {name: st.sampled_from(sorted(set(CLAIMS[name]))) | _TEXT for name in ("quantity", "condition", "value")}
+    | {
+        name: st.sampled_from(sorted(set(CLAIMS[name]))) | _TEXT
+        for name in ("quantity", "condition", "value")
+    }
 )
 
 
@@ -196,7 +226,7 @@ def test_what_only_a_drawn_table_answers_is_not_judged():
     """Of a claim that rests on a draw the reason tells how other drawn tables answer; there is no verdict."""
 
     def judge(here, *others, provenance="reconstructed"):
-        build = replace(results(), cells=here, provenance=provenance)
+        build = marked(here, provenance)
         (row,) = evaluate_claims(build, CLAIMS[CLAIMS["id"] == "C148"], others).itertuples()
         return row
 
@@ -204,7 +234,7 @@ def test_what_only_a_drawn_table_answers_is_not_judged():
     found = judge(inside, outside, with_trough(25, "N", 20), outside)
     assert (found.verdict, found.shown, found.evidence) == ("not_computable", "", "not identified")
     assert found.reason == "not identified: holds in 1 of 3 reconstructions"
-    verdicts = [judge(cells, provenance="imported").verdict for cells in (inside, outside)]
+    verdicts = [judge(cells, provenance="scored").verdict for cells in (inside, outside)]
     assert verdicts == ["exact", "differs"]
 
 
@@ -214,7 +244,7 @@ def test_evidence_says_what_a_verdict_rests_on():
     assert set(evidence.index[evidence == "not identified"]) == {"C039", "C147", "C148"}
     assert set(evidence.index[evidence == "bounded"]) == {"C145", "C146"}
     assert set(evidence) == {"identified", "bounded", "not identified"}
-    assert {evidence_of(claim, "imported") for claim in CLAIMS.to_dict("records")} == {""}
+    assert {evidence_of(claim, False) for claim in CLAIMS.to_dict("records")} == {""}
 
 
 def test_identified_and_bounded_claims_are_the_same_in_all_reconstructions():

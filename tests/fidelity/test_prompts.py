@@ -11,7 +11,13 @@ from scipy.stats import chi2
 
 from cogniload_repro.fidelity import prompts as prompt_lengths
 from cogniload_repro.fidelity.ledger import COLUMNS
-from cogniload_repro.fidelity.prompts import COUNTS, TOKENIZERS, load_prompt_counts, load_tokenizers, prompt_statistics
+from cogniload_repro.fidelity.prompts import (
+    COUNTS,
+    TOKENIZERS,
+    load_prompt_counts,
+    load_tokenizers,
+    prompt_statistics,
+)
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import load_printed, load_table
 from cogniload_repro.puzzles.catalog import draw_named
@@ -37,7 +43,9 @@ def test_only_counted_models_are_compared(comparison, llama):
     rest = comparison["printed"] - comparison["counted"] - comparison["overhead"]
     np.testing.assert_allclose(comparison["difference"], rest)
     np.testing.assert_allclose(comparison["z"], rest / comparison["se"])
-    ours = prompt_statistics(llama, "llama3")["se_mean"] ** 2  # two samples of the same size, and rounding
+    ours = (
+        prompt_statistics(llama, "llama3")["se_mean"] ** 2
+    )  # two samples of the same size, and rounding
     means = comparison[comparison["quantity"] == "prompt_mean"]
     np.testing.assert_allclose(sorted(means["se"] ** 2), sorted(2 * ours + 1 / 12))
 
@@ -57,7 +65,9 @@ def test_odd_numbers_are_compared_but_estimate_nothing():
     """A flagged number is listed with its z-score and leaves constant and chi-square alone."""
     counts = counts_like(GPT5, "o200k")
     compared = prompt_lengths.compare_prompts(counts)
-    nano = compared[(compared["model"] == "gpt-5-nano-2025-08-07") & (compared["quantity"] == "prompt_mean")]
+    nano = compared[
+        (compared["model"] == "gpt-5-nano-2025-08-07") & (compared["quantity"] == "prompt_mean")
+    ]
     flagged = load_printed("tokens").query("model == 'gpt-5-nano-2025-08-07' and flag == 'odd'")
     assert nano["odd"].sum() == len(flagged) > 0
     clean = nano[~nano["odd"]]
@@ -84,7 +94,9 @@ def test_rows_for_the_fidelity_table(comparison):
 
 def test_departures_beyond_chance_differ(comparison):
     """Three standard errors are the edge; every legible length of other models has its row, not computable."""
-    rows = prompt_lengths.prompt_rows(comparison.assign(z=np.where(comparison["d"] == 3, -3.1, 3.0)))
+    rows = prompt_lengths.prompt_rows(
+        comparison.assign(z=np.where(comparison["d"] == 3, -3.1, 3.0))
+    )
     own = rows[rows["model"] == LLAMA]
     at_three = own["condition"].str.contains("d=3,")
     assert set(own.loc[at_three, "verdict"]) == {"differs"}
@@ -124,8 +136,12 @@ def test_standard_errors_are_the_scatter_of_sets():
     for size in (100, 10):
         (row,) = prompt_statistics(counts, "tiny", size).itertuples()
         sets = [lengths(rng, size)["tiny"].to_numpy() for _ in range(400)]
-        assert row.se_mean == pytest.approx(np.std([one.mean() for one in sets]), rel=0.12)  # 400 sets: 3.5%
-        assert row.se_p90 == pytest.approx(np.std([np.quantile(one, 0.9) for one in sets]), rel=0.15)
+        assert row.se_mean == pytest.approx(
+            np.std([one.mean() for one in sets]), rel=0.12
+        )  # 400 sets: 3.5%
+        assert row.se_p90 == pytest.approx(
+            np.std([np.quantile(one, 0.9) for one in sets]), rel=0.15
+        )
 
 
 def test_every_tokenizer_has_counted_and_has_models_of_the_paper():
@@ -135,7 +151,9 @@ def test_every_tokenizer_has_counted_and_has_models_of_the_paper():
     assert set(models) <= set(NAMES)
     assert models.is_unique
     assert list(counts.columns) == ["name", "N", "d", "ratio_pct", *tokenizers["name"]]
-    sums = {name: entry["sha256"] for name, entry in json.loads(TOKENIZERS.read_text("utf-8")).items()}
+    sums = {
+        name: entry["sha256"] for name, entry in json.loads(TOKENIZERS.read_text("utf-8")).items()
+    }
     assert json.loads(read_metadata(COUNTS)["tokenizers"]) == sums
     assert counts.groupby(["N", "d", "ratio_pct"]).size().unique().tolist() == [100]
 

@@ -16,7 +16,7 @@ def lookup(cells, fits=(), tokens=()):
     glm = pd.DataFrame([{"model": QWQ, "p_d": 0.01, "status": "ok", **dict(fits)}])
     other = pd.DataFrame({"model": [QWQ], "status": ["ok"]})
     stats = pd.DataFrame([{"model": QWQ, "N": 20, "d": 1, "prompt_mean": 400.0, **dict(tokens)}])
-    return ResultLookup(Results(cells, glm, other, other, stats, "reconstructed"))
+    return ResultLookup(Results(cells, glm, other, other, stats))
 
 
 def test_accuracy_is_the_exact_share():
@@ -27,7 +27,10 @@ def test_accuracy_is_the_exact_share():
     for rows, levels in (
         (own, [{}]),
         (own.query("N == 50"), [{"N": 50}]),
-        (own.query("N == 50 and ratio_pct == 25"), [{"N": 50, "ratio_pct": 25}, {"ratio_pct": 25, "N": 50}]),
+        (
+            own.query("N == 50 and ratio_pct == 25"),
+            [{"N": 50, "ratio_pct": 25}, {"ratio_pct": 25, "N": 50}],
+        ),
     ):
         expected = Fraction(int(rows["correct"].sum()), int(rows["total"].sum()))
         assert all(found.accuracy(QWQ, **at) == expected for at in levels)
@@ -40,7 +43,8 @@ def test_only_the_cells_that_a_number_rests_on_have_to_be_there():
     assert found.tokens(QWQ, "prompt_mean", 20, 1) == 400
     assert 0 <= found.accuracy(QWQ, N=20, d=1, ratio_pct=5) <= 1
     own, other = (
-        lookup(pd.concat([cells, cells[cells["model"] == model].head(1).assign(N=30)])) for model in (QWQ, GPT5)
+        lookup(pd.concat([cells, cells[cells["model"] == model].head(1).assign(N=30)]))
+        for model in (QWQ, GPT5)
     )
     assert other.fit(QWQ, "p_d") == 0.01
     with pytest.raises(NotComputableError, match="cells that the paper does not have"):

@@ -11,8 +11,8 @@ from cogniload_repro.outputs.check import check_outputs, print_check
 from cogniload_repro.puzzles.catalog import Catalog
 from cogniload_repro.schemas import PUZZLES
 
-COUNTS = ["responses", "cells", "min_per_cell", "max_per_cell", "missing", "tokens", "empty", "unclosed_trace",
-          "duplicates"]  # fmt: skip
+COUNTS = ["responses", "cells", "min_per_cell", "max_per_cell", "missing", "tokens", "empty"]
+COUNTS += ["unclosed_trace", "duplicates"]
 
 
 def puzzles_table(cells, per_cell):
@@ -29,20 +29,30 @@ def puzzles_table(cells, per_cell):
 def check(folder, answers, puzzles):
     """Check a file with these (model, name, tokens) answers."""
     rows = [
-        {"model": model, "name": name, "response": "", "prompt_tokens": tokens, "response_tokens": tokens}
+        {
+            "model": model,
+            "name": name,
+            "response": "",
+            "finish_reason": "stop",
+            "prompt_tokens": tokens,
+            "response_tokens": tokens,
+        }
         for model, name, tokens in answers
     ]
     return check_outputs(write_lines(folder / "o.jsonl", rows), Catalog(puzzles))
 
 
 def test_cells_missing_puzzles_and_duplicates_are_counted(tmp_path):
-    """A model is measured against its fullest cell, also where puzzles are drawn; a second answer is a rejected row."""
+    """A model is measured against its fullest cell; a second answer is a rejected row."""
     names = puzzles_table(PAPER_GRID[:3], 4).column("name").to_pylist()
     answers = [("mine", name, 5) for name in [*names[0:3], *names[4:6]]]
     answers += [("mine", names[0], None), ("o3-2025-04-16", names[0], None)]
     frame, report = check(tmp_path, answers, puzzles_table(PAPER_GRID[:3], 4))
     assert frame.index.tolist() == ["o3-2025-04-16", "mine"]
-    assert frame[COUNTS].to_numpy().tolist() == [[1, 1, 1, 1, 0, 0, 1, 0, 0], [5, 2, 2, 3, 1, 5, 5, 0, 1]]
+    assert frame[COUNTS].to_numpy().tolist() == [
+        [1, 1, 1, 1, 0, 0, 1, 0, 0],
+        [5, 2, 2, 3, 1, 5, 5, 0, 1],
+    ]
     assert [row.reason for row in report.rejected] == ["duplicate"]
     names = ["20_1_10_100000_white", "20_1_10_100001_orange", "20_1_1_770487_red"]
     frame, _ = check(tmp_path, [("mine", name, 5) for name in names], None)
@@ -53,22 +63,69 @@ def test_truncated_answers_are_counted(tmp_path):
     """Why models stopped, reasoning without an end, and limits below the paper's."""
     names = puzzles_table(PAPER_GRID[:1], 7).column("name").to_pylist()
     answers = [
-        {"finish_reason": "stop", "response": "<think>red</think>red", "prompt_tokens": 500, "response_tokens": 9},
-        {"finish_reason": "length", "response": "<think>red", "prompt_tokens": 500, "response_tokens": 16_000},
-        {"finish_reason": "length", "response": "red", "prompt_tokens": 500, "response_tokens": 32_248},
-        {"finish_reason": "model_length", "response": "red", "prompt_tokens": 500, "response_tokens": 32_247},
+        {
+            "finish_reason": "stop",
+            "response": "<think>red</think>red",
+            "prompt_tokens": 500,
+            "response_tokens": 9,
+        },
+        {
+            "finish_reason": "length",
+            "response": "<think>red",
+            "prompt_tokens": 500,
+            "response_tokens": 16_000,
+        },
+        {
+            "finish_reason": "length",
+            "response": "red",
+            "prompt_tokens": 500,
+            "response_tokens": 32_248,
+        },
+        {
+            "finish_reason": "model_length",
+            "response": "red",
+            "prompt_tokens": 500,
+            "response_tokens": 32_247,
+        },
         {"finish_reason": "length", "response": "red"},
         {"finish_reason": "shrug", "response": "red"},
         {"response": "red", "max_tokens": 16_000},
     ]
-    rows = [{"model": "mine", "name": name, **answer} for name, answer in zip(names, answers, strict=True)]
+    rows = [
+        {"model": "mine", "name": name, **answer}
+        for name, answer in zip(names, answers, strict=True)
+    ]
     source = write_lines(tmp_path / "o.jsonl", [*rows, rows[0]])
     frame, report = check_outputs(source, Catalog(puzzles_table(PAPER_GRID[:1], 7)))
     row = frame.loc["mine"]
     assert [row[kind] for kind in STOPS] == [1, 3, 1, 0, 0, 2]
     assert row[["unclosed_trace", "missing", "duplicates"]].tolist() == [1, 0, 1]
     shown = print_check(frame, report)
-    assert re.search(r"model +responses +cells +per cell +missing +tokens +empty\n +mine +7 +1 +7-7 +0 +4 +0\n", shown)
+    assert re.search(
+        r"model +responses +cells +per cell +missing +tokens +empty\n +mine +7 +1 +7-7 +0 +4 +0\n",
+        shown,
+    )
     assert re.search(r"model +stop +length +context +refusal +error +unknown +open", shown)
     assert re.search(r"mine +1 +3 +1 +0 +0 +2 +1", shown)
     assert "1 duplicate, first in 'o.jsonl', row 8" in shown
+
+
+def test_what_the_cells_can_feed_is_said_before_the_build(tmp_path):
+    """Ranks need cells of the paper, the last clause two answers per cell, regressions enough levels."""
+    cells = [cell for cell in PAPER_GRID if cell.ratio_pct in (5, 50) and cell.d in (1, 5)]
+    names = puzzles_table(cells, 2).column("name").to_pylist()
+    frame, report = check(tmp_path, [("mine", name, 5) for name in names], puzzles_table(cells, 2))
+    assert frame.loc["mine", "on_grid"] == 16
+    why = "rho takes 2 values, the formula needs 3"
+    assert frame.loc["mine", ["regression", "interactions"]].tolist() == [why, why]
+    shown = print_check(frame, report)
+    assert re.search(rf"mine +16 of 140 cells +yes +{why} +{why}\n", shown)
+    assert "judges no statement of the paper" in shown
+    (tmp_path / "whole").mkdir()
+    whole = puzzles_table(PAPER_GRID, 1)
+    answers = [("x/y", name, 5) for name in whole.column("name").to_pylist()]
+    frame, report = check(tmp_path / "whole", answers, whole)
+    assert frame.loc["x/y", ["on_grid", "regression", "interactions"]].tolist() == [140, "", ""]
+    assert re.search(
+        r"\n +y +140 of 140 cells +needs 2 per cell +yes +yes\n", print_check(frame, report)
+    )

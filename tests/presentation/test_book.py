@@ -28,7 +28,9 @@ def sources(tmp_path):
     (folder / "_toc.yml").write_text(
         "format: jb-book\nroot: intro\nchapters:\n  - file: notebooks/01_page\n", encoding="utf-8"
     )
-    (folder / "intro.md").write_text("# Small\n\n{download}`CSV <tables/t.csv>`\n", encoding="utf-8")
+    (folder / "intro.md").write_text(
+        "# Small\n\n{download}`CSV <tables/t.csv>`\n", encoding="utf-8"
+    )
     return folder
 
 
@@ -57,7 +59,9 @@ def test_the_staged_book_has_what_there_is_and_nothing_that_has_gone(sources, bu
         if gone:
             (build / gone).unlink()
         staged = stage_book(build, sources)
-        files = {file.relative_to(staged).as_posix() for file in staged.rglob("*") if file.is_file()}
+        files = {
+            file.relative_to(staged).as_posix() for file in staged.rglob("*") if file.is_file()
+        }
         assert files == (pages | results) - {gone}
     assert (staged / "_build").is_dir()
 
@@ -98,7 +102,11 @@ def test_a_warning_stops_the_build(sources, build):
 
 def _read_html(build):
     html = build / "book" / "_build" / "html"
-    return {file.relative_to(html).as_posix(): file.read_bytes() for file in html.rglob("*") if file.is_file()}
+    return {
+        file.relative_to(html).as_posix(): file.read_bytes()
+        for file in html.rglob("*")
+        if file.is_file()
+    }
 
 
 @pytest.mark.slow
@@ -107,7 +115,9 @@ def test_a_changed_page_gives_the_same_book_as_a_build_from_nothing(sources, bui
     shutil.copytree(_BOOK / "_ext", sources / "_ext", ignore=shutil.ignore_patterns("__pycache__"))
     config = _CONFIG + "sphinx: {local_extensions: {offline: _ext}}\n"
     (sources / "_config.yml").write_text(config, encoding="utf-8")
-    (sources / "notes.md").write_text("# Notes\n\n```{index} an entry of a page that stays\n```\n", encoding="utf-8")
+    (sources / "notes.md").write_text(
+        "# Notes\n\n```{index} an entry of a page that stays\n```\n", encoding="utf-8"
+    )
     with (sources / "_toc.yml").open("a", encoding="utf-8") as toc:
         toc.write("  - file: notes\n")
     for title, word in (("Page", "first"), ("Renamed", "second"), ("Renamed", "third")):
@@ -115,12 +125,17 @@ def test_a_changed_page_gives_the_same_book_as_a_build_from_nothing(sources, bui
         parts = {"title": f"# {title}", "text": text}
         cells = [nbformat.v4.new_markdown_cell(source, id=name) for name, source in parts.items()]
         nbformat.write(nbformat.v4.new_notebook(cells=cells), build / "notebooks" / "01_page.ipynb")
-        (build / "figures" / "f.svg").write_text(f"<svg><title>{word}</title></svg>", encoding="utf-8")
+        (build / "figures" / "f.svg").write_text(
+            f"<svg><title>{word}</title></svg>", encoding="utf-8"
+        )
         stage_book(build, sources)
         assert build_book(build) == build / "book" / "_build" / "html" / "index.html"
         if word != "first":
             changed = _read_html(build)
-            assert all(word.encode() in changed[file] for file in ("notebooks/01_page.html", "searchindex.js"))
+            assert all(
+                word.encode() in changed[file]
+                for file in ("notebooks/01_page.html", "searchindex.js")
+            )
             assert title.encode() in changed["intro.html"]
     shutil.rmtree(build / "book")
     stage_book(build, sources)
@@ -130,7 +145,10 @@ def test_a_changed_page_gives_the_same_book_as_a_build_from_nothing(sources, bui
 
 def _toc_pages():
     toc = yaml.safe_load((_BOOK / "_toc.yml").read_text(encoding="utf-8"))
-    return [toc["root"], *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"])]
+    return [
+        toc["root"],
+        *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"]),
+    ]
 
 
 def test_table_of_contents_and_sources_agree():
@@ -143,7 +161,11 @@ def test_table_of_contents_and_sources_agree():
 def test_vendored_files_are_the_recorded_ones(library):
     """A library is the very files whose sums the README beside them gives, with licences."""
     folder = _BOOK / "_vendor" / library
-    sums = dict(re.findall(r"\| (\S+) \| ([0-9a-f]{64}) \|", (folder / "README.md").read_text(encoding="utf-8")))
+    sums = dict(
+        re.findall(
+            r"\| (\S+) \| ([0-9a-f]{64}) \|", (folder / "README.md").read_text(encoding="utf-8")
+        )
+    )
     assert set(sums) == {file.name for file in folder.iterdir()} - {"README.md"}
     assert any(name.startswith("LICENSE") for name in sums)
     for name, recorded in sums.items():
@@ -155,7 +177,9 @@ def test_prose_pages_type_no_result():
     for page in _BOOK.glob("*.md"):
         text = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(encoding="utf-8"), flags=re.S)
         text = re.sub(r"CC BY \d\.\d|Apache \d\.\d|[Ss]ections? \d(\.\d)*", "", text)
-        assert not re.search(r"\d\.\d|\d+ (models|of \d+|puzzles|answers)|\d,\d{3}", text), page.name
+        assert not re.search(r"\d\.\d|\d+ (models|of \d+|puzzles|answers)|\d,\d{3}", text), (
+            page.name
+        )
 
 
 def test_a_builder_ends_with_whoever_waits_for_the_book(sources, build):
@@ -170,7 +194,9 @@ def test_a_builder_ends_with_whoever_waits_for_the_book(sources, build):
     waiting.kill()
     waiting.wait()
     deadline = time.monotonic() + 120
-    while any(Path(f"/proc/{child}").exists() for child in children) and time.monotonic() < deadline:
+    while (
+        any(Path(f"/proc/{child}").exists() for child in children) and time.monotonic() < deadline
+    ):
         time.sleep(0.02)
     assert children
     assert not (new / "_build" / "html" / "index.html").exists()

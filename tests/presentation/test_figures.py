@@ -20,21 +20,24 @@ from cogniload_repro.statistics.cell_tables import accuracy_by, load_cells
 
 CELLS = provisional_cells()
 COMMITTED = load_cells()
-HOSTILE = "my $model$_</text>-->&"
-STRANGERS = [rename_model(CELLS, NAMES[at], name) for at, name in enumerate((HOSTILE, "checkpoint-0000001", "own"))]
+HOSTILE = "my $model$_<text>-->&"
+STRANGERS = [
+    rename_model(CELLS, NAMES[at], name)
+    for at, name in enumerate((HOSTILE, "checkpoint-0000001", "own"))
+]
 NOTE = "The paper's models: reconstructed from its tables, not raw outputs"
 
 
 @cache
-def make(name, provenance="imported", committed=False):
+def make(name, committed=False):
     """A figure of the provisional or the committed cells, made once."""
-    return PaperFigure(name, COMMITTED if committed else CELLS, provenance)
+    return PaperFigure(name, COMMITTED if committed else CELLS)
 
 
 @cache
-def draw(name, provenance="imported", committed=False):
+def draw(name, committed=False):
     """The same, drawn once."""
-    return make(name, provenance, committed).draw()
+    return make(name, committed).draw()
 
 
 def plots(figure):
@@ -63,32 +66,50 @@ def test_every_model_shows_its_accuracies(name):
         kept = CELLS if panel.at is None else CELLS[CELLS[panel.at] == panel.level]
         expected = accuracy_by(kept, "model", panel.across)
         for model, pen in pens(list(NAMES)).items():
-            assert drawn_points(ax, pen) == [expected.loc[expected["model"] == model, "accuracy"].tolist()]
+            assert drawn_points(ax, pen) == [
+                expected.loc[expected["model"] == model, "accuracy"].tolist()
+            ]
         levels = [f"{level}" for level in sorted(CELLS[panel.across].unique())]
-        numeric = len(FIGURES[name]) > 1 and panel.across == "ratio_pct"  # 5 and 10, 90 and 95 would touch
+        numeric = (
+            len(FIGURES[name]) > 1 and panel.across == "ratio_pct"
+        )  # 5 and 10, 90 and 95 would touch
         shown = ["" if numeric and level in ("10", "90") else level for level in levels]
         assert [tick.get_text() for tick in ax.get_xticklabels()] == shown
 
 
 def test_overflows_are_marked():
     """Points where more than a tenth of a model's answers ran out of context are hollow, and the caption says so."""
-    (_, by_length, _) = plots(draw("figure1", "reconstructed", committed=True))
-    hollow = sum(len(line.get_xdata()) for line in by_length.lines if line.get_markerfacecolor() == "white")
+    (_, by_length, _) = plots(draw("figure1", committed=True))
+    hollow = sum(
+        len(line.get_xdata()) for line in by_length.lines if line.get_markerfacecolor() == "white"
+    )
     shares = COMMITTED.groupby(["model", "N"])[["ctx", "total"]].sum().eval("ctx / total")
     assert hollow == (shares > 0.1).sum() > 5
     shown = panel_accuracy(FIGURES["figure4"][2], COMMITTED, banded=True)  # at N = 250
-    assert set(shown.loc[shown["marked"], "model"]) == set(shares[shares > 0.1].xs(250, level="N").index)
-    assert "Hollow points: more than 10%" in make("figure1", "reconstructed", committed=True).caption()
+    assert set(shown.loc[shown["marked"], "model"]) == set(
+        shares[shares > 0.1].xs(250, level="N").index
+    )
+    assert "Hollow points: more than 10%" in make("figure1", committed=True).caption()
 
 
 @pytest.mark.parametrize("name", ["figure1", "figure6"])
 def test_reconstructed_points_have_their_range(name):
     """Behind reconstructed points, the mean of the drawn tables, lies their band, which has a width along rho alone."""
-    for ax, panel in zip(plots(draw(name, "reconstructed", committed=True)), FIGURES[name], strict=True):
+    for ax, panel in zip(plots(draw(name, committed=True)), FIGURES[name], strict=True):
         expected = prediction_band(COMMITTED, "model", panel.across)
-        heights = {round(y, 9) for drawn in ax.collections for path in drawn.get_paths() for y in path.vertices[:, 1]}
+        heights = {
+            round(y, 9)
+            for drawn in ax.collections
+            for path in drawn.get_paths()
+            for y in path.vertices[:, 1]
+        }
         assert {round(y, 9) for y in expected[["lowest", "highest"]].to_numpy().ravel()} <= heights
-        points = [y for model, pen in pens(list(NAMES)).items() for line in drawn_points(ax, pen) for y in line]
+        points = [
+            y
+            for model, pen in pens(list(NAMES)).items()
+            for line in drawn_points(ax, pen)
+            for y in line
+        ]
         assert sorted(points) == pytest.approx(sorted(expected["mean"]))
         assert (expected["highest"] > expected["lowest"]).any() == (panel.across == "ratio_pct")
     assert name == "figure6" or not plots(draw(name))[0].collections
@@ -100,14 +121,20 @@ def test_words_do_not_overlap(name, tmp_path):
 
     Reconstructed data are labelled in the description; others are not called so.
     """
-    cells = pd.concat([CELLS, *STRANGERS])
-    reconstructed, imported = (PaperFigure(name, cells, origin) for origin in ("reconstructed", "imported"))
-    assert reconstructed.describe() == f"{imported.describe()} {NOTE}."
+    scored = pd.concat([CELLS, *STRANGERS])
+    cells = pd.concat([CELLS.assign(provenance="reconstructed"), *STRANGERS])
+    reconstructed = PaperFigure(name, cells)
+    assert reconstructed.describe() == f"{PaperFigure(name, scored).describe()} {NOTE}."
     figure = reconstructed.draw()
     FigureCanvasAgg(figure).draw()
     texts = [text for text in figure.findobj(Text) if text.get_text() and text.get_visible()]
-    boxes, page = [(text.get_text(), text.get_window_extent()) for text in texts], figure.bbox.padded(0.01)
-    assert {text for text, box in boxes if not (page.contains(*box.min) and page.contains(*box.max))} == set()
+    boxes, page = (
+        [(text.get_text(), text.get_window_extent()) for text in texts],
+        figure.bbox.padded(0.01),
+    )
+    assert {
+        text for text, box in boxes if not (page.contains(*box.min) and page.contains(*box.max))
+    } == set()
     inner = [(text, box.padded(-0.5)) for text, box in boxes if min(box.size) > 1]
     assert [(a, b) for (a, one), (b, two) in combinations(inner, 2) if one.overlaps(two)] == []
     assert {model.label for model in MODELS} | {plain_label(HOSTILE)} <= set(words(figure))
@@ -123,14 +150,14 @@ def test_words_do_not_overlap(name, tmp_path):
 
 def test_partial_grid_is_said():
     """A panel whose level is not there says so, and the figure counts its cells, down to one model and one cell."""
-    figure = PaperFigure("figure4", mini_cells(), "reconstructed")
+    figure = PaperFigure("figure4", mini_cells())
     absent = [f"No cells at $N$ = {N}\nin this grid" for N in (100, 250)]
     assert [word for word in words(figure.draw()) if word.startswith("No cells")] == absent
     assert figure.describe().count("no cells in this grid") == 2
     assert figure.describe().endswith("Partial grid: 18 of the paper's 140 cells.")
     alone = rename_model(CELLS, "QwQ-32B", "own").query("N == 20 and d == 1 and ratio_pct == 50")
     for name in ("figure3", "figure7"):
-        figure = PaperFigure(name, alone, "imported")
+        figure = PaperFigure(name, alone)
         assert "Partial grid: 1 of the paper's 140 cells" in figure.describe()
         assert "own" in words(figure.draw())
 
@@ -138,12 +165,18 @@ def test_partial_grid_is_said():
 # ---- in words ------------------------------------------------------------------------------------------------------
 def test_captions_count_models_and_answers_once():
     """Figure 1 shows every answer in each panel; Figure 3 those at three of five levels of d; single ones intervals."""
-    for name, cells in (("figure1", CELLS), ("figure3", CELLS[CELLS["d"].isin([1, 5, 10])]), ("figure5", CELLS)):
+    for name, cells in (
+        ("figure1", CELLS),
+        ("figure3", CELLS[CELLS["d"].isin([1, 5, 10])]),
+        ("figure5", CELLS),
+    ):
         caption = make(name).caption()
         assert f"22 models ({cells['total'].sum():,} answers)" in caption
         assert ("90% Wilson" in caption) == (name == "figure5")
-    many = pd.concat([CELLS, *(rename_model(CELLS, "QwQ-32B", f"own {number}") for number in range(30))])
-    caption = PaperFigure("figure1", many, "reconstructed").caption()
+    many = pd.concat(
+        [CELLS, *(rename_model(CELLS, "QwQ-32B", f"own {number}") for number in range(30))]
+    )
+    caption = PaperFigure("figure1", many).caption()
     assert re.search("of 40 models .*Not drawn: 12 more models", caption)
 
 
@@ -153,14 +186,17 @@ def test_a_caption_begins_with_what_its_points_show():
     at = [(20, 1, 5), (250, 10, 50), (20, 10, 95)]
     rows = [(m, *at[k], 100, n) for m, counts in right.items() for k, n in enumerate(counts)]
     cells = pd.DataFrame(rows, columns=["model", "N", "d", "ratio_pct", "total", "correct"])
-    begun = {name: PaperFigure(name, cells, "imported").caption().partition(". Mean")[0] for name in FIGURES}
+    begun = {name: PaperFigure(name, cells).caption().partition(". Mean")[0] for name in FIGURES}
     assert begun["figure5"] == "Accuracy is lower at $d$ = 10 than at 1 in 2 of 3 models"
     assert begun["figure7"] == "Accuracy is lower at $N$ = 250 than at 20 in 2 of 3 models"
     assert begun["figure6"] == r"Accuracy is lowest between the ends of $\rho$ in 2 of 3 models"
     higher = "Accuracy is higher at the right end than at the lowest point by 0.10 at $d$ = 10 (median over models)"
     assert begun["figure3"] == higher
-    assert "the median over models is 0.80 at 1, 0.30 at 10." in PaperFigure("figure5", cells, "imported").describe()
-    alone = PaperFigure("figure5", cells[cells["d"] == 1], "imported").caption()
+    assert (
+        "the median over models is 0.80 at 1, 0.30 at 10."
+        in PaperFigure("figure5", cells).describe()
+    )
+    alone = PaperFigure("figure5", cells[cells["d"] == 1]).caption()
     assert alone.startswith("Mean accuracy of 3 models")
 
 
@@ -170,7 +206,7 @@ def test_the_numbers_are_the_pictures(name):
     """Every panel has a row a point, with the counts, accuracy and intervals that the picture draws."""
     cells = COMMITTED[COMMITTED["model"].isin(["QwQ-32B", "o3-2025-04-16", "Qwen3-8B"])]
     cells = cells.replace({"model": {"Qwen3-8B": "mine"}})
-    data = PaperFigure(name, cells, "reconstructed").data()
+    data = PaperFigure(name, cells).data()
     told = {key: data["models"][-1][key] for key in ("name", "family", "color", "own")}
     assert told == {"name": "mine", "family": "Not in the paper", "color": "#000000", "own": True}
     names = [model["name"] for model in data["models"]]

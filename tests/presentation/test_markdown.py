@@ -9,7 +9,10 @@ from myst_parser.docutils_ import Parser
 
 from cogniload_repro.presentation import markdown
 
-_SETTINGS = {"myst_enable_extensions": ["dollarmath", "colon_fence", "attrs_inline"], "report_level": 5}
+_SETTINGS = {
+    "myst_enable_extensions": ["dollarmath", "colon_fence", "attrs_inline"],
+    "report_level": 5,
+}
 
 
 def read(text):
@@ -47,7 +50,9 @@ def test_code_is_only_code(text):
 @given(HOSTILE)
 def test_a_picture_is_one_figure_whatever_it_is_called(text):
     """Description and caption come back letter by letter from the one figure that there is."""
-    source = markdown.picture("p.svg", "name", caption=f"Of {markdown.escape(text)}", alt=f"{text} drawn")
+    source = markdown.picture(
+        "p.svg", "name", caption=f"Of {markdown.escape(text)}", alt=f"{text} drawn"
+    )
     (figure,) = read(source).children
     image, caption = figure.children
     assert image["alt"] == " ".join(f"{text} drawn".split())
@@ -65,7 +70,9 @@ def test_a_table_keeps_its_rows_and_columns(first, second):
     table = next(read(marked).findall(nodes.table))
     title, group = table.children
     assert title.astext() == f"Of {line(second)}".strip()
-    rows = [[entry.astext() for entry in row.findall(nodes.entry)] for row in group.findall(nodes.row)]
+    rows = [
+        [entry.astext() for entry in row.findall(nodes.entry)] for row in group.findall(nodes.row)
+    ]
     assert [row[:2] for row in rows] == [["d of *", "total"], [line(first), "1"], ["b", "2"]]
     assert [len(row) for row in rows] == [3, 3, 3]
 

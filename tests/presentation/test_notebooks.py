@@ -14,12 +14,10 @@ _SOURCES = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 _KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
 
 
-#: Tags of cells whose code a page does not show at once.
-HIDDEN = {"parameters", "remove-cell", "remove-input", "hide-input", "hide-cell"}
-
-
 def _write(path, *code, tags=("parameters",)):
-    cells = [nbformat.v4.new_code_cell(source, id=f"cell-{number}") for number, source in enumerate(code)]
+    cells = [
+        nbformat.v4.new_code_cell(source, id=f"cell-{number}") for number, source in enumerate(code)
+    ]
     cells[0].metadata["tags"] = list(tags)
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=_KERNEL), path)
     return path
@@ -42,13 +40,22 @@ def test_parameters_reach_the_cells_and_the_page(tmp_path):
     assert executed.cells[1].metadata["tags"] == ["injected-parameters", "hide-input"]
     assert "n = 7\n" in executed.cells[1].source
     assert executed.cells[0].source == defaults
-    assert [cell.id for cell in executed.cells] == ["cell-0", "injected-parameters", "cell-1", "cell-2"]
-    assert not re.search(rf"{tmp_path}|papermill|iopub|start_time|duration", target.read_text(encoding="utf-8"))
+    assert [cell.id for cell in executed.cells] == [
+        "cell-0",
+        "injected-parameters",
+        "cell-1",
+        "cell-2",
+    ]
+    assert not re.search(
+        rf"{tmp_path}|papermill|iopub|start_time|duration", target.read_text(encoding="utf-8")
+    )
     runs = [Run(source, tmp_path / f"run{n}" / "page.ipynb", parameters | {"n": n}) for n in (7, 8)]
     assert {run.parameters["n"] for run, _ in run_notebooks(runs, 2)} == {7, 8}
     assert runs[0].target.read_bytes() == target.read_bytes() != runs[1].target.read_bytes()
     assert b"text/html" in target.read_bytes()
-    assert "remove-cell" in run_notebook(source, tmp_path / "plain.ipynb", {"build": tmp_path}).read_text("utf-8")
+    assert "remove-cell" in run_notebook(
+        source, tmp_path / "plain.ipynb", {"build": tmp_path}
+    ).read_text("utf-8")
 
 
 def test_a_failing_cell_is_named_and_nothing_replaced(tmp_path):
@@ -61,7 +68,9 @@ def test_a_failing_cell_is_named_and_nothing_replaced(tmp_path):
     target.parent.mkdir()
     target.write_text("earlier", encoding="utf-8")
     runs = [Run(source, target, {"n": 5}), Run(later, target.with_name("later.ipynb"))]
-    with pytest.raises(ValueError, match=r"page\.ipynb, cell 3 of 3 failed: ZeroDivisionError: division by zero"):
+    with pytest.raises(
+        ValueError, match=r"page\.ipynb, cell 3 of 3 failed: ZeroDivisionError: division by zero"
+    ):
         list(run_notebooks(runs, 1))
     assert not runs[1].target.exists()
     assert target.read_text(encoding="utf-8") == "earlier"
@@ -73,7 +82,9 @@ def test_a_failing_cell_is_named_and_nothing_replaced(tmp_path):
 
 def test_a_process_that_dies_is_one_sentence(tmp_path):
     """A notebook whose process is killed ends the run with its name, and without a traceback."""
-    source = _write(tmp_path / "page.ipynb", "n = 1", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
+    source = _write(
+        tmp_path / "page.ipynb", "n = 1", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"
+    )
     with pytest.raises(ValueError, match=r"page\.ipynb: its process ended"):
         list(run_notebooks([Run(source, tmp_path / "out.ipynb")]))
     assert not (tmp_path / "out.ipynb").exists()
@@ -84,7 +95,10 @@ def test_a_process_that_dies_is_one_sentence(tmp_path):
     [
         (None, "page.ipynb is not a readable notebook"),
         ("{", "not a readable notebook"),
-        (json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}), "has 0 cells tagged"),
+        (
+            json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}),
+            "has 0 cells tagged",
+        ),
         ("a notebook", r"page\.ipynb has no parameter formulae; its .* sets: formula"),
     ],
     ids=["absent", "not JSON", "no parameters cell", "misspelt parameter"],
@@ -126,8 +140,8 @@ _NO_RESULTS = re.compile(
 
 
 @pytest.mark.parametrize("source", _SOURCES, ids=lambda source: source.stem)
-def test_committed_notebook_is_clean_and_thin(source):
-    """No outputs, one parameters cell with a build, stable ids; short visible cells; no classes, few functions.
+def test_committed_notebook_is_clean(source):
+    """A committed notebook has no outputs, one cell of parameters with a build, and stable ids.
 
     Sentences take their numbers from the computation: no decimal, count or large number is typed.
     """
@@ -139,9 +153,5 @@ def test_committed_notebook_is_clean_and_thin(source):
     assert re.search(r'^build = "\.\./data/build"$', defaults.source, re.M)
     assert all(re.fullmatch(r"[a-z][a-z0-9-]*", cell.id) for cell in notebook.cells)
     assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
-    shown = [cell for cell in code if not HIDDEN & set(cell.metadata.get("tags", ()))]
-    assert max((len(cell.source.splitlines()) for cell in shown), default=0) <= 18
-    assert max(len(cell.source.splitlines()) for cell in code) <= 40
-    assert not any(re.search(r"^\s*(def|class)\b", cell.source, re.M) for cell in shown)
     prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     assert not re.search(r"(?<![\w.])\d+\.\d|\d+ of\b|\d{3,}", _NO_RESULTS.sub("", prose))

@@ -24,28 +24,38 @@ def build(tmp_path):
     """A function that writes a build's cells and returns its page."""
 
     def write(cells=CELLS, provenance="reconstructed"):
-        write_table(tmp_path / "cells.parquet", cells, {"provenance": provenance})
+        if provenance is not None:
+            cells = cells.assign(provenance=provenance)
+        write_table(tmp_path / "cells.parquet", cells)
         return Page(tmp_path)
 
     return write
 
 
-@pytest.mark.parametrize(
-    ("cells", "provenance", "evidence", "badge"),
-    [
-        (CELLS, "reconstructed", "identified", "identified"),
-        (CELLS, "reconstructed", "not identified", "not identified"),
-        (CELLS[CELLS["N"] == 20], "reconstructed", "identified", "one reconstruction, partial grid"),
-        (CELLS, "imported", "identified", "scored outputs"),
-        (CELLS, "imported", "published", "published"),
-        (CELLS, "reconstructed", "", None),
-    ],
-)
-def test_evidence_is_what_the_build_has(build, cells, provenance, evidence, badge):
-    """Scored outputs identify nothing, a partial grid less than the whole; what holds no data has no badge."""
-    page = build(cells, provenance)
-    shown = page.table(pd.DataFrame({"x": [1]}), "t", caption="C.", evidence=evidence).markdown
-    assert (f"`{badge}`" in shown) if badge else "bdg" not in shown
+def test_one_partial_own_model_repaints_nothing_of_the_papers(build):
+    """A chapter shows the paper's models unless others are named, and its badges are theirs."""
+    own = CELLS[CELLS["N"] == 20].assign(model="mine", provenance="scored")
+    page = build(pd.concat([CELLS.assign(provenance="reconstructed"), own]), provenance=None)
+    frame = pd.DataFrame({"x": [1]})
+    assert page.cells()["model"].unique().tolist() == ["QwQ-32B"]
+    shown = page.table(frame, "t", caption="C.", evidence="identified", source="Table 2").markdown
+    assert "`identified`" in shown
+    assert "Source: Table 2." in shown
+
+    page.cells(["QwQ-32B", "mine"])
+    shown = page.table(frame, "t", caption="C.", evidence="identified", source="Table 2").markdown
+    assert "`reconstructed and scored`" in shown
+    assert "Table 2" not in shown
+
+
+def test_a_book_of_own_models_names_no_table_of_the_paper(build):
+    """Where the build has none of the paper's models, its own are shown as scored outputs."""
+    page = build(CELLS.assign(model="mine"), provenance="scored")
+    assert page.cells()["model"].unique().tolist() == ["mine"]
+    frame = pd.DataFrame({"x": [1]})
+    shown = page.table(frame, "t", caption="C.", evidence="published", source="Table 5").markdown
+    assert "`scored outputs`" in shown
+    assert "Table 5" not in shown
 
 
 def test_a_figure_states_the_evidence_and_no_name_ends_its_script(build):
@@ -53,13 +63,23 @@ def test_a_figure_states_the_evidence_and_no_name_ends_its_script(build):
     page, heights, data = build(), [], {"models": [{"name": "</script><b>`mine`"}]}
     for evidence in ("", "identified"):
         figure = Figure(figsize=(4, 3), dpi=100)
-        shown = page.figure(figure, "f", caption="C.", alt="a", evidence=evidence, data=data).markdown
+        shown = page.figure(
+            figure, "f", caption="C.", alt="a", evidence=evidence, data=data
+        ).markdown
         heights.append(plt.imread(page.build / "figures" / "f.png").shape[0])
     assert heights[1] > heights[0]
     assert any(text.get_gid() == "source" for text in figure.texts)
     block = shown[shown.index("```") :]
     assert (block.count("</script>"), block.count("```")) == (1, 2)
     assert json.loads(re.search(r'json">(.*)</script>', block)[1]) == data
+
+
+def test_a_narrow_figure_fits_a_phone_and_a_wide_one_scrolls(build):
+    """Only a picture that would be too small to read on a phone keeps its width there."""
+    page, words = build(), {"caption": "C.", "alt": "a", "evidence": ""}
+    for width, scrolls in {4.4: False, 7.2: True}.items():
+        shown = page.figure(Figure(figsize=(width, 3)), "f", **words).markdown
+        assert (":figclass: wide" in shown) == scrolls
 
 
 @given(HOSTILE)
@@ -84,13 +104,19 @@ def test_tables_escape_cells_and_set_numbers_to_the_right():
     assert head.startswith("| $d$ of \\* | Coefficient |")
     assert rule == "| :-- | --: | --: | --: | :-- | --: |"
     assert [row.split(" | ")[0] for row in rows[:2]] == ["| a\\|b", "| \\<b\\>"]
-    assert "| --: | --: |" in page.table(pd.DataFrame([[1, 2]], columns=["p", "p"]), **PLAIN).markdown
-    assert page.table(pd.DataFrame(), **PLAIN, empty="none_ here").markdown == "(t)=\n\nNone\\_ here"
+    assert (
+        "| --: | --: |" in page.table(pd.DataFrame([[1, 2]], columns=["p", "p"]), **PLAIN).markdown
+    )
+    assert (
+        page.table(pd.DataFrame(), **PLAIN, empty="none_ here").markdown == "(t)=\n\nNone\\_ here"
+    )
 
 
 def test_statements_on_the_paper_need_its_models_on_the_whole_grid(build, monkeypatch):
     """A build of the 22 models states; without one cell it says what it covers, and no verdict word."""
-    monkeypatch.setattr("cogniload_repro.presentation.page.glue", lambda *_, **__: None)  # would leave IPython behind
+    monkeypatch.setattr(
+        "cogniload_repro.presentation.page.glue", lambda *_, **__: None
+    )  # would leave IPython behind
     row, cells = ("claim", each([True])), cl.load_cells().drop(columns="log10_N")
     whole = build(cells)
     assert whole.complete

@@ -19,7 +19,11 @@ from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.storage import write_table
 
 _VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=10,
 )
@@ -34,16 +38,19 @@ def test_json_comes_back_and_cannot_end_its_element(value):
 
 
 def test_a_build_of_own_models_stands_beside_the_papers(tmp_path):
-    """Committed counts come with every reconstruction, imported ones alone."""
+    """Committed counts come with every reconstruction, scored ones alone."""
     cells = load_cells()
     own = cells[cells["model"].isin(["QwQ-32B", "o3-2025-04-16"])].drop(columns="log10_N")
-    own = own.replace({"model": {"o3-2025-04-16": "</script>mine"}})
-    write_table(tmp_path / "cells.parquet", own, {"provenance": "imported"})
+    own = own.replace({"model": {"o3-2025-04-16": "server/</b>/mine"}})
+    write_table(tmp_path / "cells.parquet", own.assign(provenance="scored"))
     data = page_data.workbench_data(tmp_path)
-    assert [model["name"] for model in data["models"]] == [*NAMES, "</script>mine"]
-    assert sum(data["models"][-1]["k"]) == cells.loc[cells["model"] == "o3-2025-04-16", "correct"].sum()
+    assert [model["name"] for model in data["models"]] == [*NAMES, "mine"]
+    assert (
+        sum(data["models"][-1]["k"])
+        == cells.loc[cells["model"] == "o3-2025-04-16", "correct"].sum()
+    )
     for model in data["models"]:
-        if model["name"] in ("QwQ-32B", "</script>mine"):
+        if model["name"] in ("QwQ-32B", "mine"):
             assert model["tables"] is None
         else:
             assert len(model["tables"]) == 24
@@ -57,9 +64,9 @@ def build(tmp_path_factory):
     drawn = [draw_puzzle(c.N, c.d, c.needles, 100_000 + one) for c in MINI_GRID for one in range(3)]
     rows = [puzzle_row(puzzle) for puzzle in drawn]
     rows[0]["text"] = "no puzzle"
-    write_table(folder / "puzzles.parquet", pa.Table.from_pylist(rows, schema=PUZZLES), {"provenance": "imported"})
+    write_table(folder / "puzzles.parquet", pa.Table.from_pylist(rows, schema=PUZZLES))
     cells = load_cells(models=["QwQ-32B"]).drop(columns="log10_N")
-    write_table(folder / "cells.parquet", cells, {"provenance": "imported"})
+    write_table(folder / "cells.parquet", cells.assign(provenance="scored"))
     return folder
 
 
@@ -101,6 +108,11 @@ def test_prepared_answers_are_judged_by_the_scorer():
             window = place if isinstance(place, str) else judged["text"].lower()[slice(*place)]
             assert all(value in window for value in values)
         found[judged["title"]] = judged["bucket"]
-    assert found["correct"] == found["unsure after correct reasoning"] == found["bold"] == "correct_valid"
+    assert (
+        found["correct"]
+        == found["unsure after correct reasoning"]
+        == found["bold"]
+        == "correct_valid"
+    )
     assert found["wrong"] == "wrong_logic"
     assert len(set(found.values()) & set(BUCKETS)) >= 5

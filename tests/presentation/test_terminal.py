@@ -13,7 +13,9 @@ THREE = three_models(load_cells())
 def test_own_models_have_a_line_with_what_they_lean_on():
     """The paper's models share one line; beyond forty, other models are counted."""
     rows = [("mine", 4, 3, 2, 1, 1), ("QwQ-32B", 1, 1, 0, 0, 0), ("o3-2025-04-16", 1, 0, 0, 0, 0)]
-    endings = pd.DataFrame(rows, columns=["model", "answers", "correct", "cut", "unclosed", "hedged"])
+    endings = pd.DataFrame(
+        rows, columns=["model", "answers", "correct", "cut", "unclosed", "hedged"]
+    )
     first, second = print_scores(endings).splitlines()
     assert "2 models: 0.0% (o3" in first
     expected = "mine: 75.0% of 4 correct, 2 truncated, 1 with reasoning that is not closed, 1 correct by it though"
@@ -32,4 +34,7 @@ def test_the_printed_comparison_fits_a_terminal():
     assert max(map(len, text.splitlines())) <= 100
     assert text.count("separation") == 1
     assert "\x1b" not in text
-    assert f"in {(compared['daic'] < -2).sum()} of 3 models, above 2 in {(compared['daic'] > 2).sum()}\n" in text
+    assert (
+        f"in {(compared['daic'] < -2).sum()} of 3 models, above 2 in {(compared['daic'] > 2).sum()}\n"
+        in text
+    )

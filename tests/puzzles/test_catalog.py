@@ -28,7 +28,6 @@ from cogniload_repro.storage import write_table
 
 NAME = "20_1_1_770487_red"
 ELIXIR = resolve_edition("elixir")
-LABEL = {"provenance": "imported"}
 
 
 def test_a_name_has_five_parts():
@@ -180,14 +179,14 @@ def test_a_table_may_hold_a_puzzle_twice(catalog):
 
 def test_a_catalog_is_read_from_its_table(tmp_path, catalog):
     """Puzzles come back from the file."""
-    path = write_table(tmp_path / "puzzles.parquet", catalog.table(), LABEL)
+    path = write_table(tmp_path / "puzzles.parquet", catalog.table())
     known = read_catalog(path)
     assert known.text(known.place(NAME)) == draw_named(NAME)["text"]
 
 
 def test_a_table_without_puzzles_is_no_catalog(tmp_path):
     """The sentence names the file."""
-    path = write_table(tmp_path / "cells.parquet", pa.table({"total": [1]}), LABEL)
+    path = write_table(tmp_path / "cells.parquet", pa.table({"total": [1]}))
     with pytest.raises(ValueError, match=r"cells\.parquet is not a puzzles table"):
         read_catalog(path)
 

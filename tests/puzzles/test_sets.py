@@ -59,7 +59,6 @@ def test_a_written_table_has_the_rows_and_what_they_are(tmp_path):
     assert pq.read_schema(path).equals(PUZZLES)
     assert pq.read_table(path).to_pylist() == rows
     assert read_metadata(path) == metadata
-    assert metadata["provenance"] == "reconstructed"
     assert metadata["seed"] == "3"
     assert metadata["rounding"] == "half-up"
 

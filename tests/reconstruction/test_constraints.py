@@ -28,14 +28,18 @@ def window_of(sign: str) -> tuple[float, float]:
     """Bounds, in accuracy, of the first claim with a sign."""
     for model in NAMES:
         for claim, window in zip(
-            prose_along_rho(model).itertuples(), prose_windows(model, np.full(140, 10.0)), strict=False
+            prose_along_rho(model).itertuples(),
+            prose_windows(model, np.full(140, 10.0)),
+            strict=False,
         ):
             if claim.value == sign:
                 return window.lowest / 10, window.highest / 10
     raise AssertionError(f"no claim says {sign}")
 
 
-@pytest.mark.parametrize(("sign", "low", "high"), [(">0", 0, 1), ("<0", -1, 0), ("~0", -ABOUT_NONE, ABOUT_NONE)])
+@pytest.mark.parametrize(
+    ("sign", "low", "high"), [(">0", 0, 1), ("<0", -1, 0), ("~0", -ABOUT_NONE, ABOUT_NONE)]
+)
 def test_a_sign_is_a_range_of_differences(sign, low, high):
     """A difference of the two ends lies on its side of zero, and "about none" within the stated distance."""
     found = window_of(sign)
@@ -57,7 +61,9 @@ def test_a_stated_accuracy_is_every_count_that_prints_it(puzzles):
             total = 20 * puzzles
             allowed = {k for k in range(total + 1) if window.lowest <= k <= window.highest}
             assert allowed == {k for k in range(total + 1) if f"{k / total:.2f}" == claim.value}
-            assert all(abs(Fraction(k, total) - Fraction(claim.value)) <= Fraction(1, 200) for k in allowed)
+            assert all(
+                abs(Fraction(k, total) - Fraction(claim.value)) <= Fraction(1, 200) for k in allowed
+            )
 
 
 def test_curves_of_the_strongest_stay_as_near_the_stated_range_as_table_5_lets_them():
@@ -68,7 +74,12 @@ def test_curves_of_the_strongest_stay_as_near_the_stated_range_as_table_5_lets_t
     assert 7 * 46 <= sums[o3, 100] < 7 * 47
     assert (curve_range(gpt5), curve_range(o3)) == ((47, 49), (46, 48))
     for model in STRONGEST:
-        own = load_counts().query("model == @model and N == 100").groupby("ratio_pct")["correct"].sum()
+        own = (
+            load_counts()
+            .query("model == @model and N == 100")
+            .groupby("ratio_pct")["correct"]
+            .sum()
+        )
         low, high = curve_range(model)
         assert own.between(low, high).all()
         assert len(own) == 7
@@ -94,7 +105,9 @@ def test_errors_are_spread_with_exact_sums():
     np.testing.assert_array_equal(spread.sum(axis=1), errors)
     for table, key in (("table4", "d"), ("table5", "N")):
         sums = pd.DataFrame(spread, columns=ERRORS).groupby(CONDITIONS.get_level_values(key)).sum()
-        np.testing.assert_array_equal(sums, load_table(table).query("model == @model")[list(ERRORS)])
+        np.testing.assert_array_equal(
+            sums, load_table(table).query("model == @model")[list(ERRORS)]
+        )
 
 
 def test_errors_that_do_not_fit_are_refused():

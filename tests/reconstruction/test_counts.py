@@ -75,7 +75,9 @@ def test_a_misfit_moves_the_levels_of_rho(problem):
     recovered, p, constraints, *_ = problem
     departure = np.where(GRID["ratio_pct"].isin([10, 75]), 0.3, -0.1)
     rough = expected_accuracy(recovered, departure)
-    np.testing.assert_allclose(constraints.exact @ (recovered.n * rough), constraints.sums, rtol=1e-8)
+    np.testing.assert_allclose(
+        constraints.exact @ (recovered.n * rough), constraints.sums, rtol=1e-8
+    )
     np.testing.assert_allclose(X.T @ (recovered.n * rough), recovered.T, rtol=1e-8)
     by_ratio = pd.Series(rough - p).groupby(GRID["ratio_pct"]).mean()
     assert by_ratio[[10, 75]].min() > 0 > by_ratio[[25, 90]].max()

@@ -37,19 +37,27 @@ def test_the_file_holds_different_tables_of_every_model():
     assert TABLES["model"].drop_duplicates().tolist() == list(NAMES)
     assert list(TABLES.columns[4:]) == [f"r{number}" for number in range(feasible.COUNT + 1)]
     for name, own in TABLES.groupby("model"):
-        assert (own[["N", "d", "ratio_pct"]].to_numpy() == GRID[["N", "d", "ratio_pct"]].to_numpy()).all()
+        assert (
+            own[["N", "d", "ratio_pct"]].to_numpy() == GRID[["N", "d", "ratio_pct"]].to_numpy()
+        ).all()
         tables, used = own.iloc[:, 4:].to_numpy().T, CELLS[CELLS["model"] == name]
         assert len(np.unique(tables, axis=0)) == feasible.COUNT + 1
         total = used["total"].to_numpy()
         deviances = [lack_of_fit(table, total) for table in tables]
         # the windows of the printed digits leave the likelihood of the fit, not its order among the tables, some room
-        assert lack_of_fit(used["correct"].to_numpy(), total) == pytest.approx(np.median(deviances), abs=0.05)
+        assert lack_of_fit(used["correct"].to_numpy(), total) == pytest.approx(
+            np.median(deviances), abs=0.05
+        )
         assert (tables[find_typical(tables, total)] == used["correct"].to_numpy()).all()
 
 
 def lack_of_fit(correct, total):
     """Return the deviance of the paper's regression, by statsmodels."""
-    return sm.GLM(np.column_stack([correct, total - correct]), X, family=sm.families.Binomial()).fit().deviance
+    return (
+        sm.GLM(np.column_stack([correct, total - correct]), X, family=sm.families.Binomial())
+        .fit()
+        .deviance
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -87,7 +95,9 @@ def test_bands_hold_the_points_and_vanish_where_tables_4_and_5_print():
         band = feasible.prediction_band(CELLS, "model", dimension)
         assert (band["lowest"] == band["highest"]).all()
         assert len(band) == 22 * CELLS[dimension].nunique()
-    band = feasible.prediction_band(CELLS, "model", "ratio_pct").merge(accuracy_by(CELLS, "model", "ratio_pct"))
+    band = feasible.prediction_band(CELLS, "model", "ratio_pct").merge(
+        accuracy_by(CELLS, "model", "ratio_pct")
+    )
     assert band["accuracy"].between(band["lowest"], band["highest"]).mean() > 0.9
     assert (band["lowest"] < band["highest"]).mean() > 0.9
 
@@ -96,7 +106,9 @@ def test_mean_cells_are_the_mean_of_the_drawn_tables():
     """Reconstructed models have the mean, other counts stay, and sums that are printed do not change."""
     mean = feasible.mean_cells(CELLS)
     for name in NAMES[:3]:
-        assert mean.loc[mean["model"] == name, "correct"].to_numpy() == pytest.approx(drawn(name).mean(axis=0))
+        assert mean.loc[mean["model"] == name, "correct"].to_numpy() == pytest.approx(
+            drawn(name).mean(axis=0)
+        )
     pd.testing.assert_frame_equal(mean.drop(columns="correct"), CELLS.drop(columns="correct"))
     for key in ("d", "N"):
         sums = (frame.groupby(["model", key])["correct"].sum() for frame in (mean, CELLS))
@@ -143,9 +155,20 @@ def test_chance_is_that_of_answers_given_the_sums(departures):
     rng = np.random.default_rng(2)
     drawn = rng.binomial(recovered.n.astype(int), p, (5_000, 140)) - recovered.n * p
     weights = recovered.n * p * (1 - p)
-    within = drawn - (np.linalg.solve((fixed * weights[:, None]).T @ fixed, fixed.T @ drawn.T).T @ fixed.T) * weights
-    shares = np.array([within[:, (GRID["ratio_pct"] == level).to_numpy()].sum(axis=1) / 2000 for level in one.levels])
-    np.testing.assert_allclose(np.cov(shares) + np.eye(2) * 0.01**2 / 12, one.chance, rtol=0.1, atol=1e-6)
+    within = (
+        drawn
+        - (np.linalg.solve((fixed * weights[:, None]).T @ fixed, fixed.T @ drawn.T).T @ fixed.T)
+        * weights
+    )
+    shares = np.array(
+        [
+            within[:, (GRID["ratio_pct"] == level).to_numpy()].sum(axis=1) / 2000
+            for level in one.levels
+        ]
+    )
+    np.testing.assert_allclose(
+        np.cov(shares) + np.eye(2) * 0.01**2 / 12, one.chance, rtol=0.1, atol=1e-6
+    )
 
 
 def test_every_point_has_its_bounds():
@@ -178,7 +201,10 @@ def test_bounds_are_made_again():
     """The programmes give a model's committed rows."""
     name = "o4-mini-2025-04-16"
     (made,) = feasible.find_bounds(CELLS[CELLS["model"] == name])
-    recovered, first = recovered_from(CELLS, name), (GRID["ratio_pct"] == made["ratio_pct"][0]).to_numpy()
+    recovered, first = (
+        recovered_from(CELLS, name),
+        (GRID["ratio_pct"] == made["ratio_pct"][0]).to_numpy(),
+    )
     low, high = feasible.possible_range(constrain(recovered, recovered.T), first)
     assert made["least"][0] <= low + 1e-9 <= high - 1e-9 <= made["most"][0]  # rounded outwards
     committed = BOUNDS[BOUNDS["model"] == name].reset_index(drop=True)
@@ -191,7 +217,10 @@ def small_problem(seed):
     """Return nine cells in a square with up to 14 answers each, their margins, two windows, and all tables that fit."""
     rng = np.random.default_rng(seed)
     square = np.arange(9).reshape(3, 3)
-    margins = [*(np.isin(range(9), row) for row in square), *(np.isin(range(9), column) for column in square.T[:2])]
+    margins = [
+        *(np.isin(range(9), row) for row in square),
+        *(np.isin(range(9), column) for column in square.T[:2]),
+    ]
     exact, middle = np.array(margins, dtype=int), rng.integers(4, 11, 9)
     weights = rng.normal(size=(2, 9)) / 3
     constraints = Constraints(exact, exact @ middle, weights, weights @ middle, np.full(9, 14.0))

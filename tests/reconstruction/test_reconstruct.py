@@ -25,7 +25,11 @@ def test_missing_puzzles_are_missing_where_the_tables_say(cells):
         own = cells[cells["model"] == model.name]
         assert own["total"].max() == model.puzzles_per_cell
         short = own[own["total"] < model.puzzles_per_cell]
-        found = [(row.d, row.N) for row in short.itertuples() for _ in range(model.puzzles_per_cell - row.total)]
+        found = [
+            (row.d, row.N)
+            for row in short.itertuples()
+            for _ in range(model.puzzles_per_cell - row.total)
+        ]
         assert sorted(found) == sorted(model.missing), model.name
 
 

@@ -9,7 +9,15 @@ from formulaic import model_matrix
 
 from cogniload_repro.formats import format_beta, format_p
 from cogniload_repro.published import load_printed
-from cogniload_repro.robustness.interactions import TERMS, arms_of_the_u, count_slopes, interaction_tests, simple_slopes
+from cogniload_repro.robustness.interactions import (
+    TERMS,
+    _fitted_curves,
+    arm_changes,
+    arms_of_the_u,
+    count_slopes,
+    interaction_tests,
+    simple_slopes,
+)
 from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.fits import interactions_table
 from cogniload_repro.statistics.regression import INTERACTIONS, fit_glm, glm
@@ -31,11 +39,15 @@ def test_products_are_those_of_table_3():
     assert set(tests["term"]) == set(TERMS)
     for row in tests.itertuples():
         assert format_beta(row.beta_paper) == printed.loc[row.model, f"beta_{row.term}"]
-        assert float(format_p(row.p_paper)) == pytest.approx(float(printed.loc[row.model, f"p_{row.term}"]), rel=1e-2)
+        assert float(format_p(row.p_paper)) == pytest.approx(
+            float(printed.loc[row.model, f"p_{row.term}"]), rel=1e-2
+        )
     assert (tests["holm_paper"] >= tests["p_paper"]).all()
 
 
-@pytest.mark.parametrize(("term", "load", "level"), [("dN", "rho", 0.75), ("drho", "N", 250), ("Nrho", "d", 7)])
+@pytest.mark.parametrize(
+    ("term", "load", "level"), [("dN", "rho", 0.75), ("drho", "N", 250), ("Nrho", "d", 7)]
+)
 def test_simple_slopes_are_coefficients_of_moved_covariates(term, load, level):
     """The interaction at a level is the coefficient after measuring the third load from there."""
     own = FEW[FEW["model"] == "QwQ-32B"]
@@ -84,10 +96,42 @@ def test_arms_are_those_of_the_fitted_curve():
     results = glm(own, "QwQ-32B", INTERACTIONS)
     rho = np.linspace(0.05, 0.95, 181)
     grid = pd.DataFrame(
-        [(float(d), np.log10(N), r) for N in own["N"].unique() for r in rho], columns=["d", "log10_N", "rho"]
+        [(float(d), np.log10(N), r) for N in own["N"].unique() for r in rho],
+        columns=["d", "log10_N", "rho"],
     )
     design = model_matrix(INTERACTIONS.partition("~")[2], grid)[list(results.params.index)]
     curve = np.asarray(results.predict(design)).reshape(-1, len(rho)).mean(axis=0)
     expected = [curve[0] - curve.min(), curve[-1] - curve.min()]
     assert arms.loc[("d", d), ["fall", "rise"]].to_list() == pytest.approx(expected, abs=1e-6)
     assert len(arms) == own["d"].nunique() + own["N"].nunique()
+
+
+def test_the_change_of_an_arm_has_the_error_of_refitted_samples():
+    """The delta method agrees with the scatter of arms over coefficients drawn from their covariance."""
+    cells = CELLS[CELLS["model"] == "QwQ-32B"]
+    changes = arm_changes(cells).set_index(["load", "arm"])
+    arms = arms_of_the_u(cells).set_index(["load", "level"])
+    assert changes.loc[("d", "rise"), "change"] == pytest.approx(
+        arms.loc[("d", 10), "rise"] - arms.loc[("d", 1), "rise"]
+    )
+
+    fit = fit_glm(cells, INTERACTIONS)
+    (curves,) = (curves for _, _, curves in _fitted_curves(cells))
+    drawn = np.random.default_rng(1).multivariate_normal(fit.coef, fit.covariance, 2000)
+    samples = np.array([curves.arms(coef) for coef in drawn])
+    hardest = curves.levels.query("load == 'd' and level == 10").index[0]
+    easiest = curves.levels.query("load == 'd' and level == 1").index[0]
+    scatter = (samples[:, hardest, 1] - samples[:, easiest, 1]).std()
+    assert changes.loc[("d", "rise"), "se"] == pytest.approx(scatter, rel=0.1)
+
+
+def test_difficulty_and_length_tilt_the_u_in_opposite_directions():
+    """With d the fall deepens and the rise shrinks; with N the rise grows and the fall shrinks (Holm)."""
+    changes = arm_changes(CELLS)
+    sure = changes[changes["p_holm"] < 0.05]
+    longer = sure["change"] > 0
+    counts = longer.groupby([sure["load"], sure["arm"]]).agg(["sum", "size"])
+    assert counts.loc[("d", "fall"), "sum"] == counts.loc[("d", "fall"), "size"] > 5
+    assert counts.loc[("d", "rise"), "sum"] == 0 < counts.loc[("d", "rise"), "size"]
+    assert counts.loc[("N", "rise"), "sum"] == counts.loc[("N", "rise"), "size"] > 5
+    assert 2 * counts.loc[("N", "fall"), "sum"] < counts.loc[("N", "fall"), "size"]

@@ -30,7 +30,10 @@ from cogniload_repro.statistics.regression import QUADRATIC, fit_glm
 CELLS = load_counts()
 FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-1.7B", "gpt-5-mini-2025-08-07"])]
 BY_NAME = {one.name: one for one in SPECIFICATIONS}
-assert (SPECIFICATIONS[0].formula, BY_NAME["all identified terms"].formula) == (QUADRATIC, f"correct ~ {FIXED_SUMS}")
+assert (SPECIFICATIONS[0].formula, BY_NAME["all identified terms"].formula) == (
+    QUADRATIC,
+    f"correct ~ {FIXED_SUMS}",
+)
 QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
 
 
@@ -67,13 +70,24 @@ def test_fits_are_those_of_the_general_fit():
             assert row["status"] == expected.status == "ok"
             assert row["terms"] == len(expected.terms)
             found = row[["loglik", "aic", "bic"]].astype(float).tolist()
-            assert found == pytest.approx([expected.loglik, expected.aic, expected.bic], rel=1e-7), one.name
+            assert found == pytest.approx(
+                [expected.loglik, expected.aic, expected.bic], rel=1e-7
+            ), one.name
 
 
 def test_identified_are_those_built_from_printed_sums():
     """Functions of d or of N alone, rho, rho^2 and Appendix B's products are identified, with the logit link only."""
     found = set(compress(BY_NAME, are_identified(FEW, SPECIFICATIONS)))
-    assert {"paper", "N", "sqrt N", "N as factor", "cubic in d", "d as factor", "d x N", "three-way"} <= found
+    assert {
+        "paper",
+        "N",
+        "sqrt N",
+        "N as factor",
+        "cubic in d",
+        "d as factor",
+        "d x N",
+        "three-way",
+    } <= found
     assert not {"nominal ratio", "cubic in rho", "spline in rho", "probit", "cloglog"} & found
     assert are_identified(FEW, [Specification("x", "correct ~ C(d):C(N)")]) == [False]
     tokens = FEW.assign(prompt_mean=40.0 * FEW["N"])
@@ -104,7 +118,10 @@ def test_points_put_any_fit_at_one_half():
     """For a regression in N with another link, accuracy at ECL50 and mean rho is one half if d does not matter."""
     for family, link in (("cloglog", lambda eta: -np.expm1(-np.exp(eta))), ("logit", expit)):
         one = Specification("x", "correct ~ N + rho", family)
-        fit, ecl50 = fit_glm(QWQ, one.formula, family), fit_specifications(QWQ, [one])["ecl50"].iloc[0]
+        fit, ecl50 = (
+            fit_glm(QWQ, one.formula, family),
+            fit_specifications(QWQ, [one])["ecl50"].iloc[0],
+        )
         at = pd.DataFrame({"N": [ecl50], "d": [5.0], "rho": [QWQ["rho"].mean()]})
         assert link(expand_design(at, fit.spec) @ fit.coef)[0] == pytest.approx(0.5, abs=1e-4)
 
@@ -118,7 +135,10 @@ def test_a_readers_specification_is_the_last_row():
         ("correct ~ d + np.log10(prompt_mean) + rho", "logit"),
         ("correct ~ d + rho", "quasi-binomial"),
     ):
-        chosen, cells = (SPECIFICATIONS[0], Specification("yours", formula, family)), QWQ.assign(prompt_mean=40.0)
+        chosen, cells = (
+            (SPECIFICATIONS[0], Specification("yours", formula, family)),
+            QWQ.assign(prompt_mean=40.0),
+        )
         status = fit_specifications(cells, chosen).set_index("specification").loc["yours", "status"]
         assert status == fit_glm(cells, formula, family).status
         summary = compare_specifications(drawn_cells(0, 1), capacity_intervals(QWQ), chosen)
@@ -129,21 +149,31 @@ def test_a_readers_specification_is_the_last_row():
 def test_what_is_not_identified_is_a_range_over_the_reconstructions():
     """Counts of an identified regression have no width; others have the median and range of fits to every table."""
     chosen = [BY_NAME[name] for name in ("paper", "d x N", "cubic in rho")]
-    summary = compare_specifications(FEW, capacity_intervals(FEW), chosen).set_index("specification")
+    summary = compare_specifications(FEW, capacity_intervals(FEW), chosen).set_index(
+        "specification"
+    )
     assert summary["identified"].tolist() == [True, True, False]
     assert summary.loc["paper", ["daic", "aic_better", "ecl50_left"]].tolist() == [0, 0, 0]
     assert summary.loc["paper", ["ecl50_ratio", "order"]].tolist() == pytest.approx([1, 1])
     assert (summary["aic_better_p10"] == summary["aic_better_p90"]).tolist()[:2] == [True, True]
     each = [
-        [fit_glm(own, chosen[2].formula).aic - fit_glm(own).aic for _, own in table.groupby("model")]
+        [
+            fit_glm(own, chosen[2].formula).aic - fit_glm(own).aic
+            for _, own in table.groupby("model")
+        ]
         for table in each_reconstruction(FEW)
     ]
     by_hand, row = np.sum(each, axis=1), summary.loc["cubic in rho"]
     better = np.sum(np.array(each) < -2, axis=1)
     assert better.sum() < np.sum(np.array(each) < 0)  # some are lower, but by less
-    assert row[["aic_better_p10", "aic_better_p90"]].tolist() == np.quantile(better, [0.1, 0.9]).tolist()
+    assert (
+        row[["aic_better_p10", "aic_better_p90"]].tolist()
+        == np.quantile(better, [0.1, 0.9]).tolist()
+    )
     assert row["daic"] == pytest.approx(np.median(by_hand), abs=1e-4)
-    assert row[["daic_p10", "daic_p90"]].tolist() == pytest.approx(np.quantile(by_hand, [0.1, 0.9]), abs=1e-4)
+    assert row[["daic_p10", "daic_p90"]].tolist() == pytest.approx(
+        np.quantile(by_hand, [0.1, 0.9]), abs=1e-4
+    )
     assert row["daic_p10"] < row["daic_p90"]
 
 

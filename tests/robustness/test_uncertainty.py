@@ -61,16 +61,26 @@ def test_points_have_the_errors_and_profiles_of_other_implementations(model):
     for point in [point for point in POINTS if np.isfinite(quadratic.points[point])]:
         up, down = (many_points(beta + sign * 1e-6 * np.eye(5), means)[point] for sign in (1, -1))
         gradient, se = (up - down) / 2e-6, standard_error(quadratic, point)
-        assert se == pytest.approx(np.sqrt(gradient @ quadratic.fit.covariance @ gradient), rel=1e-5)
+        assert se == pytest.approx(
+            np.sqrt(gradient @ quadratic.fit.covariance @ gradient), rel=1e-5
+        )
         value = quadratic.points[point] + 1.5 * se
         at = place(point, value, means)
         found = minimize(
             lambda z: -log_likelihood(quadratic, z / scale),
             beta * scale,
             jac=lambda z: (
-                -(quadratic.x.T @ (quadratic.k - quadratic.n / (1 + np.exp(-quadratic.x @ (z / scale))))) / scale
+                -(
+                    quadratic.x.T
+                    @ (quadratic.k - quadratic.n / (1 + np.exp(-quadratic.x @ (z / scale))))
+                )
+                / scale
             ),
-            constraints={"type": "eq", "fun": lambda z, at=at: at @ (z / scale), "jac": lambda z, at=at: at / scale},
+            constraints={
+                "type": "eq",
+                "fun": lambda z, at=at: at @ (z / scale),
+                "jac": lambda z, at=at: at / scale,
+            },
             method="SLSQP",
             options={"ftol": 1e-12, "maxiter": 500},
         )
@@ -93,15 +103,23 @@ def test_separated_models_are_left_out():
 
 def test_troughs_are_those_of_the_fitted_parabolas():
     """The curve is flat at its trough, its lowest tested ratio is inside if stated, and its U is Sasabuchi's."""
-    ratios, table = np.sort(CELLS["ratio_pct"].unique()) / 100, trough_table(CELLS).set_index("model")
+    ratios, table = (
+        np.sort(CELLS["ratio_pct"].unique()) / 100,
+        trough_table(CELLS).set_index("model"),
+    )
     for model, row in table.iterrows():
         fit = quadratics()[model].fit
         linear, square = fit.coef[3:]
         assert linear + 2 * square * row["trough"] == pytest.approx(0, abs=1e-9)
         assert row["low"] < row["trough"] < row["high"]
         assert row["lowest"] == ratios[np.argmin(linear * ratios + square * ratios**2)]
-        errors = [np.sqrt(at @ fit.covariance[3:, 3:] @ at) for at in np.array([[1, 0.1], [1, 1.9]])]
-        p = norm.cdf((linear + 0.1 * square) / errors[0]), norm.sf((linear + 1.9 * square) / errors[1])
+        errors = [
+            np.sqrt(at @ fit.covariance[3:, 3:] @ at) for at in np.array([[1, 0.1], [1, 1.9]])
+        ]
+        p = (
+            norm.cdf((linear + 0.1 * square) / errors[0]),
+            norm.sf((linear + 1.9 * square) / errors[1]),
+        )
         assert row["p_u"] == pytest.approx(max(p))
     assert (table["inside"] == table["lowest"].between(0.25, 0.5)).all()
     high = trough_table(CELLS, (0.75, 0.95)).set_index("model")
@@ -110,13 +128,18 @@ def test_troughs_are_those_of_the_fitted_parabolas():
 
 def test_trough_interval_is_that_of_a_shifted_parabola():
     """At an end of the interval, a GLM on (rho - end)^2 without a linear term loses just the quantile."""
-    row, quadratic = trough_table(CELLS[CELLS["model"] == "QwQ-32B"]).iloc[0], quadratics()["QwQ-32B"]
+    row, quadratic = (
+        trough_table(CELLS[CELLS["model"] == "QwQ-32B"]).iloc[0],
+        quadratics()["QwQ-32B"],
+    )
     for end in (row["low"], row["high"]):
         x = np.column_stack([quadratic.x[:, :3], (quadratic.x[:, 3] - end) ** 2])
-        results = GLM(np.column_stack([quadratic.k, quadratic.n - quadratic.k]), x, family=Binomial()).fit(tol=1e-12)
-        assert 2 * (quadratic.fit.loglik - log_likelihood(quadratic._replace(x=x), results.params)) == pytest.approx(
-            chi2.ppf(0.95, 1), abs=1e-4
-        )
+        results = GLM(
+            np.column_stack([quadratic.k, quadratic.n - quadratic.k]), x, family=Binomial()
+        ).fit(tol=1e-12)
+        assert 2 * (
+            quadratic.fit.loglik - log_likelihood(quadratic._replace(x=x), results.params)
+        ) == pytest.approx(chi2.ppf(0.95, 1), abs=1e-4)
 
 
 def test_intervals_of_a_part_of_the_grid_are_not_identified():

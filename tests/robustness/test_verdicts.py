@@ -5,14 +5,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogniload_repro.robustness.verdicts import NOT_SUPPORTED, PARTLY, SUPPORTED, UNKNOWN, counted, each, most, single
+from cogniload_repro.robustness.verdicts import (
+    NOT_SUPPORTED,
+    PARTLY,
+    SUPPORTED,
+    UNKNOWN,
+    counted,
+    each,
+    most,
+    single,
+)
 
 TESTS = st.lists(st.sampled_from([True, False, None, float("nan")]), max_size=30)
 
 
 @pytest.mark.parametrize(
     ("holds", "word"),
-    [([True, True], SUPPORTED), ([True, False], PARTLY), ([False], NOT_SUPPORTED), ([np.nan], UNKNOWN), ([], UNKNOWN)],
+    [
+        ([True, True], SUPPORTED),
+        ([True, False], PARTLY),
+        ([False], NOT_SUPPORTED),
+        ([np.nan], UNKNOWN),
+        ([], UNKNOWN),
+    ],
 )
 def test_every_x_is_y(holds, word):
     """All, some, none, and nothing known."""
@@ -21,7 +36,11 @@ def test_every_x_is_y(holds, word):
 
 def test_a_stated_number_must_be_met():
     """The number itself, another one, none."""
-    assert [counted([True] * k + [False] * (5 - k), 3).word for k in (3, 4, 0)] == [SUPPORTED, PARTLY, NOT_SUPPORTED]
+    assert [counted([True] * k + [False] * (5 - k), 3).word for k in (3, 4, 0)] == [
+        SUPPORTED,
+        PARTLY,
+        NOT_SUPPORTED,
+    ]
     assert counted([True] * 3 + [None], 3).word == PARTLY
 
 

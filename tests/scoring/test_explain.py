@@ -13,7 +13,11 @@ ASKED = {"poi": PUZZLE.poi, "gold": PUZZLE.solution, "category": PUZZLE.category
     ("response", "bucket", "words"),
     [
         ("Raymond is wearing red underwear.", "correct_valid", "window 1 has 'red'"),
-        ("Raymond is wearing blue underwear.\nIt is red", "correct_last_sentence", "window 3 has 'red'"),
+        (
+            "Raymond is wearing blue underwear.\nIt is red",
+            "correct_last_sentence",
+            "window 3 has 'red'",
+        ),
         ("Raymond: blue", "wrong_logic_poi", "window 2 has 'blue'"),
         ("Hm.", "wrong_other", "no window has the correct value"),
         ("Raymond: red...", "wrong_max_context", "last sentence is empty"),

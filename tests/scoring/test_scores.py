@@ -9,19 +9,38 @@ import pytest
 
 from cogniload_repro.schemas import OUTPUTS, PUZZLES, SCORES
 from cogniload_repro.scoring import scores
-from cogniload_repro.scoring.cells import count_cells, count_endings, read_scores, read_summary, token_stats
+from cogniload_repro.scoring.cells import (
+    count_cells,
+    count_endings,
+    read_scores,
+    read_summary,
+    token_stats,
+)
 from cogniload_repro.scoring.scores import WINDOW_CHARS, score_dataset, scores_folder
 from cogniload_repro.scoring.verdict import SCORERS
 from cogniload_repro.storage import read_metadata, table_writer, write_table
 
-IMPORTED = {"provenance": "imported", "source": "made by a test"}
+IMPORTED = {"source": "made by a test"}
 
 
 def puzzles_frame():
     """Two puzzles of one cell and one of another."""
     red, blue = ((f"20_1_1_10000{at}_{gold}", 20, 1, 5.0, 1, 0.05, 100000 + at, "", poi, "hair", gold,
                   ["blue", "red", "gray"]) for at, poi, gold in ((1, "Sue", "red"), (2, "Ian", "blue")))  # fmt: skip
-    bar = ("50_3_25_100003_bar", 50, 3, 50.0, 25, 0.5, 100003, "", "Zoe", "location", "bar", ["bar", "inn"])
+    bar = (
+        "50_3_25_100003_bar",
+        50,
+        3,
+        50.0,
+        25,
+        0.5,
+        100003,
+        "",
+        "Zoe",
+        "location",
+        "bar",
+        ["bar", "inn"],
+    )
     return pd.DataFrame([red, blue, bar], columns=PUZZLES.names)
 
 
@@ -38,15 +57,21 @@ def outputs_frame(model="mine"):
 def write_outputs(path, frame, rows=None):
     """Write a table of responses, in row groups of so many rows."""
     with table_writer(path, OUTPUTS, IMPORTED) as writer:
-        writer.write_table(pa.Table.from_pandas(frame, OUTPUTS, preserve_index=False), row_group_size=rows)
+        writer.write_table(
+            pa.Table.from_pandas(frame, OUTPUTS, preserve_index=False), row_group_size=rows
+        )
 
 
 @pytest.fixture
 def build(tmp_path):
     """A folder with puzzles and the outputs of three models, of different sizes."""
-    write_table(tmp_path / "puzzles.parquet", pa.Table.from_pandas(puzzles_frame(), PUZZLES), IMPORTED)
+    write_table(
+        tmp_path / "puzzles.parquet", pa.Table.from_pandas(puzzles_frame(), PUZZLES), IMPORTED
+    )
     for copies, model in enumerate(["a", "b", "c"], start=1):
-        write_outputs(tmp_path / f"outputs/{model}.parquet", pd.concat([outputs_frame(model)] * 30 * copies))
+        write_outputs(
+            tmp_path / f"outputs/{model}.parquet", pd.concat([outputs_frame(model)] * 30 * copies)
+        )
     return tmp_path
 
 
@@ -58,7 +83,9 @@ def score_all(build, scores="scores", **options):
 
 def score(folder, outputs):
     """Score a table of responses to the three puzzles."""
-    write_table(folder / "puzzles.parquet", pa.Table.from_pandas(puzzles_frame(), PUZZLES), IMPORTED)
+    write_table(
+        folder / "puzzles.parquet", pa.Table.from_pandas(puzzles_frame(), PUZZLES), IMPORTED
+    )
     write_outputs(folder / "outputs/mine.parquet", outputs)
     score_all(folder)
     return pd.read_parquet(folder / "scores/mine.parquet")
@@ -111,7 +138,10 @@ def test_a_second_run_scores_only_what_changed(build):
     (build / "scores/.c.parquet.1.part").write_bytes(b"left by a killed run")
     assert sorted(score_all(build)) == ["a.parquet", "b.parquet"]
     assert (build / "scores/a.parquet").stat().st_ino == before
-    assert set(pd.read_parquet(build / "scores/b.parquet")["bucket"]) == {"wrong_other", "wrong_max_context"}
+    assert set(pd.read_parquet(build / "scores/b.parquet")["bucket"]) == {
+        "wrong_other",
+        "wrong_max_context",
+    }
     assert sorted(path.name for path in (build / "scores").iterdir()) == ["a.parquet", "b.parquet"]
 
 
@@ -140,7 +170,9 @@ def test_an_error_in_one_file_leaves_the_others_scored(build, changes, message, 
     """A row about an unknown puzzle, a response that is missing and damage stop their own file, and are named."""
     path, frame = build / "outputs/b.parquet", outputs_frame("b")
     if isinstance(changes, dict):
-        write_outputs(path, pd.concat([outputs_frame("b")] * 10 + [frame.assign(**changes)]), rows=15)
+        write_outputs(
+            path, pd.concat([outputs_frame("b")] * 10 + [frame.assign(**changes)]), rows=15
+        )
     elif changes == "column":
         write_table(path, frame.drop(columns="response"), IMPORTED)
     else:
@@ -171,10 +203,16 @@ def test_a_large_file_is_scored_in_parts(large, monkeypatch):
     with ThreadPoolExecutor(2) as executor:  # tests/test_executors.py has processes
         parallel = score_all(large, "parallel", executor=executor)
     assert parallel == score_all(large, "serial")
-    assert sorted(path.name for path in (large / "serial").iterdir()) == ["a.parquet", "b.parquet", "c.parquet"]
+    assert sorted(path.name for path in (large / "serial").iterdir()) == [
+        "a.parquet",
+        "b.parquet",
+        "c.parquet",
+    ]
     monkeypatch.setattr(scores, "_TASK_ROWS", 10_000)
     score_all(large, "whole")
-    pd.testing.assert_frame_equal(*(pd.read_parquet(large / name / "c.parquet") for name in ("whole", "serial")))
+    pd.testing.assert_frame_equal(
+        *(pd.read_parquet(large / name / "c.parquet") for name in ("whole", "serial"))
+    )
     assert read_metadata(large / "whole/c.parquet") == read_metadata(large / "serial/c.parquet")
 
 
@@ -183,14 +221,19 @@ def test_scores_that_a_worker_writes_elsewhere_are_missed(build):
 
     class Elsewhere(ThreadPoolExecutor):
         def submit(self, work, outputs, puzzles, scores, *more):
-            return super().submit(work, outputs, puzzles, scores.parent / "lost" / scores.name, *more)
+            return super().submit(
+                work, outputs, puzzles, scores.parent / "lost" / scores.name, *more
+            )
 
-    with Elsewhere(1) as executor, pytest.raises(ValueError, match=r"a\.parquet has 0 of 90 rows; give all workers"):
+    with (
+        Elsewhere(1) as executor,
+        pytest.raises(ValueError, match=r"a\.parquet has 0 of 90 rows; give all workers"),
+    ):
         score_all(build, executor=executor)
 
 
 def test_scores_carry_their_counts(large, monkeypatch):
-    """Footers say what the rows are, by cell and model, however many are read or counted at once; provenance stays."""
+    """Footers say what the rows are, by cell and model, however many are read or counted at once."""
     whole = score_all(large, "whole")
     many = pd.read_parquet(large / "whole/c.parquet")
     assert many["bucket"].tolist() == ["correct_valid", "wrong_logic", "wrong_max_context"] * 90
@@ -202,8 +245,14 @@ def test_scores_carry_their_counts(large, monkeypatch):
     monkeypatch.setattr(scores, "_TASK_ROWS", 70)
     assert score_all(large) == whole
     rows = read_scores(large / "scores")
-    for name, count in (("cells", count_cells), ("tokens", token_stats), ("endings", count_endings)):
-        pd.testing.assert_frame_equal(read_summary(large / "scores", name), count(rows), check_dtype=False)
+    for name, count in (
+        ("cells", count_cells),
+        ("tokens", token_stats),
+        ("endings", count_endings),
+    ):
+        pd.testing.assert_frame_equal(
+            read_summary(large / "scores", name), count(rows), check_dtype=False
+        )
 
 
 def test_scores_under_another_scorer_have_a_folder_of_their_own(tmp_path):

@@ -40,7 +40,9 @@ def scored_cases(draw):
 def test_verdict_equals_the_literal_algorithms(scorer, case):
     """Whatever the ending, the bucket is that of Algorithms 1-3 under each scorer, and the evidence belongs to it."""
     response, asked = case
-    assume(len(response) < 50_000 or not SCORERS[scorer].last_mention)  # the reference takes a minute for that
+    assume(
+        len(response) < 50_000 or not SCORERS[scorer].last_mention
+    )  # the reference takes a minute for that
     bucket = score_response(response, **asked, scorer=scorer)
     ways = {name: value for name, value in asdict(SCORERS[scorer]).items() if name != "answer_only"}
     assert bucket == score(response, **asked, **ways)
@@ -53,19 +55,30 @@ def test_verdict_equals_the_literal_algorithms(scorer, case):
 
 @pytest.mark.parametrize(
     ("prompt_tokens", "response_tokens", "exceeded"),
-    [(2_000, 30_747, False), (2_000, 30_748, True), (None, 40_000, False), (40_000, None, False), (None, None, False)],
+    [
+        (2_000, 30_747, False),
+        (2_000, 30_748, True),
+        (None, 40_000, False),
+        (40_000, None, False),
+        (None, None, False),
+    ],
 )
 def test_the_budget_counts_twenty_tokens_more(prompt_tokens, response_tokens, exceeded):
     """The limit is met at prompt + response + 20 = 32,768, and unknown where a count is; it comes before any match."""
     assert exceeds_budget(prompt_tokens, response_tokens) is exceeded
-    bucket = score_response("Sue has red hair.", **CASE, prompt_tokens=prompt_tokens, response_tokens=response_tokens)
+    bucket = score_response(
+        "Sue has red hair.", **CASE, prompt_tokens=prompt_tokens, response_tokens=response_tokens
+    )
     assert bucket == ("wrong_max_context" if exceeded else "correct_valid")
 
 
 @pytest.mark.parametrize(
     ("response", "verdict"),
     [
-        ("Sue: from Blue to **Red** hair", ("correct_valid", "sue: from blue to **red** hair", "red")),
+        (
+            "Sue: from Blue to **Red** hair",
+            ("correct_valid", "sue: from blue to **red** hair", "red"),
+        ),
         ("Sue: not green, Blue hair", ("wrong_logic", "sue: not green, blue hair", "blue")),
         ("Hm. Sue cannot tell.", ("wrong_other", "hm. sue cannot tell.", "")),
         ("", ("wrong_max_context", "", "")),
@@ -106,13 +119,20 @@ def test_a_reward_is_the_scorers_verdict():
     puzzle = draw_puzzle(20, 3, 5, 1)
     right = f"Therefore {puzzle.poi}: {puzzle.solution}."
     wrong = next(value for value in puzzle.domains[puzzle.category] if value != puzzle.solution)
-    assert [reward(puzzle, text) for text in (right, f"Therefore {puzzle.poi}: {wrong}.", "")] == [1.0, 0.0, 0.0]
+    assert [reward(puzzle, text) for text in (right, f"Therefore {puzzle.poi}: {wrong}.", "")] == [
+        1.0,
+        0.0,
+        0.0,
+    ]
     assert reward(puzzle, right, prompt_tokens=30_000, response_tokens=5_000) == 0.0
 
 
 def test_what_cannot_be_judged_is_refused():
     """A scorer that there is not, a missing response, and a gold value that every text would give."""
-    for message, change in (("pseudocode, prose", {"scorer": "mine"}), ("gold value is empty", {"gold": ""})):
+    for message, change in (
+        ("pseudocode, prose", {"scorer": "mine"}),
+        ("gold value is empty", {"gold": ""}),
+    ):
         with pytest.raises(ValueError, match=message):
             score_response("It is red.", **CASE | change)
     with pytest.raises(ValueError, match="must be text"):
@@ -136,7 +156,9 @@ def test_marks_around_reasoning_move_no_verdict(case, cut):
     place = int(cut * len(response))
     reasoning, answer = response[:place], response[place:]
     plain = f"{reasoning}\n\n{answer}" if reasoning and answer else reasoning or answer
-    assert score_response(join_reasoning(reasoning, answer), **asked) == score_response(plain, **asked)
+    assert score_response(join_reasoning(reasoning, answer), **asked) == score_response(
+        plain, **asked
+    )
 
 
 @pytest.mark.parametrize(

@@ -20,10 +20,34 @@ from cogniload_repro.scoring.windows import (
     take_last_sentence,
 )
 
-VALUES = ["red", "green", "fiction", "non-fiction", "sci-fi", "camp", "campground", "livingroom", "bar", "barn", "Red"]
+VALUES = [
+    "red",
+    "green",
+    "fiction",
+    "non-fiction",
+    "sci-fi",
+    "camp",
+    "campground",
+    "livingroom",
+    "bar",
+    "barn",
+    "Red",
+]
 PIECES = [*VALUES, "bored", "living room", "science fiction", "reggae", *BOUNDARIES, *"-`\t\xa0“"]
 SENTENCES = st.lists(st.sampled_from(PIECES)).map("".join)
-LINES = ["Ian", "hair", "IAN blue hair", "İan Hair", "", *" \r", "ΟΔΟΣ.Ian", "x" * 3000, "(Ian", "hair)", "(Ian hair)"]
+LINES = [
+    "Ian",
+    "hair",
+    "IAN blue hair",
+    "İan Hair",
+    "",
+    *" \r",
+    "ΟΔΟΣ.Ian",
+    "x" * 3000,
+    "(Ian",
+    "hair)",
+    "(Ian hair)",
+]
 
 
 @given(st.text(alphabet="a. \n"))
@@ -38,8 +62,12 @@ def test_last_sentence_equals_the_literal_split(line):
 def test_the_words_are_those_of_the_appendix():
     """Stems of the twelve categories in the order of the draws, and the spellings of six values."""
     assert tuple(QUALIFIERS) == CATEGORIES
-    assert {category: set(stems) for category, stems in QUALIFIERS.items()} == reference_scorer.QUALIFIERS
-    assert {value: list(spellings) for value, spellings in SPELLINGS.items()} == reference_scorer.SPELLINGS
+    assert {
+        category: set(stems) for category, stems in QUALIFIERS.items()
+    } == reference_scorer.QUALIFIERS
+    assert {
+        value: list(spellings) for value, spellings in SPELLINGS.items()
+    } == reference_scorer.SPELLINGS
 
 
 def test_an_unknown_category_is_refused():
@@ -56,7 +84,9 @@ def reference_windows(response, poi, category):
     lines = [line for line in lines if line != ""] or [""]
     named = [line for line in lines if poi.lower() in line]
     valid = [line for line in named if any(stem in line for stem in QUALIFIERS[category])]
-    return Windows([*[""], *valid][-1], [*[""], *named][-1], reference_take_last_sentence(lines[-1]))
+    return Windows(
+        [*[""], *valid][-1], [*[""], *named][-1], reference_take_last_sentence(lines[-1])
+    )
 
 
 @settings(max_examples=120)
@@ -82,16 +112,22 @@ def test_windows_equal_those_of_the_whole_text_for_awkward_letters(response, poi
 
 
 @given(
-    filler=st.sampled_from(["nothing of it\n", "nothing \u2192 of it ", "@[`{^~\n", "kIkk Nikk\n", "\u212a x\n"]),
+    filler=st.sampled_from(
+        ["nothing of it\n", "nothing \u2192 of it ", "@[`{^~\n", "kIkk Nikk\n", "\u212a x\n"]
+    ),
     chars=st.sampled_from([1_000, 5_000, 40_000]),
-    name=st.sampled_from(["Nikki", "NIKKI", "nIkkI", "Nik\u212ai", "Nik\x0bi", "Ni\u212aki", "Nobody"]),
+    name=st.sampled_from(
+        ["Nikki", "NIKKI", "nIkkI", "Nik\u212ai", "Nik\x0bi", "Ni\u212aki", "Nobody"]
+    ),
     line=st.sampled_from(["{} has red hair", "{}", "nobody"]),
     before=st.booleans(),
 )
 def test_windows_of_long_responses_equal_those_of_the_whole_text(filler, chars, name, line, before):
     """Names in any case are found in large blocks, and only they; far from the end as well."""
     filler = (filler * chars)[:chars]
-    response = "\n".join([line.format(name), filler] if before else [filler, line.format(name), filler[:600]])
+    response = "\n".join(
+        [line.format(name), filler] if before else [filler, line.format(name), filler[:600]]
+    )
     assert find_windows(response, "Nikki", "hair") == reference_windows(response, "Nikki", "hair")
 
 
@@ -114,7 +150,12 @@ def test_mention_equals_the_literal_check(value, sentence):
 
 
 @settings(max_examples=100)
-@given(SENTENCES.map(str.lower), st.lists(st.sampled_from(VALUES), unique=True), st.sampled_from(VALUES), st.booleans())
+@given(
+    SENTENCES.map(str.lower),
+    st.lists(st.sampled_from(VALUES), unique=True),
+    st.sampled_from(VALUES),
+    st.booleans(),
+)
 @example("at the campground", ["campground", "camp"], "camp", True)
 @example("the living room", ["bar", "livingroom"], "livingroom", False)
 @example("fiction, then non-fiction", ["fiction", "non-fiction"], "fiction", True)

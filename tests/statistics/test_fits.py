@@ -41,7 +41,11 @@ def test_any_regression_comes_as_one_row_a_term():
     np.testing.assert_allclose(fitted["z"], fitted["coef"] / fitted["se"])
     np.testing.assert_allclose(fitted["p"], 2 * norm.sf(np.abs(fitted["z"])))
     np.testing.assert_allclose((fitted["high"] - fitted["low"]) / fitted["se"], 2 * norm.ppf(0.975))
-    assert table[table["model"] == "sure"][["coef", "se", "z", "p", "loglik", "aic"]].isna().all(axis=None)
+    assert (
+        table[table["model"] == "sure"][["coef", "se", "z", "p", "loglik", "aic"]]
+        .isna()
+        .all(axis=None)
+    )
 
 
 def test_a_covariate_that_one_model_lacks_is_its_status():
@@ -52,7 +56,11 @@ def test_a_covariate_that_one_model_lacks_is_its_status():
     compared = compare_fits(tokens, "correct ~ d + np.log10(prompt_mean)")
     assert compared["status"].tolist() == ["ok", "no prompt_mean"]
     wide = spread_terms(table).set_index("model")
-    assert [name for name in wide if name.startswith("beta_")] == ["beta_0", "beta_d", "beta_np.log10(prompt_mean)"]
+    assert [name for name in wide if name.startswith("beta_")] == [
+        "beta_0",
+        "beta_d",
+        "beta_np.log10(prompt_mean)",
+    ]
     assert wide.loc["sure"].drop("status").isna().all()
 
 
@@ -88,22 +96,28 @@ def test_criteria_are_those_of_the_fits():
 def test_likelihood_ratios_are_taken_where_one_is_nested(formula, family, larger, df):
     """Nesting is that of the columns' spans, whatever they are called, with the same link; equal spans, one model."""
     row = compare_fits(QWQ, formula, family).iloc[0]
-    assert (row["larger"], row["lr_df"], {"daic_p10", "lr_p_p90"} <= {*row.index}) == (larger, df, True)
+    assert (row["larger"], row["lr_df"], {"daic_p10", "lr_p_p90"} <= {*row.index}) == (
+        larger,
+        df,
+        True,
+    )
     if df:
         fits = sorted((fit_glm(QWQ, formula), fit_glm(QWQ)), key=lambda fit: len(fit.terms))
-        assert row["lr_p"] == pytest.approx(chi2.sf(2 * (fits[1].loglik - fits[0].loglik), df), rel=1e-9)
+        assert row["lr_p"] == pytest.approx(
+            chi2.sf(2 * (fits[1].loglik - fits[0].loglik), df), rel=1e-9
+        )
         assert row["lr_p"] == pytest.approx(chi2.sf(row["lr"], df))
     else:
         assert np.isnan(row["lr_p"])
 
 
 def test_fits_say_what_was_fitted_to_what():
-    """Formula, family and the cells' provenance go with the table, through a subset too."""
-    cells = QWQ.copy()
-    cells.attrs = {"provenance": "reconstructed"}
-    fits = fit(cells, LINEAR, "probit").query("term == 'd'")
-    assert fits.attrs == {"provenance": "reconstructed", "formula": LINEAR, "family": "probit"}
-    with pytest.raises(ValueError, match=r"does not say its formula \(\.attrs\); pass it as fit returned it"):
+    """Formula and family go with the table, through a subset too."""
+    fits = fit(QWQ, LINEAR, "probit").query("term == 'd'")
+    assert fits.attrs == {"formula": LINEAR, "family": "probit"}
+    with pytest.raises(
+        ValueError, match=r"does not say its formula \(\.attrs\); pass it as fit returned it"
+    ):
         compare_fits(QWQ, pd.DataFrame(fits.to_dict("list")))
 
 
@@ -133,7 +147,10 @@ def test_capacity_points_are_those_of_the_coefficients():
 
 @pytest.mark.parametrize(
     ("formula", "family", "why"),
-    [(PRODUCT, "logit", "not defined with the term d:log10_N"), (QUADRATIC, "cloglog", "not defined with the link")],
+    [
+        (PRODUCT, "logit", "not defined with the term d:log10_N"),
+        (QUADRATIC, "cloglog", "not defined with the link"),
+    ],
 )
 def test_other_regressions_have_no_capacity_points_and_say_why(formula, family, why):
     """Where other terms or another link move the crossing, no number is made up; a failed fit keeps its status."""
@@ -147,9 +164,13 @@ def test_other_regressions_have_no_capacity_points_and_say_why(formula, family, 
 def test_cells_that_cannot_be_meant_are_refused():
     """Another model's cells, absent columns and no rows are one sentence each, wherever cells come in."""
     fits = fit(QWQ)
-    with pytest.raises(ValueError, match="the cells have no model QwQ-32B; pass the cells that were fitted"):
+    with pytest.raises(
+        ValueError, match="the cells have no model QwQ-32B; pass the cells that were fitted"
+    ):
         capacity_points(fits, SURE)
-    with pytest.raises(ValueError, match="the fits have no column term, coef; pass them as fit returned them"):
+    with pytest.raises(
+        ValueError, match="the fits have no column term, coef; pass them as fit returned them"
+    ):
         capacity_points(fits.drop(columns=["coef", "term"]), QWQ)
     with pytest.raises(ValueError, match="the cells have no column rho; they have"):
         capacity_points(fits, QWQ.drop(columns="rho"))
@@ -167,11 +188,17 @@ def compare_all(cells):
 
 def test_a_fit_that_fails_in_some_samples_has_no_numbers():
     """The status counts the failures; medians and ranges of the rest would be of other tables than it says."""
-    each = pd.DataFrame({"model": "m", "term": "d", "reconstruction": [1, 2, 3], "coef": [1.0, 2.0, np.nan]})
+    each = pd.DataFrame(
+        {"model": "m", "term": "d", "reconstruction": [1, 2, 3], "coef": [1.0, 2.0, np.nan]}
+    )
     each = each.assign(se=0.1, p=0.5, total=9, loglik=-1.0, aic=2.0, bic=3.0, identified=False)
     row = summarise(each.assign(status=["ok", "ok", "separation"])).iloc[0]
     assert row["status"] == "separation in 1 of 3 reconstructions"
-    assert row[["coef", "se", "low", "high", "aic", "coef_p10", "coef_p90", "p_p10", "p_p90"]].isna().all()
+    assert (
+        row[["coef", "se", "low", "high", "aic", "coef_p10", "coef_p90", "p_p10", "p_p90"]]
+        .isna()
+        .all()
+    )
     assert (row["model"], row["term"], row["total"]) == ("m", "d", 9)
     whole = summarise(each.assign(status="ok", coef=[1.0, 2.0, 3.0])).iloc[0]
     assert whole[["coef", "coef_p10", "coef_p90"]].tolist() == pytest.approx([2, 1.2, 2.8])
@@ -189,9 +216,15 @@ def test_tables_hold_the_fits_of_each_model():
     results = {columns: fitted(X[:, columns]) for columns in (_LINEAR, _QUADRATIC, FULL)}
     row = glm_table(THREE).iloc[2]
     names = ["0", "d", "N", "rho", "rho2"]
-    np.testing.assert_allclose(row[[f"beta_{name}" for name in names]].astype(float), results[_QUADRATIC].params)
-    np.testing.assert_allclose(row[[f"se_{name}" for name in names]].astype(float), results[_QUADRATIC].bse)
-    np.testing.assert_allclose(row[[f"p_{name}" for name in names]].astype(float), results[_QUADRATIC].pvalues)
+    np.testing.assert_allclose(
+        row[[f"beta_{name}" for name in names]].astype(float), results[_QUADRATIC].params
+    )
+    np.testing.assert_allclose(
+        row[[f"se_{name}" for name in names]].astype(float), results[_QUADRATIC].bse
+    )
+    np.testing.assert_allclose(
+        row[[f"p_{name}" for name in names]].astype(float), results[_QUADRATIC].pvalues
+    )
     assert row["total"] == n.sum() == 1398
     row = aic_table(THREE).iloc[2]
     drop = 2 * (results[_QUADRATIC].llf - results[_LINEAR].llf)
@@ -201,7 +234,9 @@ def test_tables_hold_the_fits_of_each_model():
     for place, name in enumerate(("dN", "drho", "Nrho", "dNrho"), start=5):
         dropped = fitted(np.delete(X, place, axis=1))
         assert row[f"beta_{name}"] == pytest.approx(results[FULL].params[place], rel=1e-6)
-        assert row[f"p_{name}"] == pytest.approx(chi2.sf(2 * (results[FULL].llf - dropped.llf), 1), rel=1e-6)
+        assert row[f"p_{name}"] == pytest.approx(
+            chi2.sf(2 * (results[FULL].llf - dropped.llf), 1), rel=1e-6
+        )
 
 
 #: With ALPHA = 0.01, what follows it and what the paper's own stars decide.
@@ -230,10 +265,22 @@ print(published.STARRED, table6.bold["p_lr"].all(), table6.caption)
 
 def test_our_level_moves_our_intervals_and_verdicts_and_not_the_papers_stars():
     """With ALPHA = 0.01 intervals are 99% wide and p = 0.03 shows no difference; bold type of Table 6 stays at 0.05."""
-    run = subprocess.run([sys.executable, "-c", _STRICTER], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", _STRICTER], capture_output=True, text=True, check=True
+    )
     ours, width, papers = run.stdout.splitlines()
     assert ours == f"99% {2 * norm.ppf(0.995):.3f} inconclusive"
     ecl50 = intervals(load_cells(models=["QwQ-32B"])).query("point == 'ecl50'").iloc[0]
     assert float(width) > 1.2 * (ecl50["profile_high"] - ecl50["profile_low"])
     assert papers.startswith("0.05 True ")
     assert papers.endswith("p_{LR} < 0.05$.")
+
+
+@pytest.mark.parametrize("formula", [QUADRATIC, "correct ~ C(ratio_pct)"])
+def test_a_family_that_there_is_not_is_refused_with_those_that_there_are(formula):
+    """Of reconstructed counts too, whether the printed tables identify the regression or not."""
+    for regress in (fit, compare_fits):
+        with pytest.raises(
+            ValueError, match="'poisson'; choose one of: logit, probit, cloglog, quasi"
+        ):
+            regress(load_cells(models="QwQ-32B"), formula, "poisson")

@@ -41,7 +41,9 @@ def test_an_aic_leads_back_to_its_sum(seed, columns):
 def test_many_fits_at_once_are_those_of_one_by_one(seed):
     """Every row has the fit that it has by itself, and what cannot be fitted leaves the others alone."""
     x, n, k = answers(seed, 5)
-    t = np.array([x.T @ k, x.T @ (2 * n), x.T @ (k // 2), x.T @ -n])  # the second and fourth are beyond what n allows
+    t = np.array(
+        [x.T @ k, x.T @ (2 * n), x.T @ (k // 2), x.T @ -n]
+    )  # the second and fourth are beyond what n allows
     found, logliks = maximise_all(x, np.array([n] * 4), t)
     for place in (0, 2):
         beta, loglik = maximise(x, n, t[place])

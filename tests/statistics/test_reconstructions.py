@@ -4,7 +4,12 @@ import pandas as pd
 import pytest
 
 import cogniload_repro as cl
-from cogniload_repro.statistics.reconstructions import SMOOTH, each_reconstruction, load_tables, reconstructed_models
+from cogniload_repro.statistics.reconstructions import (
+    SMOOTH,
+    each_reconstruction,
+    load_tables,
+    reconstructed_models,
+)
 
 MODELS = ["QwQ-32B", "gpt-5-2025-08-07", "o3-2025-04-16"]
 CELLS = cl.load_cells(models=MODELS)
@@ -16,7 +21,7 @@ def test_every_table_is_there_once():
     tables = cl.load_reconstructions(MODELS)
     assert tables["reconstruction"].unique().tolist() == list(range(1, 25))
     assert len(tables) == 24 * len(CELLS)
-    assert tables.attrs == {"provenance": "reconstructed"}
+    assert set(tables["provenance"]) == {"reconstructed"}
     for load in ("d", "N"):
         sums = tables.groupby(["reconstruction", "model", load])[["total", "correct"]].sum()
         ends = sums.groupby(["model", load]).agg(["min", "max"]).swaplevel(axis=1)
@@ -32,7 +37,7 @@ def test_the_smooth_table_is_in_no_range_and_still_no_outputs():
 
 
 def test_models_with_outputs_of_their_own_keep_them():
-    """A name of the paper with other counts, a reader's model and imported outputs are not reconstructed."""
+    """A name of the paper with other counts, a reader's model and scored answers are not reconstructed."""
     other = CELLS.copy()
     place = other.index[other["model"] == "QwQ-32B"][70]
     other.loc[place, "correct"] = (other.loc[place, "correct"] + 1) % other.loc[place, "total"]
@@ -41,10 +46,11 @@ def test_models_with_outputs_of_their_own_keep_them():
     for table in each_reconstruction(both):
         for name in ("QwQ-32B", "mine"):
             assert (table["correct"] == both["correct"])[both["model"] == name].all()
-    imported = CELLS.copy()
-    imported.attrs = {"provenance": "imported"}
-    assert reconstructed_models(imported) == []
-    assert len(list(each_reconstruction(imported))) == 1
+    scored = CELLS.assign(provenance="scored")
+    assert reconstructed_models(scored) == []
+    assert len(list(each_reconstruction(scored))) == 1
+    mixed = pd.concat([scored[scored["model"] == MODELS[0]], CELLS[CELLS["model"] == MODELS[1]]])
+    assert reconstructed_models(mixed) == [MODELS[1]]
 
 
 def test_other_fits_have_the_range_over_the_tables():

@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from cogniload_repro.commands import params
-from cogniload_repro.commands.params import BUILD, EXISTING_FILE, FILE, FROM_0, JOBS, REGRESSION, Parameters, say, takes
+from cogniload_repro.commands.outputs import COUNTS
+from cogniload_repro.commands.params import (
+    BUILD,
+    EXISTING_FILE,
+    FILE,
+    FROM_0,
+    JOBS,
+    REGRESSION,
+    Parameters,
+    say,
+    takes,
+)
 from cogniload_repro.files import locked, write_whole
 
 if TYPE_CHECKING:
@@ -30,32 +41,62 @@ _LOADS = {"N": ["N"], "d": ["d"], "rho": ["ratio_pct"], "cell": ["N", "d", "rati
 def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> None:
     """Score the outputs (Appendix D) into scores/ and count them by cell into cells.parquet.
 
-    What two answerers without reasoning score on the same puzzles goes into baselines.parquet.
+    Models without outputs stand there with their reconstructed counts; the column provenance says
+    which. What two answerers without reasoning score on the same puzzles goes into
+    baselines.parquet, lengths of prompts and responses into tokens.parquet.
     """
-    from pyarrow.parquet import read_table
+    import pandas as pd
 
+    from cogniload_repro import __version__
     from cogniload_repro.executors import open_executor
-    from cogniload_repro.presentation.terminal import print_scores
     from cogniload_repro.puzzles.baselines import write_baselines
     from cogniload_repro.scoring import cells, scores, verdict
 
     parameters = params.read_parameters()
-    place = scores.scores_folder(build, scorer := scorer or parameters.scorer, parameters.scorer)
+    scorer = scorer or parameters.scorer
+    place = scores.scores_folder(build, scorer, parameters.scorer)
     rule = verdict.find_scorer(scorer)
     with locked(build):
         if place == build and (build / "outputs").is_dir():
             params.write_parameters(build, "scores", parameters)
         puzzles = (build / "puzzles.parquet").absolute()
         with open_executor(jobs, scheduler) as executor:
-            written = executor.submit(write_baselines, puzzles, puzzles.with_name("baselines.parquet"))
+            baselines = puzzles.with_name("baselines.parquet")
+            written = executor.submit(write_baselines, puzzles, baselines)
             scores.score_dataset(build / "outputs", puzzles, place / "scores", executor, rule)
             written.result()
-        frame = cells.write_cells(place / "scores", place / "cells.parquet")
-    counted = f"{_count(frame['total'].sum(), 'response')} of {_count(frame['model'].nunique(), 'model')}"
-    say(f"{counted} scored in {place / 'scores'}" + (f", scorer {scorer}" if scorer != Parameters.scorer else ""))
-    say(print_scores(cells.read_summary(place / "scores", "endings")))
-    if (rejected := build / "rejected.parquet").is_file() and (count := read_table(rejected).num_rows):
-        say(f"{_count(count, 'rejected row')}: {rejected}")
+        committed = build / COUNTS
+        counts = pd.read_parquet(committed) if committed.exists() else None
+        metadata = {"scorer": str(rule), "version": __version__}
+        frame = cells.write_cells(place, metadata, counts)
+    _say_scores(place, frame, "" if scorer == Parameters.scorer else f", scorer {scorer}")
+    _say_rejected(build)
+
+
+def _say_scores(place: Path, cells: "pd.DataFrame", rules: str) -> None:
+    """Say what was counted, and what was scored."""
+    from cogniload_repro.presentation.terminal import print_scores
+    from cogniload_repro.scoring.cells import read_summary
+
+    is_scored = cells["provenance"] == "scored"
+    counted = cells.loc[~is_scored, "model"].nunique()
+    if counted:
+        say(f"{_count(counted, 'model')}: counts reconstructed from the printed tables")
+    scored = cells[is_scored]
+    if len(scored):
+        responses = _count(scored["total"].sum(), "response")
+        models = _count(scored["model"].nunique(), "model")
+        say(f"{responses} of {models} scored in {place / 'scores'}{rules}")
+        say(print_scores(read_summary(place / "scores", "endings")))
+
+
+def _say_rejected(build: Path) -> None:
+    from pyarrow.parquet import read_table
+
+    rejected = build / "rejected.parquet"
+    count = read_table(rejected).num_rows if rejected.is_file() else 0
+    if count:
+        say(f"{_count(count, 'rejected row')}: {rejected.with_suffix('.csv')}")
 
 
 def _count(number: int, noun: str) -> str:
@@ -64,10 +105,14 @@ def _count(number: int, noun: str) -> str:
 
 @click.command()
 @click.argument("name")
-@click.argument("response", type=click.File(encoding="utf-8", errors="surrogateescape"), default="-")
+@click.argument(
+    "response", type=click.File(encoding="utf-8", errors="surrogateescape"), default="-"
+)
 @click.option("--prompt-tokens", type=FROM_0, help="Tokens of the prompt, for the context limit.")
 @click.option("--response-tokens", type=FROM_0, help="Tokens of the response.")
-@click.option("--edition", default="python", show_default=True, help="Generator edition of the puzzle.")
+@click.option(
+    "--edition", default="python", show_default=True, help="Generator edition of the puzzle."
+)
 def explain(name: str, response: TextIO, edition: str, **tokens: int | None) -> None:
     """Explain the score of a RESPONSE to the puzzle NAME: where the scorer looks, what it finds, which rule decides.
 
@@ -83,11 +128,17 @@ def explain(name: str, response: TextIO, edition: str, **tokens: int | None) -> 
 
 @click.command()
 @takes(*REGRESSION)
-@click.option("--model", "models", multiple=True, help="Only this model (repeatable); all by default.")
-@click.option("--compare", is_flag=True, help="Compare the likelihood, AIC and BIC with the paper's.")
+@click.option(
+    "--model", "models", multiple=True, help="Only this model (repeatable); all by default."
+)
+@click.option(
+    "--compare", is_flag=True, help="Compare the likelihood, AIC and BIC with the paper's."
+)
 @click.option("--out", type=FILE, help="CSV file to keep the coefficients in.")
 @BUILD
-def fit(models: tuple[str, ...], compare: bool, out: Path | None, build: Path, **regression: str | None) -> None:
+def fit(
+    models: tuple[str, ...], compare: bool, out: Path | None, build: Path, **regression: str | None
+) -> None:
     """Fit the paper's regressions to cells.parquet and compare all with the paper, or fit a regression of your own.
 
     Without options: Tables 2, 3 and 6, lengths of prompts, and fidelity.csv. A formula reads `correct ~ ...` over d, N,
@@ -116,32 +167,47 @@ def fit(models: tuple[str, ...], compare: bool, out: Path | None, build: Path, *
         write_whole(out, for_spreadsheet(kept).to_csv(index=False, lineterminator="\n"))
     if origin:
         say(origin)
-    say(print_comparison(fits.compare_fits(cells, fitted), formula, family) if compare else print_fits(fitted))
+    say(
+        print_comparison(fits.compare_fits(cells, fitted), formula, family)
+        if compare
+        else print_fits(fitted)
+    )
 
 
 def _fit_paper(build: Path, executor: "Executor") -> None:
+    from cogniload_repro.formats import display_names
     from cogniload_repro.presentation.terminal import print_fit_summary
     from cogniload_repro.schemas import CELLS, read_frame
-    from cogniload_repro.scoring.cells import read_summary
     from cogniload_repro.statistics import fits
     from cogniload_repro.storage import read_metadata, write_table
 
     path = build / "cells.parquet"
-    cells = read_frame(path, CELLS, "make it with `make score`, outside a checkout `cogniload score`")
+    cells = read_frame(
+        path, CELLS, "make it with `make score`, outside a checkout `cogniload score`"
+    )
     interactions = executor.submit(fits.interactions_table, cells)
-    tables = {"tokens": read_summary(build / "scores", "tokens"), "aic": fits.aic_table(cells)}
-    tables |= {"glm": fits.glm_table(cells), "interactions": interactions.result()}
+    tables = {"aic": fits.aic_table(cells), "glm": fits.glm_table(cells)}
+    tables["interactions"] = interactions.result()
     for name, table in tables.items():
         write_table(build / f"{name}.parquet", table, read_metadata(path))
     say(f"fitted {_count(cells['model'].nunique(), 'model')}")
     say(print_fit_summary(cells, tables["glm"]))
-    for name, what in (("glm", "Table 2"), ("interactions", "interactions (Table 3)"), ("aic", "Table 6")):
+    names = display_names(cells["model"])
+    for name, what in (
+        ("glm", "Table 2"),
+        ("interactions", "interactions (Table 3)"),
+        ("aic", "Table 6"),
+    ):
         for row in tables[name].query("status != 'ok'").itertuples():
-            say(f"  no fit of {what} for {row.model}: {row.status}")
+            say(f"  no fit of {what} for {names[row.model]}: {row.status}")
 
 
 @click.command()
-@click.option("--against", type=EXISTING_FILE, help="fidelity.csv of another build; list numbers that changed.")
+@click.option(
+    "--against",
+    type=EXISTING_FILE,
+    help="fidelity.csv of another build; list numbers that changed.",
+)
 @BUILD
 def compare(against: Path | None, build: Path) -> None:
     """Compare every printed number with the recomputed one: fidelity.parquet, fidelity.csv and prompts.parquet."""
@@ -165,8 +231,10 @@ def _compare(build: Path, prompts: "pd.DataFrame") -> "pd.DataFrame":
     found = results.load_results(build)
     fidelity = ledger.compare(found, prompt_rows(prompts))
     for name, table in (("prompts", prompts), ("fidelity", fidelity)):
-        write_table(build / f"{name}.parquet", table, {"provenance": found.provenance})
-    write_whole(build / "fidelity.csv", fidelity.to_csv(index=False, lineterminator="\n"))  # last: make looks at it
+        write_table(build / f"{name}.parquet", table)
+    write_whole(
+        build / "fidelity.csv", fidelity.to_csv(index=False, lineterminator="\n")
+    )  # last: make looks at it
     say(ledger.scoreboard(fidelity).to_string(index=False))
     say(ledger.LEGEND)
     return fidelity
@@ -184,13 +252,16 @@ def _compare(build: Path, prompts: "pd.DataFrame") -> "pd.DataFrame":
     help="Compare at each level of this load, or in each cell (may be repeated).",
 )  # fmt: skip
 @BUILD
-def compare_models(first: str, second: str, margin: float, by: tuple[str, ...], build: Path) -> None:
+def compare_models(
+    first: str, second: str, margin: float, by: tuple[str, ...], build: Path
+) -> None:
     """Compare the accuracies of the models FIRST and SECOND: overall, by load, and answer by answer.
 
     Names may be full or short. Without a build, the committed counts of the paper's models are compared.
-    Differences are FIRST minus SECOND over the cells that both have, with intervals; p-values are Holm-adjusted
-    over the rows of a table, overall over all pairs of models. The printed tables do not identify levels of rho and
-    single cells of the paper's models: there a range over the reconstructions stands in place of a p-value. Real
+    Differences are FIRST minus SECOND over the cells that both have, with score intervals, which the tests invert;
+    p-values are Holm-adjusted over the rows of a table, overall over all pairs of models. The printed tables do not
+    identify accuracy of the paper's models at levels of rho, in single cells and on parts of the grid: there a range
+    over the reconstructions stands in place of a p-value, with the number of them in which the models differ. Real
     answers of both models to the same puzzles are also compared puzzle by puzzle (McNemar).
 
     \b
@@ -198,23 +269,32 @@ def compare_models(first: str, second: str, margin: float, by: tuple[str, ...], 
       cogniload compare-models QwQ-32B Qwen3-32B
       cogniload compare-models mine QwQ-32B --margin 0.02 --by cell
     """
+    from cogniload_repro.formats import display_names
+    from cogniload_repro.models import resolve_model
     from cogniload_repro.robustness.comparisons import compare_models as compare
     from cogniload_repro.robustness.overflows import MARKED_SHARE
     from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
 
     place = build if (build / "cells.parquet").exists() else None
     counts = load_cells(place)
-    first, second = (load_cells(place, name)["model"].iloc[0] for name in (first, second))
-    say(f"{first} minus {second}")
+    names = display_names(counts["model"])
+    first = resolve_model(first, counts["model"])
+    second = resolve_model(second, counts["model"])
+    say(f"{names[first]} minus {names[second]}")
     for columns in [[], *(_LOADS[one] for one in dict.fromkeys(by))]:
         say(_table_text(compare(counts, first, second, columns, margin), columns) + "\n")
-    lost = counts.assign(ctx=counts.get("ctx", 0)).groupby("model")[["ctx", "total"]].sum().loc[[first, second]]
+    lost = (
+        counts.assign(ctx=counts.get("ctx", 0))
+        .groupby("model")[["ctx", "total"]]
+        .sum()
+        .loc[[first, second]]
+    )
     for name, share in (lost["ctx"] / lost["total"]).items():
         if share > MARKED_SHARE:
-            say(f"{name}: {share:.0%} of the answers ran out of context and count as wrong.")
+            say(f"{names[name]}: {share:.0%} of the answers ran out of context and count as wrong.")
     if note := describe_cells(counts):
         say(f"{note}.")
-    for line in _answer_lines(build, first, second, margin) if place else ["No single answers are here."]:
+    for line in _answer_lines(build, counts, first, second, margin):
         say(line)
 
 
@@ -227,40 +307,64 @@ def _table_text(frame: "pd.DataFrame", columns: list[str]) -> str:
         shown[word] = frame[f"accuracy_{word}"].map("{:.1%}".format)
     identified = frame["identified"].all()
     ends = ("ci_low", "ci_high") if identified else ("difference_p10", "difference_p90")
-    name = f"difference ({CONFIDENCE})" if identified else "median and range over the reconstructions"
-    shown[name] = [f"{100 * one:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})"
-                   for one, low, high in frame[["difference", *ends]].to_numpy()]  # fmt: skip
+    name = (
+        f"difference ({CONFIDENCE})" if identified else "median and range over the reconstructions"
+    )
+    numbers = 100 * frame[["difference", *ends]].to_numpy()
+    shown[name] = ["{:+.1f} ({:+.1f} to {:+.1f})".format(*row) for row in numbers]
     if identified:
-        shown["p (Holm)"], shown["verdict"] = frame["p_holm"].map("{:.2g}".format), frame["verdict"]
+        shown["p (Holm)"] = frame["p_holm"].map("{:.2g}".format)
+    shown["verdict"] = frame["verdict"]
     return shown.rename(columns={"ratio_pct": "rho (%)"}).to_string(index=False)
 
 
-def _answer_lines(build: Path, first: str, second: str, margin: float) -> Iterator[str]:
+def _answer_lines(
+    build: Path, counts: "pd.DataFrame", first: str, second: str, margin: float
+) -> Iterator[str]:
     """Yield what single answers say: use of the last clause by each model, and both compared on the same puzzles."""
     import pandas as pd
 
-    from cogniload_repro.robustness.comparisons import compare_answers, judge, shortcut_use
-    from cogniload_repro.storage import partition_path, read_metadata
+    from cogniload_repro.formats import display_names
+    from cogniload_repro.robustness.comparisons import compare_answers, shortcut_use
+    from cogniload_repro.robustness.differences import judge
+    from cogniload_repro.storage import partition_path
 
-    paths = {name: partition_path(build / "scores", name) for name in (first, second)}
-    real = [name for name, path in paths.items()
-            if path.exists() and read_metadata(path).get("provenance") == "imported"]  # fmt: skip
-    yield from (f"{name} has no real answers here: none are paired." for name in paths if name not in real)
-    scores, baselines = [pd.read_parquet(paths[name]) for name in real], pd.read_parquet(build / "baselines.parquet")
-    for one in shortcut_use(pd.concat(scores), baselines).itertuples() if scores else ():
-        shares = f"accuracy {one.right:.1%} where the last clause is right, {one.wrong:.1%} where it is wrong"
-        known = f"{shares}; within cells, {_interval(one)}"
-        yield f"{one.model}: {known if one.answers else 'no cell has puzzles whose last clause is right and wrong'}"
+    names = display_names((first, second))
+    scores = []
+    for model in (first, second):
+        if (counts.loc[counts["model"] == model, "provenance"] == "scored").all():
+            scores.append(pd.read_parquet(partition_path(build / "scores", model)))
+        else:
+            yield (
+                f"{names[model]}: no single answers exist, its counts are reconstructed from "
+                "the printed tables."
+            )
+    if not scores:
+        return
+    baselines = pd.read_parquet(build / "baselines.parquet")
+    for row in shortcut_use(pd.concat(scores), baselines).itertuples():
+        yield f"{names[row.model]}: {_describe_kinds(row)}"
     answers = [frame.set_index("name")["correct"] for frame in scores]
     if len(answers) == 2 and len(answers[0].index.intersection(answers[1].index)):
-        counts, found = compare_answers(answers[0], answers[1], margin)
-        said = ", ".join(f"{count:,} {word.replace('_', ' ')}" for word, count in counts.items())
-        yield f"{counts.sum():,} puzzles answered by both: {said}"
-        yield f"{_interval(found)}, McNemar p = {found.p:.2g}: {judge(found.p, found.p_equivalence)}"
+        counts, difference = compare_answers(answers[0], answers[1], margin)
+        solved = ", ".join(f"{count:,} {word.replace('_', ' ')}" for word, count in counts.items())
+        yield f"{counts.sum():,} puzzles answered by both: {solved}"
+        verdict = judge(difference.p, difference.p_equivalence)
+        yield f"{_interval(difference)}, McNemar p = {difference.p:.2g}: {verdict}"
 
 
-def _interval(found: Any) -> str:
+def _describe_kinds(row: Any) -> str:
+    """Return how a model does where the last clause is right and where it is wrong (`shortcut_use`)."""
+    right = f"{row.correct_right:,} of {row.answers_right:,} correct where the last clause is right"
+    wrong = f"{row.correct_wrong:,} of {row.answers_wrong:,} where it is wrong"
+    within = (
+        f"within cells, {_interval(row)}" if row.answers else "no cell has puzzles of both kinds"
+    )
+    return f"{right}, {wrong}; {within}"
+
+
+def _interval(difference: Any) -> str:
     from cogniload_repro.published import CONFIDENCE
 
-    ends = f"{100 * found.ci_low:+.1f} to {100 * found.ci_high:+.1f}" if found.ci_low == found.ci_low else "unknown"
-    return f"difference {100 * found.difference:+.1f} points ({CONFIDENCE}: {ends})"
+    ends = f"{100 * difference.ci_low:+.1f} to {100 * difference.ci_high:+.1f}"
+    return f"difference {100 * difference.difference:+.1f} points ({CONFIDENCE}: {ends})"

@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,52 +13,80 @@ import click
 from tqdm import tqdm
 
 from cogniload_repro.commands import params
-from cogniload_repro.commands.params import BUILD, FILE, FROM_0, FROM_1, JOBS, READ_AS, RECONSTRUCTED, say, takes
-from cogniload_repro.files import locked, write_whole
+from cogniload_repro.commands.params import (
+    BUILD,
+    FILE,
+    FROM_0,
+    FROM_1,
+    JOBS,
+    READ_AS,
+    RECONSTRUCTED,
+    say,
+    takes,
+)
+from cogniload_repro.files import ANSWERS, locked, write_whole
 
 #: Folder of a build in which outputs are made before they take their places.
 _STAGE = ".outputs-next"
-#: Folder of a build that keeps what the main source gave: it is not made again when another source is added.
-_MAIN = "main"
-#: What the sources of a build have brought, in their order: ``{"source": ..., "models": [...], "settings": {...}}``
-#: each, the settings as an import's report has them.
+#: What the sources of a build have brought, in their order: ``{"source": ..., "models": [...],
+#: "settings": {...}}`` each, the settings as an import's report has them.
 _SOURCES = "sources.json"
+#: The reconstructed counts of the paper's models, in a build without their answers.
+COUNTS = "counts.parquet"
 
 
 @click.command("download-outputs")
 @click.option(
     "--source",
-    help="`reconstructed`, or real outputs: a folder, a file, an archive, an https:// or hf:// address, "
-    "with #sha256=... where the sum is known. By default what params.yaml says, or reconstructed.",
+    help="`reconstructed`: the paper's models as counts, and the committed answers of a real model. "
+    "Or real outputs alone: a folder, a file, an archive, an https:// or hf:// address, with "
+    "#sha256=... where the sum is known. By default what params.yaml says, or reconstructed.",
 )
-@click.option("--add", multiple=True, help="Another source, whose models stand beside those (may be repeated).")
-@click.option("--grid", help="Cells to reconstruct: paper, mini, or 'N=20,50 ratio=5 d=1,3'; else that of params.yaml.")
+@click.option(
+    "--add",
+    multiple=True,
+    help="Another source, whose models stand beside those (may be repeated).",
+)
+@click.option(
+    "--grid",
+    help="Cells of the counts: paper, mini, or 'N=20,50 ratio=5 d=1,3'; else that of params.yaml.",
+)
 @click.option("--max-rejected", type=FROM_0, help="Maximum number of rejected rows of a source.")
-@click.option("--only-added", is_flag=True, help="Keep the main source's outputs as they are.")
 @takes(*READ_AS, BUILD, JOBS)
 def download_outputs(
-    source: str | None, add: tuple[str, ...], grid: str | None, max_rejected: int | None, only_added: bool,
+    source: str | None, add: tuple[str, ...], grid: str | None, max_rejected: int | None,
     build: Path, jobs: int, **read_as: Any,
 ) -> None:  # fmt: skip
-    """Fetch or reconstruct the models' outputs: puzzles.parquet and outputs/ in the build folder."""
-    parameters = params.read_parameters(source=source, add=add or None, max_rejected=max_rejected, grid=grid)
-    main = build / _MAIN
-    with locked(build):
-        if not (only_added and params.is_made_with(main, "outputs", parameters)):
-            with _staged(build) as stage:
-                _gather(stage, [parameters.source], parameters, build, jobs, **read_as)
-                params.write_parameters(stage, "outputs", parameters)
-                shutil.rmtree(main, ignore_errors=True)
-                stage.rename(main)
-        with _staged(build) as stage:
-            shutil.copytree(main, stage, copy_function=os.link, dirs_exist_ok=True)
-            _gather(stage, parameters.add, parameters, build, jobs)
-            params.write_parameters(stage, "added", parameters)
-            _take_places(stage, build)
-        (build / "outputs" / ".made").touch()
-    brought = {one["source"]: one["models"] for one in read_sources(build)}
-    counted = [f"{source} ({len(own):,} models)" if len(own) > 5 else ", ".join(own) for source, own in brought.items()]
-    say(f"Outputs: {' + '.join(counted)}")
+    """Fetch the models' outputs, or the counts that stand for them, into the build folder.
+
+    puzzles.parquet, outputs/ (real answers), counts.parquet (models without answers).
+    """
+    parameters = params.read_parameters(
+        source=source, add=add or None, max_rejected=max_rejected, grid=grid
+    )
+    given = {parameters.source, *parameters.add} - {RECONSTRUCTED}
+    if read_as["model"] and len(given) > 1:
+        raise ValueError(
+            f"--model names the model of one source, and there are {len(given)}; write the models "
+            "into their rows, as a column"
+        )
+    with locked(build), _staged(build) as stage:
+        sources = [] if parameters.source == RECONSTRUCTED else [parameters.source]
+        brought = []
+        if not sources:
+            brought.append(_take_counts(stage, parameters.grid, jobs))
+            for answers in _committed_answers():
+                brought.append(_import(stage, answers, 0, build, known_only=True))
+        for address in sources:
+            brought.append(_import(stage, address, parameters.max_rejected, build, **read_as))
+        for address in parameters.add:
+            brought.append(_import(stage, address, parameters.max_rejected, build, **read_as))
+        write_whole(stage / _SOURCES, json.dumps(brought, indent=1) + "\n")
+        params.write_parameters(stage, "outputs", parameters)
+        _take_places(stage, build)
+    _say_rejected(build)
+    for line in _describe_sources(brought):
+        say(line)
 
 
 def read_sources(build: Path) -> list[dict]:
@@ -69,77 +97,114 @@ def read_sources(build: Path) -> list[dict]:
         return []
 
 
+def _describe_sources(brought: list[dict]) -> Iterator[str]:
+    """Yield what was counted and which models have answers."""
+    from cogniload_repro.formats import display_names
+
+    names = display_names([model for source in brought for model in source["models"]])
+    answered = []
+    for source in brought:
+        models = source["models"]
+        if source["source"] == RECONSTRUCTED:
+            yield f"{len(models)} models: counts reconstructed from the printed tables"
+        elif len(models) > 5:
+            answered.append(f"{source['source']} ({len(models):,} models)")
+        elif models:
+            answered.append(", ".join(names[model] for model in models))
+    if answered:
+        yield f"Outputs: {' + '.join(answered)}"
+
+
 @contextmanager
 def _staged(build: Path) -> Iterator[Path]:
-    """Give a folder to make outputs in, which goes in the end; of a refused source only rejected.parquet stays."""
+    """Give a folder to make outputs in; of a refused source only its rejected rows are kept."""
     stage = build / _STAGE
     shutil.rmtree(stage, ignore_errors=True)
-    stage.mkdir(parents=True)
+    (stage / "outputs").mkdir(parents=True)
     try:
         yield stage
     except ValueError:
-        if (stage / "rejected.parquet").exists():
-            os.replace(stage / "rejected.parquet", build / "rejected.parquet")
+        for path in stage.glob("rejected.*"):
+            os.replace(path, build / path.name)
+        _say_rejected(build)
         raise
     finally:
         shutil.rmtree(stage, ignore_errors=True)
 
 
-def _gather(
-    stage: Path, sources: Sequence[str], parameters: params.Parameters, build: Path, jobs: int, **read_as: Any
-) -> None:
-    """Add what sources give to the outputs in a folder, and which models each has brought."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    from cogniload_repro.outputs.imports import Report, import_outputs
-    from cogniload_repro.outputs.sources import open_source
-    from cogniload_repro.storage import write_table
-
-    def accept(report: Report) -> None:
-        say(report.summary())
-        report.check(parameters.max_rejected)
-
-    held, tables = read_sources(stage), [pq.read_table(path) for path in stage.glob("rejected.parquet")]
-    for source in sources:
-        before, settings = _models(stage), dict[str, Any]()
-        if source == RECONSTRUCTED and not held:
-            _reconstruct(stage, parameters.grid, jobs)
-        else:
-            params.check_source(source)
-            local = open_source(source, build / "downloads")
-            settings |= import_outputs(local, stage, validate=accept, **read_as).settings
-            tables.append(pq.read_table(stage / "rejected.parquet"))
-        held.append(
-            {"source": params.label_of(source), "models": sorted(_models(stage) - before), "settings": settings}
-        )
-    if len(tables) > 1:
-        write_table(stage / "rejected.parquet", pa.concat_tables(tables), {"provenance": "imported"})
-    write_whole(stage / _SOURCES, json.dumps(held, indent=1) + "\n")
+def _say_rejected(build: Path) -> None:
+    """Say where the rejected rows of a build can be read, if it has some."""
+    path = build / "rejected.csv"
+    if path.exists() and path.read_text(encoding="utf-8").count("\n") > 1:
+        say(f"Rejected rows: {path}")
 
 
-def _reconstruct(stage: Path, grid: str, jobs: int) -> None:
-    from cogniload_repro.executors import open_executor
+def _take_counts(stage: Path, grid: str, jobs: int) -> dict:
+    """Put the committed counts into a folder, with the puzzles of the default set."""
     from cogniload_repro.grid import grid_cells
     from cogniload_repro.puzzles.ids import PuzzleSet
     from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_parquet
-    from cogniload_repro.reconstruction.stand_ins import cells_in, write_stand_ins
+    from cogniload_repro.statistics.cell_tables import reconstructed_cells
+    from cogniload_repro.storage import write_table
 
-    cells = cells_in(grid_cells(grid))  # refuses those that the paper lacks
-    puzzles = PuzzleSet(grid_cells(grid), scheme="default")
+    cells = grid_cells(grid)
+    counts = reconstructed_cells(cells)  # refuses cells that the paper lacks
+    puzzles = PuzzleSet(cells, scheme="default")
     rows = tqdm(draw_rows(puzzles, jobs), "puzzles", total=len(puzzles), disable=None)
-    count = write_parquet(stage / "puzzles.parquet", rows, describe_set(puzzles, "cogniload download-outputs"))
-    with open_executor(jobs) as executor:
-        outputs = write_stand_ins(stage / "puzzles.parquet", cells, stage / "outputs", executor)
-    say(f"{count:,} puzzles and {outputs:,} reconstructed responses")
+    write_parquet(
+        stage / "puzzles.parquet", rows, describe_set(puzzles, "cogniload download-outputs")
+    )
+    write_table(stage / COUNTS, counts)
+    return {"source": RECONSTRUCTED, "models": list(counts["model"].unique()), "settings": {}}
+
+
+def _committed_answers() -> list[str]:
+    """Return the files of real answers that come with the package."""
+    from cogniload_repro.outputs.layout import TABLES
+
+    return [str(path) for path in sorted(ANSWERS.glob("*")) if path.name.endswith(TABLES)]
+
+
+def _import(stage: Path, address: str, max_rejected: int, build: Path, **read_as: Any) -> dict:
+    """Add what a source gives to the outputs in a folder; return which models it has brought."""
+    from cogniload_repro.outputs.imports import import_outputs
+    from cogniload_repro.outputs.sources import open_source
+
+    params.check_source(address)
+    before = _models(stage)
+    report = import_outputs(open_source(address, build / "downloads"), stage, **read_as)
+    say(report.summary())
+    if report.responses or not read_as.get("known_only"):  # a part of the grid may have none
+        report.check(max_rejected)
+    models = _models(stage) - before
+    _refuse_counted(stage, models)
+    return {
+        "source": params.label_of(address),
+        "models": sorted(models),
+        "settings": report.settings,
+    }
 
 
 def _models(stage: Path) -> set[str]:
     return {unquote(path.stem) for path in (stage / "outputs").glob("*.parquet")}
 
 
+def _refuse_counted(stage: Path, models: set[str]) -> None:
+    """Raise ValueError if a model that has brought answers stands in the build with its counts."""
+    import pandas as pd
+
+    if not (stage / COUNTS).exists():
+        return
+    counted = set(pd.read_parquet(stage / COUNTS, columns=["model"])["model"])
+    for model in sorted(models & counted):
+        raise ValueError(
+            f"{model} has reconstructed counts in this build; give its outputs as the source "
+            "(SOURCE=...), or the model another name in them"
+        )
+
+
 def _take_places(stage: Path, build: Path) -> None:
-    """Put what was made into the build, and remove what it has no more; a mark stays there if that is interrupted."""
+    """Replace the outputs of a build by those of a folder; a mark stays there if that is interrupted."""
     from cogniload_repro.storage import UNFINISHED
 
     mark = build / "outputs" / UNFINISHED
@@ -149,10 +214,12 @@ def _take_places(stage: Path, build: Path) -> None:
     (build / "params").mkdir(exist_ok=True)
     for name in sorted(names):
         os.replace(stage / name, build / name)
-    for old in [*(build / "outputs").glob("*.parquet"), build / "rejected.parquet"]:
+    optional = [*build.glob("rejected.*"), build / COUNTS]
+    for old in [*(build / "outputs").glob("*.parquet"), *optional]:
         if old.relative_to(build) not in names:
             old.unlink(missing_ok=True)
     mark.unlink()
+    (build / "outputs" / ".made").touch()
 
 
 @click.command()
@@ -176,7 +243,9 @@ def check(source: str, build: Path, **read_as: Any) -> None:
 
 
 @click.command()
-@click.option("--model", "models", multiple=True, help="Only this model (may be repeated); all 22 by default.")
+@click.option(
+    "--model", "models", multiple=True, help="Only this model (may be repeated); all 22 by default."
+)
 @click.option("--seed", type=FROM_0, help="Sample another table, with this random seed.")
 @click.option("--out", type=FILE, help="CSV file to write.")
 def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> None:
@@ -189,7 +258,9 @@ def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> 
     from cogniload_repro.reconstruction import reconstruct as step
 
     if out is None and (models or seed is not None):
-        raise ValueError("--model and --seed make another table than the committed one; say where with --out")
+        raise ValueError(
+            "--model and --seed make another table than the committed one; say where with --out"
+        )
     chosen = [find_model(name) for name in models] or list(MODELS)
     frames = tqdm(step.reconstruct(chosen, seed), "models", total=len(chosen), disable=None)
     say(f"wrote {step.write_csv(out or step.CELLS, frames)}")
@@ -207,7 +278,7 @@ def feasible(tables: int | None, jobs: int) -> None:
     from cogniload_repro.executors import open_executor
     from cogniload_repro.reconstruction import feasible as step
     from cogniload_repro.reconstruction.reconstruct import load_counts, write_csv
-    from cogniload_repro.robustness.overflows import DIVISIONS, search_divisions
+    from cogniload_repro.robustness.divisions import DIVISIONS, search_divisions
     from cogniload_repro.statistics.cell_tables import load_cells
 
     with open_executor(jobs) as executor:

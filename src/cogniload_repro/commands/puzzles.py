@@ -13,7 +13,12 @@ _ASKING = ("openai-batch", "lm-eval")
 
 
 @click.command()
-@click.option("--grid", default="paper", show_default=True, help="paper, mini, or such as 'N=20,50 ratio=5,50 d=1,3'.")
+@click.option(
+    "--grid",
+    default="paper",
+    show_default=True,
+    help="paper, mini, or such as 'N=20,50 ratio=5,50 d=1,3'.",
+)
 @click.option("--per-cell", type=FROM_1, default=100, show_default=True, help="Puzzles per cell.")
 @click.option("--seed", type=FROM_0, default=42, show_default=True, help="Seed of the whole set.")
 @click.option(
@@ -91,11 +96,17 @@ def puzzles(
     else:
         puzzles = choose_set(cells, per_cell, seed, drawn_by, otherwise="chain")
     if kind not in ("jsonl", *_ASKING) and perturbation:
-        raise ValueError(f"--format {kind} holds no prompts; --perturb needs jsonl, {', '.join(_ASKING)}")
+        raise ValueError(
+            f"--format {kind} holds no prompts; --perturb needs jsonl, {', '.join(_ASKING)}"
+        )
     if kind not in _ASKING and (request["effort"] != "unset" or request["temperature"] is not None):
-        raise ValueError(f"--format {kind} holds no requests; --effort and --temperature need {', '.join(_ASKING)}")
+        raise ValueError(
+            f"--format {kind} holds no requests; --effort and --temperature need {', '.join(_ASKING)}"
+        )
     if bool(request["model"].strip()) != (kind == "openai-batch"):
-        raise ValueError("--format openai-batch needs --model, as the endpoint calls it; no other format takes one")
+        raise ValueError(
+            "--format openai-batch needs --model, as the endpoint calls it; no other format takes one"
+        )
     table = "parquet" if kind in _ASKING else kind
     count = write_set(out, table, puzzles, jobs)
     say(f"{count:,} puzzle{'s' * (count != 1)} in {out}")
@@ -103,7 +114,9 @@ def puzzles(
     for path in _write_queries(out, kind, queries, **request):
         say(f"wrote {path}")
     if kind == "openai-batch" and request["effort"] == "unset":
-        say("No reasoning effort is requested, so the server's default applies; the paper used --effort medium.")
+        say(
+            "No reasoning effort is requested, so the server's default applies; the paper used --effort medium."
+        )
     if kind == "lm-eval" and request["temperature"] is None:
         say("The task asks for temperature 0, the harness's default; --temperature sets another.")
 

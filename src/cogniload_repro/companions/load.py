@@ -50,11 +50,15 @@ def river_load(n: int) -> Load:
     """Return the post's load of River Crossing with n pairs, its moves found by search; six pairs cannot cross."""
     moves, _ = search_river(n)
     if moves is None:
-        raise ValueError(f"{n} pairs cannot cross in the post's boat, so there is no load; take at most 5 pairs")
+        raise ValueError(
+            f"{n} pairs cannot cross in the post's boat, so there is no load; take at most 5 pairs"
+        )
     return Load(2 * n + 1, 2 * n * (n - 1), moves)
 
 
-def _search(start: Hashable, goal: Hashable, moves: Callable[[Any], Iterable[Hashable]]) -> tuple[Any, int]:
+def _search(
+    start: Hashable, goal: Hashable, moves: Callable[[Any], Iterable[Hashable]]
+) -> tuple[Any, int]:
     """Return the fewest moves to the goal (None if it cannot be reached), and how many states can be reached."""
     steps, front = {start: 0}, [start]
     for state in front:  # grows as it is read
@@ -81,7 +85,9 @@ def search_checkers(n: int) -> tuple[Any, int]:
     """Swap n red checkers (moving right) with n blue ones (moving left) around one empty square."""
     ways = (("R_", "_R"), ("_B", "B_"), ("RB_", "_BR"), ("_RB", "BR_"))
     start = "R" * n + "_" + "B" * n
-    return _search(start, start[::-1], lambda line: [line.replace(*way) for way in ways if way[0] in line])
+    return _search(
+        start, start[::-1], lambda line: [line.replace(*way) for way in ways if way[0] in line]
+    )
 
 
 def search_river(n: int, capacity: int | None = None) -> tuple[Any, int]:
@@ -94,13 +100,17 @@ def search_river(n: int, capacity: int | None = None) -> tuple[Any, int]:
     everybody = frozenset(product(range(n), ("actor", "agent")))
 
     def is_safe(group: Iterable[tuple[int, str]]) -> bool:
-        actors, agents = ({pair for pair, role in group if role == one} for one in ("actor", "agent"))
+        actors, agents = (
+            {pair for pair, role in group if role == one} for one in ("actor", "agent")
+        )
         return not agents or actors <= agents
 
     def moves(state: tuple[frozenset, bool]) -> Iterator[tuple[frozenset, bool]]:
         near, boat_near = state
         bank = near if boat_near else everybody - near
-        for group in chain.from_iterable(combinations(bank, size) for size in range(1, capacity + 1)):
+        for group in chain.from_iterable(
+            combinations(bank, size) for size in range(1, capacity + 1)
+        ):
             left = near ^ set(group)
             if is_safe(left) and is_safe(everybody - left) and is_safe(group):
                 yield left, not boat_near
@@ -127,7 +137,9 @@ def cell_loads(cells: pd.DataFrame) -> pd.DataFrame:
     ``log_N``: the two factors of the first, as S and C depend on d alone and share an exponent.
     """
     logs = np.log([cell_load(1, d).load for d in cells["d"]]), np.log(cells["N"])
-    loads = pd.DataFrame({"everybody": sum(logs), "log_SC": logs[0], "log_N": logs[1]}, index=cells.index)
+    loads = pd.DataFrame(
+        {"everybody": sum(logs), "log_SC": logs[0], "log_N": logs[1]}, index=cells.index
+    )
     loads["person"] = loads["everybody"] - np.log(cells["d"].clip(lower=2))
     return loads.assign(needles=loads["person"] + np.log(cells["rho"]))
 
@@ -168,9 +180,15 @@ def compare_curves(cells: pd.DataFrame) -> pd.DataFrame:
         paper = aic if name == PAPER else paper
         rows.append(
             {"specification": name, "terms": x.shape[1] * len(aic), "deviance": deviance}
-            | {"aic": aic.sum(), "aic_difference": (aic - paper).sum(), "models_better": (aic < paper).sum()}
+            | {
+                "aic": aic.sum(),
+                "aic_difference": (aic - paper).sum(),
+                "models_better": (aic < paper).sum(),
+            }
         )
-    falling = sum(_deviance(k, n, _fall(cell_loads(own)["everybody"], k, n)) for _, own, k, n in grids)
+    falling = sum(
+        _deviance(k, n, _fall(cell_loads(own)["everybody"], k, n)) for _, own, k, n in grids
+    )
     rows.append({"specification": FALLING, "deviance": falling})
     return pd.DataFrame(rows).astype({"models_better": "Int64", "terms": "Int64"})
 
@@ -178,9 +196,16 @@ def compare_curves(cells: pd.DataFrame) -> pd.DataFrame:
 def _fall(loads: pd.Series, correct: np.ndarray, total: np.ndarray) -> np.ndarray:
     """Return the most likely accuracies (m, c) among those that never rise with the load."""
     levels, level = np.unique(loads.round(9), return_inverse=True)
-    sums = ((np.bincount(level, one, len(levels)) for one in pair) for pair in zip(correct, total, strict=True))
-    return np.array([isotonic_regression(k / n, weights=n, increasing=False).x[level] for k, n in sums])
+    sums = (
+        (np.bincount(level, one, len(levels)) for one in pair)
+        for pair in zip(correct, total, strict=True)
+    )
+    return np.array(
+        [isotonic_regression(k / n, weights=n, increasing=False).x[level] for k, n in sums]
+    )
 
 
 def _deviance(k: np.ndarray, n: np.ndarray, p: np.ndarray) -> float:
-    return float(2 * (xlogy(k, k / n) + xlogy(n - k, 1 - k / n) - xlogy(k, p) - xlogy(n - k, 1 - p)).sum())
+    return float(
+        2 * (xlogy(k, k / n) + xlogy(n - k, 1 - k / n) - xlogy(k, p) - xlogy(n - k, 1 - p)).sum()
+    )

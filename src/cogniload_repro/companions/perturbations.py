@@ -46,21 +46,29 @@ def _read_words(name: str) -> pd.DataFrame:
 def _negate_twice(text: str) -> str:
     """Put "not not" before every number and every adjective of the list that begins a word."""
     adjectives = set(_read_words("adjectives")["adjective"])
-    return _TOKEN.sub(lambda found: _NEGATION * (found[0].lower() in adjectives or found[0].isdigit()) + found[0], text)
+    return _TOKEN.sub(
+        lambda found: _NEGATION * (found[0].lower() in adjectives or found[0].isdigit()) + found[0],
+        text,
+    )
 
 
 def _swap_opposites(text: str) -> str:
     """Replace every word of the list by its opposite, both ways, in small letters, with a capital, and in capitals."""
     pairs = _read_words("opposites")[["word", "opposite"]].to_numpy().tolist()
     both = [pair for one, other in pairs for pair in ((one, other), (other, one))]
-    opposites = {form(one): form(other) for one, other in both for form in (str, str.capitalize, str.upper)}
+    opposites = {
+        form(one): form(other) for one, other in both for form in (str, str.capitalize, str.upper)
+    }
     return _remap(text, lambda terms: [opposites.get(term, term) for term in terms])
 
 
 def _wrap_terms(text: str) -> str:
     """Wrap every third term, as "3(term)", with heads from 2 to 9 in turn."""
     heads = cycle("23456789")
-    return _remap(text, lambda terms: [t if index % 3 else f"{next(heads)}({t})" for index, t in enumerate(terms)])
+    return _remap(
+        text,
+        lambda terms: [t if index % 3 else f"{next(heads)}({t})" for index, t in enumerate(terms)],
+    )
 
 
 def _remap(text: str, rename: Callable[[list[str]], list[str]]) -> str:
@@ -84,7 +92,9 @@ def _unmap(text: str, new: re.Pattern) -> str:
     if not block:
         return text
     meanings = dict(_MEANING.findall(block[1]))
-    return new.sub(lambda found: meanings.get(found[0], found[0]), text[: block.start()] + text[block.end() :])
+    return new.sub(
+        lambda found: meanings.get(found[0], found[0]), text[: block.start()] + text[block.end() :]
+    )
 
 
 _SEGMENT_SYMBOLS = 60
@@ -106,8 +116,12 @@ def _restore_lines(text: str) -> str:
     """Return problem A: its segments up to the first of fewer than 60 symbols."""
     lines = text.split("\n")
     segments = [line.removeprefix(_TAGS[0]) for line in lines[0::2]]
-    end = next((index for index, segment in enumerate(segments) if len(segment) < _SEGMENT_SYMBOLS), None)
-    if end is None or not all(line.startswith(tag) for line, tag in zip(lines, cycle(_TAGS), strict=False)):
+    end = next(
+        (index for index, segment in enumerate(segments) if len(segment) < _SEGMENT_SYMBOLS), None
+    )
+    if end is None or not all(
+        line.startswith(tag) for line, tag in zip(lines, cycle(_TAGS), strict=False)
+    ):
         raise ValueError(
             f"lines must begin with {_TAGS[0]!r} and {_TAGS[1]!r} in turn, and problem A ends in one of fewer than "
             f"{_SEGMENT_SYMBOLS} symbols; give all lines, whole"
@@ -122,7 +136,9 @@ def _interleave(text: str, other: str, joint: str, unit: str) -> str:
     if len(own) < len(others):
         return f"{mixed}\n<Problem A: first {len(own)} {unit}>"
     if _END.search(mixed):
-        raise ValueError("the two statements together end like the line that marks the end of problem A; take another")
+        raise ValueError(
+            "the two statements together end like the line that marks the end of problem A; take another"
+        )
     return mixed
 
 
@@ -132,7 +148,9 @@ def _take_first(text: str, joint: str) -> str:
     parts = _split(text[: end.start()] if end else text, joint)
     own = parts[0::2]
     if len(parts) % 2 or (end and int(end[1]) >= len(own)):
-        raise ValueError(f"the text has {len(parts)} parts of both problems, not as many as it should; give all of it")
+        raise ValueError(
+            f"the text has {len(parts)} parts of both problems, not as many as it should; give all of it"
+        )
     return joint.join(own[: int(end[1])] if end else own)
 
 
@@ -157,7 +175,9 @@ def _reverse_symbols(text: str) -> str:
 def _reverse_sentences(text: str) -> str:
     """Reverse the order of sentences, which are what periods separate: "A. B." becomes "B. A."."""
     start = len(text) - len(re.sub(r"\A[.\s]*", "", text))
-    parts = re.split(r"(\.[.\s]*)", text[start:])  # sentences, and between them a period with what white space follows
+    parts = re.split(
+        r"(\.[.\s]*)", text[start:]
+    )  # sentences, and between them a period with what white space follows
     last = len(parts) if parts[-1] else len(parts) - 1  # nothing follows a closing period
     parts[0:last:2] = parts[0:last:2][::-1]
     return text[:start] + "".join(parts)
@@ -165,7 +185,9 @@ def _reverse_sentences(text: str) -> str:
 
 _START, _STOP = "GRID START", "GRID END"
 _LINE_BREAK = "⏎"
-_LINE_BREAKS = "[⏎\r\v\f\x1c-\x1e\x85\u2028\u2029]"  # that symbol itself, and all that no grid can hold
+_LINE_BREAKS = (
+    "[⏎\r\v\f\x1c-\x1e\x85\u2028\u2029]"  # that symbol itself, and all that no grid can hold
+)
 #: The places of a text's symbols, row and column, in a grid of so many rows and columns.
 Path = Callable[[int, int], list[tuple[int, int]]]
 
@@ -183,7 +205,9 @@ def _perimeter(rows: int, columns: int) -> list[tuple[int, int]]:
 
 def _snake(rows: int, columns: int) -> list[tuple[int, int]]:
     """Go through the rows: the first forwards, the second backwards, and so on."""
-    return [(row, columns - 1 - at if row % 2 else at) for row in range(rows) for at in range(columns)]
+    return [
+        (row, columns - 1 - at if row % 2 else at) for row in range(rows) for at in range(columns)
+    ]
 
 
 def _vertical_snake(rows: int, columns: int) -> list[tuple[int, int]]:
@@ -196,7 +220,9 @@ def _write_grid(text: str, path: Path, shape: Callable[[int], tuple[int, int]]) 
     rows, columns = shape(len(text))
     places = path(rows, columns)
     lines = [["."] * columns for _ in range(rows)]
-    for (row, column), symbol in zip(places, text.ljust(len(places), " " if text.endswith(".") else "."), strict=True):
+    for (row, column), symbol in zip(
+        places, text.ljust(len(places), " " if text.endswith(".") else "."), strict=True
+    ):
         lines[row][column] = symbol
     return "\n".join([_START, *map("".join, lines), _STOP])
 
@@ -204,7 +230,9 @@ def _write_grid(text: str, path: Path, shape: Callable[[int], tuple[int, int]]) 
 def _read_grid(grid: str, path: Path, least: int = 1, *, filled: bool = True) -> str:
     """Read a grid of any size, with at least so many rows, along its path, up to the fillers if there are any."""
     first, *rows, last = grid.split("\n") if "\n" in grid else ("", "")
-    is_grid = (first, last) == (_START, _STOP) and len(rows) >= least and len(set(map(len, rows))) == 1
+    is_grid = (
+        (first, last) == (_START, _STOP) and len(rows) >= least and len(set(map(len, rows))) == 1
+    )
     places = path(len(rows), len(rows[0])) if is_grid else []
     text = "".join([rows[row][column] for row, column in places])
     dots_beside = sum(line.count(".") for line in rows) - text.count(".")
@@ -236,13 +264,20 @@ GROUPS = ("substitution", "contextual overload", "order", "spatial encoding")
 _RULES = _read_words("rules").set_index("name")
 
 
-def _spatial(path: Path, shape: Callable[[int], tuple[int, int]], least: int = 1, *, filled: bool = True) -> tuple:
+def _spatial(
+    path: Path, shape: Callable[[int], tuple[int, int]], least: int = 1, *, filled: bool = True
+) -> tuple:
     read = partial(_read_grid, path=path, least=least, filled=filled)
     return partial(_write_grid, path=path, shape=shape), read, _LINE_BREAKS
 
 
 def _woven(joint: str, unit: str) -> tuple:
-    return partial(_interleave, joint=joint, unit=unit), partial(_take_first, joint=joint), r"(?!)", True
+    return (
+        partial(_interleave, joint=joint, unit=unit),
+        partial(_take_first, joint=joint),
+        r"(?!)",
+        True,
+    )
 
 
 _MAPPED = f"{_OPEN}|{_WRAPPED.pattern}"
@@ -253,7 +288,9 @@ _WAYS: dict[str, tuple] = {
     "wrappers": (_wrap_terms, partial(_unmap, new=_WRAPPED), _MAPPED),
     "rail_fence": _spatial(_zigzag, lambda length: (3, length), 2, filled=False),
     # 2 (rows + 37) - 4 places for the text and a filler
-    "rectangle_perimeter": _spatial(_perimeter, lambda length: (max(2, -((69 - length) // 2)), 37), 2),
+    "rectangle_perimeter": _spatial(
+        _perimeter, lambda length: (max(2, -((69 - length) // 2)), 37), 2
+    ),
     "snake_horizontal": _spatial(_snake, lambda length: (length // 33 + 1, 33)),
     "snake_vertical": _spatial(_vertical_snake, lambda length: (5, length // 5 + 1)),
     "interleave_line": (_interleave_lines, _restore_lines, _LINE_BREAKS, True),
@@ -305,13 +342,19 @@ def perturb(name: str, text: str, other: str | None = None) -> str:
     """
     perturbation = find_perturbation(name)
     if perturbation.pairs and other is None:
-        raise ValueError(f"{name} weaves a second statement in, and none is given; give it as `other`")
+        raise ValueError(
+            f"{name} weaves a second statement in, and none is given; give it as `other`"
+        )
     texts = [text, str(other)] if perturbation.pairs else [text]
     if found := re.search(perturbation.reserved, "\n".join(texts)):
-        raise ValueError(f"the text holds {found[0]!r}, which decoding would misread; `prepare` it, or take another")
+        raise ValueError(
+            f"the text holds {found[0]!r}, which decoding would misread; `prepare` it, or take another"
+        )
     perturbed = perturbation.encode(*texts)
     if perturbation.decode(perturbed) != text:
-        raise ValueError(f"{name} cannot be undone exactly for this text, which begins {text[:40]!r}; take another")
+        raise ValueError(
+            f"{name} cannot be undone exactly for this text, which begins {text[:40]!r}; take another"
+        )
     return perturbed
 
 
@@ -334,7 +377,9 @@ def restore(name: str, text: str) -> str:
 def find_perturbation(name: str) -> Perturbation:
     """Return the perturbation of this name."""
     if name not in PERTURBATIONS:
-        raise ValueError(f"unknown perturbation {name!r}; choose one of: {', '.join(PERTURBATIONS)}")
+        raise ValueError(
+            f"unknown perturbation {name!r}; choose one of: {', '.join(PERTURBATIONS)}"
+        )
     return PERTURBATIONS[name]
 
 

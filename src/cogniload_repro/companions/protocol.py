@@ -14,9 +14,16 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from cogniload_repro.companions.perturbations import PERTURBATIONS, find_perturbation, perturb, prepare
+from cogniload_repro.companions.perturbations import (
+    PERTURBATIONS,
+    find_perturbation,
+    perturb,
+    prepare,
+)
 from cogniload_repro.puzzles.sets import read_puzzles
 
+#: Version of what models are asked, raised when prompts, verdicts or the order of draws change.
+COMPARABILITY = 1
 #: The condition of a text that is prepared like perturbed ones and asked as it is.
 BASELINE = "baseline"
 _PROTOCOL = (
@@ -49,7 +56,9 @@ class Query(NamedTuple):
     text: str
 
 
-def write_queries(puzzles: Iterable[tuple[str, str]], perturbation: str | None = None) -> Iterator[Query]:
+def write_queries(
+    puzzles: Iterable[tuple[str, str]], perturbation: str | None = None
+) -> Iterator[Query]:
     """Yield what to ask a model about each puzzle, given as name and text, cell by cell.
 
     ``perturbation`` is a key of `PERTURBATIONS` or ``baseline``, and both see the same prepared text; without it the
@@ -61,7 +70,9 @@ def write_queries(puzzles: Iterable[tuple[str, str]], perturbation: str | None =
         cells[tuple(name.split("_")[:3])].append((name, text))
     for cell, own in cells.items():
         if len(own) < 2 and pairs:
-            raise ValueError(f"cell N, d, needles = {', '.join(cell)} has 1 puzzle of 2 for a query")
+            raise ValueError(
+                f"cell N, d, needles = {', '.join(cell)} has 1 puzzle of 2 for a query"
+            )
         for at, (name, text) in enumerate(own):
             if perturbation == BASELINE:
                 text = prepare(text)
@@ -73,7 +84,9 @@ def write_queries(puzzles: Iterable[tuple[str, str]], perturbation: str | None =
 def list_queries(source: str | Path, perturbation: str | None = None) -> Iterator[Query]:
     """Yield `write_queries` for the puzzles of a set (`read_puzzles`)."""
     parts = read_puzzles(source, ["name", "text"])
-    return write_queries((pair for part in parts for pair in part.itertuples(index=False)), perturbation)
+    return write_queries(
+        (pair for part in parts for pair in part.itertuples(index=False)), perturbation
+    )
 
 
 def split_perturbations(cells: pd.DataFrame) -> pd.DataFrame:
@@ -83,7 +96,11 @@ def split_perturbations(cells: pd.DataFrame) -> pd.DataFrame:
     and perturbation is the condition of the `Query`, "" for none.
     """
     names = "|".join([*PERTURBATIONS, BASELINE])
-    parts = cells["model"].astype(str).str.extract(rf"^(?P<model>.*?)(?: \((?P<perturbation>{names})\))?$", re.DOTALL)
+    parts = (
+        cells["model"]
+        .astype(str)
+        .str.extract(rf"^(?P<model>.*?)(?: \((?P<perturbation>{names})\))?$", re.DOTALL)
+    )
     return cells.assign(model=parts["model"], perturbation=parts["perturbation"].fillna(""))
 
 
@@ -101,7 +118,9 @@ def compare_perturbations(scores: pd.DataFrame) -> pd.DataFrame:
     prepared = split["perturbation"] == BASELINE
     as_they_are = (split["perturbation"] == "") & ~split["model"].isin(split.loc[prepared, "model"])
     both = split.merge(split[prepared | as_they_are], on=["model", "name"], suffixes=("", "_plain"))
-    both = both[both["perturbation"].isin(PERTURBATIONS)].assign(refused=both["stopped"] == "refusal")
+    both = both[both["perturbation"].isin(PERTURBATIONS)].assign(
+        refused=both["stopped"] == "refusal"
+    )
     for name, order in (("model", split["model"].unique()), ("perturbation", list(PERTURBATIONS))):
         both[name] = pd.Categorical(both[name], order)
     means = both.groupby(["model", "perturbation"], observed=True).agg(

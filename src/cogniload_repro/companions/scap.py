@@ -34,7 +34,9 @@ class Probe(NamedTuple):
 def draw_probe(kind: str, size: int, number: int, seed: int = 42) -> Probe:
     """Draw a probe of a kind (a key of `BITS`) and size from 1: its number from 0, the seed of the series."""
     if kind not in BITS or min(size - 1, number, seed) < 0:
-        raise ValueError(f"no probe {kind!r} of size {size}, number {number}; choose {', '.join(BITS)}, from size 1")
+        raise ValueError(
+            f"no probe {kind!r} of size {size}, number {number}; choose {', '.join(BITS)}, from size 1"
+        )
     key = (list(BITS).index(kind), size, number)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
     return {"state": _draw_state, "rules": _draw_rules, "path": _draw_path}[kind](size, rng)
@@ -56,11 +58,20 @@ def critical_load(answers: pd.DataFrame) -> pd.DataFrame:
     asked (0 for none); load, in bits times predicates times steps. The last is the mean of the others (step 4).
     """
     if absent := BITS.keys() - set(answers["probe"]):
-        raise ValueError(f"no answers to probes of kind {', '.join(sorted(absent))}; all three make a critical load")
-    mastered = answers.groupby(["probe", "size"])["right"].mean().ge(RELIABILITY).groupby("probe").cummin()
+        raise ValueError(
+            f"no answers to probes of kind {', '.join(sorted(absent))}; all three make a critical load"
+        )
+    mastered = (
+        answers.groupby(["probe", "size"])["right"].mean().ge(RELIABILITY).groupby("probe").cummin()
+    )
     n_max = {kind: max(mastered[kind].index[mastered[kind]], default=0) for kind in BITS}
-    rows = [{"probe": kind, "n_max": n_max[kind], "load": n_max[kind] * bits} for kind, bits in BITS.items()]
-    return pd.DataFrame([*rows, {"probe": "critical", "load": np.mean([row["load"] for row in rows])}])
+    rows = [
+        {"probe": kind, "n_max": n_max[kind], "load": n_max[kind] * bits}
+        for kind, bits in BITS.items()
+    ]
+    return pd.DataFrame(
+        [*rows, {"probe": "critical", "load": np.mean([row["load"] for row in rows])}]
+    )
 
 
 def _draw_state(size: int, rng: np.random.Generator) -> Probe:
@@ -74,7 +85,11 @@ def _draw_rules(size: int, rng: np.random.Generator) -> Probe:
     x, y = map(int, rng.integers(100, size=2))
     initial, final, lines = {"X": x, "Y": y, "X+Y": x + y}, {"X": x, "Y": y}, []
     for number in range(1, size + 1):
-        subject, target, amount = list(initial)[rng.integers(3)], "XY"[rng.integers(2)], int(rng.integers(1, 10))
+        subject, target, amount = (
+            list(initial)[rng.integers(3)],
+            "XY"[rng.integers(2)],
+            int(rng.integers(1, 10)),
+        )
         value, bound = initial[subject], initial[subject] + int(rng.integers(-40, 41))
         tests = {"even": value % 2 == 0, "odd": value % 2 == 1}
         tests |= {f"greater than {bound}": value > bound, f"less than {bound}": value < bound}
@@ -93,7 +108,11 @@ def _draw_path(size: int, rng: np.random.Generator) -> Probe:
     value = first = int(rng.integers(1000))
     words = []
     for _ in range(size):
-        kind, amount, factor = int(rng.integers(3)), int(rng.integers(1, 1000)), (3, 7, 9)[rng.integers(3)]
+        kind, amount, factor = (
+            int(rng.integers(3)),
+            int(rng.integers(1, 1000)),
+            (3, 7, 9)[rng.integers(3)],
+        )
         words.append((f"add {amount}", f"subtract {amount}", f"multiply by {factor}")[kind])
         value = (value + amount, value - amount, value * factor)[kind] % 1000
     prompt = (

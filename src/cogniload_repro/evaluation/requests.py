@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from cogniload_repro.companions.protocol import Query
 from cogniload_repro.files import write_whole
-from cogniload_repro.outputs.imports import is_safe
+from cogniload_repro.outputs.responses import is_safe
 from cogniload_repro.puzzles.sets import cut, write_jsonl
 
 #: A file of a batch is full with so many requests, or from so many bytes on: 200 MB are allowed, with the last line.
@@ -27,14 +27,20 @@ Sampling = Mapping[str, Any]
 
 def batch_request(query: Query, model: str, sampling: Sampling) -> dict:
     """Return the line of a batch that asks one query; under a condition its id begins with ``MODEL (CONDITION)/``."""
-    names = {"max_tokens": "max_completion_tokens", "effort": "reasoning_effort", "temperature": "temperature"}
+    names = {
+        "max_tokens": "max_completion_tokens",
+        "effort": "reasoning_effort",
+        "temperature": "temperature",
+    }
     limits = {name: sampling[one] for one, name in names.items() if one in sampling}
     body = {"model": model, "messages": [{"role": "user", "content": query.text}]} | limits
     custom_id = f"{model} ({query.condition})/{query.name}" if query.condition else query.name
     return {"custom_id": custom_id, "method": "POST", "url": "/v1/chat/completions", "body": body}
 
 
-def write_batches(folder: str | Path, queries: Iterable[Query], model: str, sampling: Sampling) -> list[Path]:
+def write_batches(
+    folder: str | Path, queries: Iterable[Query], model: str, sampling: Sampling
+) -> list[Path]:
     """Write requests in as many files as the endpoint needs, in place of an earlier batch's; return their paths."""
     if not is_safe(f"{model} (rectangle_perimeter)", slash=True):
         raise ValueError(
@@ -52,7 +58,10 @@ def write_batches(folder: str | Path, queries: Iterable[Query], model: str, samp
 def write_prompts(folder: str | Path, queries: Iterable[Query]) -> Path:
     """Write ``prompts.jsonl``, and return it; per line: name, perturbation, prompt."""
     path = Path(folder) / "prompts.jsonl"
-    write_jsonl(path, ({"name": one.name, "perturbation": one.condition, "prompt": one.text} for one in queries))
+    write_jsonl(
+        path,
+        ({"name": one.name, "perturbation": one.condition, "prompt": one.text} for one in queries),
+    )
     return path
 
 
@@ -90,14 +99,27 @@ def write_harness(folder: str | Path, queries: Iterable[Query], sampling: Sampli
     The temperature is always written, so that the harness's logs tell it: 0, its clients' default, unless given.
     """
     columns = ["name", "poi", "category", "gold", "domain"]
-    puzzles = {row["name"]: row for row in pq.read_table(Path(folder) / "puzzles.parquet", columns=columns).to_pylist()}
+    puzzles = {
+        row["name"]: row
+        for row in pq.read_table(Path(folder) / "puzzles.parquet", columns=columns).to_pylist()
+    }
     temperature = round(sampling.get("temperature") or 0.0, 4)  # YAML would read 1e-05 as a word
-    settings = {"max_gen_toks": sampling["max_tokens"], "temperature": temperature, "do_sample": temperature > 0}
+    settings = {
+        "max_gen_toks": sampling["max_tokens"],
+        "temperature": temperature,
+        "do_sample": temperature > 0,
+    }
     settings |= {"reasoning_effort": sampling["effort"]} if "effort" in sampling else {}
     written = "\n".join(f"  {name}: {json.dumps(value)}" for name, value in settings.items())
     task = Path(folder) / _TASK
-    lines = (puzzles[query.name] | {"perturbation": query.condition, "query": query.text} for query in queries)
+    lines = (
+        puzzles[query.name] | {"perturbation": query.condition, "query": query.text}
+        for query in queries
+    )
     write_jsonl(task / "puzzles.jsonl", lines)
-    write_whole(task / f"{_TASK}.yaml", Path(__file__).with_name(f"{_TASK}.yaml").read_text(encoding="utf-8") % written)
+    write_whole(
+        task / f"{_TASK}.yaml",
+        Path(__file__).with_name(f"{_TASK}.yaml").read_text(encoding="utf-8") % written,
+    )
     write_whole(task / f"{_TASK}_task.py", _MODULE)
     return task

@@ -10,13 +10,25 @@ from typing import Any
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import GenerateConfig
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, accuracy, metric, scorer, stderr
+from inspect_ai.scorer import (
+    Metric,
+    SampleScore,
+    Score,
+    Scorer,
+    Target,
+    Value,
+    accuracy,
+    metric,
+    scorer,
+    stderr,
+)
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from cogniload_repro.companions.protocol import write_queries
-from cogniload_repro.endings import CONTEXT_TOKENS, CUT, RESERVED_TOKENS, read_stop
+from cogniload_repro.companions.protocol import COMPARABILITY, write_queries
+from cogniload_repro.endings import CONTEXT_TOKENS, CUT, RESERVED_TOKENS
 from cogniload_repro.grid import PAPER_GRID, check_count, grid_cells
-from cogniload_repro.outputs.readers import COMPARABILITY, adapt_record
+from cogniload_repro.outputs.inspect_logs import read_sample
+from cogniload_repro.outputs.responses import RowError, read_output
 from cogniload_repro.puzzles.draws import resolve_edition
 from cogniload_repro.puzzles.ids import SEED, choose_set
 from cogniload_repro.puzzles.sets import draw_rows
@@ -70,15 +82,21 @@ def cogniload(
     max_tokens : int, optional
         Fewer tokens per answer than the paper's context leaves, for models that allow no more.
     """
-    grid = " ".join(grid) if isinstance(grid, list) else grid  # Inspect makes a list of what has commas
+    grid = (
+        " ".join(grid) if isinstance(grid, list) else grid
+    )  # Inspect makes a list of what has commas
     cells = grid_cells(grid, rounding)
     puzzles = choose_set(cells, per_cell, seed, resolve_edition(edition), otherwise="spawn")
     rows = {row["name"]: row for row in draw_rows(puzzles)}
     samples, condition = [], ""
     for query in write_queries([(name, row["text"]) for name, row in rows.items()], perturb):
-        answer_budget(query.text)  # a query that alone fills the context is refused before anything is paid
+        answer_budget(
+            query.text
+        )  # a query that alone fills the context is refused before anything is paid
         row, condition = rows[query.name], query.condition
-        facts = {fact: row[fact] for fact in _FACTS} | ({"perturbation": condition} if condition else {})
+        facts = {fact: row[fact] for fact in _FACTS} | (
+            {"perturbation": condition} if condition else {}
+        )
         samples.append(Sample(id=query.name, input=query.text, target=row["gold"], metadata=facts))
     return Task(
         dataset=MemoryDataset(samples, name="cogniload"),
@@ -112,7 +130,9 @@ def ask(limit: int | None = None) -> Solver:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         if state.epoch > 1:
-            raise ValueError("each puzzle is asked once; run without --epochs, and take a larger per_cell")
+            raise ValueError(
+                "each puzzle is asked once; run without --epochs, and take a larger per_cell"
+            )
         budget = answer_budget(state.input_text)
         state.metadata["max_tokens"] = min(budget, limit or budget)
         return await generate(state, max_tokens=state.metadata["max_tokens"])
@@ -138,14 +158,20 @@ def verdict() -> Scorer:
     """Judge an answer as the import of this log will: the paper's Appendix D on the whole text, reasoning included."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        output = state.output.model_dump(exclude_none=True)  # of several answers the import reads the first
-        row = next(adapt_record({"id": state.sample_id, "epoch": state.epoch, "output": output}, str(state.model)))
-        if not isinstance(row, dict):
-            return Score.unscored(reason="no_response", explanation=": ".join(row))
+        output = state.output.model_dump(exclude_none=True)
+        sample = {"id": state.sample_id, "output": output}
+        row, *_ = read_sample(sample, {"model": str(state.model)})  # the import reads the first too
+        try:
+            response = read_output(*row)
+        except RowError as error:
+            return Score.unscored(reason="no_response", explanation=": ".join(error.args))
         question = {name: state.metadata[name] for name in _ASKED} | {"gold": target.text}
-        tokens: dict[str, Any] = {name: row.get(name) for name in ("prompt_tokens", "response_tokens")}
-        found = explain_response(row["response"], **question, **tokens)
-        about = tokens | {"bucket": found.bucket, "stopped": read_stop(row["stopped"])}
+        tokens: dict[str, Any] = {
+            "prompt_tokens": response.prompt_tokens,
+            "response_tokens": response.response_tokens,
+        }
+        found = explain_response(response.response, **question, **tokens)
+        about = tokens | {"bucket": found.bucket, "stopped": response.stopped}
         return Score(
             value="C" if found.bucket in CORRECT_BUCKETS else "I",
             answer=found.answer,

@@ -12,7 +12,7 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +25,13 @@ from cogniload_repro.fidelity.results import NotComputableError, ResultLookup, R
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, MODELS, NAMES
 from cogniload_repro.published import ABOUT_NONE, ERRORS, INTERVAL_ALPHA, STARRED, load_claims
-from cogniload_repro.reconstruction.constraints import CURVES, PROSE_RATIOS, STRONGEST, prose_along_rho
+from cogniload_repro.reconstruction.constraints import (
+    CURVES,
+    PROSE_RATIOS,
+    STRONGEST,
+    prose_along_rho,
+)
+from cogniload_repro.reconstruction.sufficient import uses_table2
 
 Number = int | float | Fraction
 
@@ -84,7 +90,9 @@ HEDGED = re.compile(r", (most models|typically)$")
 OPEN = tuple(model.name for model in MODELS if model.puzzles_per_cell == 100)
 API = tuple(name for name in NAMES if name not in OPEN)
 #: Section 3 names Gemini-2.5, gpt-5 and DeepSeek-R1-0528; o3 and o4-mini it does not.
-API_NAMED = tuple(name for name in API if name.startswith(("gemini-2.5", "gpt-5", "DeepSeek-R1-0528")))
+API_NAMED = tuple(
+    name for name in API if name.startswith(("gemini-2.5", "gpt-5", "DeepSeek-R1-0528"))
+)
 OPENAI_LATEST = tuple(name for name in NAMES if name.startswith(("o3", "gpt-5")))
 GEMINI = ("gemini-2.5-pro", "gemini-2.5-flash")
 #: "Smaller or distilled": the open-weights models but QwQ-32B, which is neither.
@@ -95,7 +103,9 @@ WEAKEST = 4
 ABOUT = Fraction(1, 100)
 
 _TOKENS = ("prompt_mean", "prompt_p90", "output_mean", "output_p90")
-_LEVELS_N, _LEVELS_D = (tuple(sorted({getattr(cell, key) for cell in PAPER_GRID})) for key in ("N", "d"))
+_LEVELS_N, _LEVELS_D = (
+    tuple(sorted({getattr(cell, key) for cell in PAPER_GRID})) for key in ("N", "d")
+)
 _RATIOS = tuple(sorted({cell.ratio_pct for cell in PAPER_GRID}))
 _TABLE2 = r"(beta|p)_(0|d|N|rho2?)\b|(ecl|nt|id)50"
 _TABLE3 = r"(beta|p)_(dN|drho|Nrho|dNrho)\b"
@@ -115,21 +125,32 @@ def evaluate_claims(
     others = [ResultLookup(replace(results, cells=cells)) for cells in others]
     rows = []
     for claim in (load_claims() if claims is None else claims).to_dict("records"):
-        judged, reason, evidence = _judge(claim, here), "", evidence_of(claim, results.provenance)
+        judged, reason, evidence = (
+            _judge(claim, here),
+            "",
+            evidence_of(claim, results.reconstructed),
+        )
         if evidence == "not identified" and judged != NOT_COMPUTABLE:
             holds = sum(_judge(claim, other).verdict == "exact" for other in others)
-            judged, reason = NOT_COMPUTABLE, f"not identified: holds in {holds} of {len(others)} reconstructions"
-        worth = {"kind": kind_of(claim, results.provenance), "evidence": evidence, "reason": reason}
+            judged, reason = (
+                NOT_COMPUTABLE,
+                f"not identified: holds in {holds} of {len(others)} reconstructions",
+            )
+        worth = {
+            "kind": kind_of(claim, results.reconstructed),
+            "evidence": evidence,
+            "reason": reason,
+        }
         rows.append(claim | judged._asdict() | {"published": claim["value"]} | worth)
     return pd.DataFrame(rows).drop(columns=["value", "check"])
 
 
-def evidence_of(claim: dict[str, str], provenance: str) -> str:
+def evidence_of(claim: dict[str, str], reconstructed: bool) -> str:
     """Return whether the published tables identify or bound what a claim says, or neither; "" for real outputs.
 
     A bound that the published sums set decides; where reconstructions differ, a claim is not judged.
     """
-    if provenance != "reconstructed":
+    if not reconstructed:
         return ""
     if claim["condition"] in CURVES.values():
         return "bounded"
@@ -137,7 +158,7 @@ def evidence_of(claim: dict[str, str], provenance: str) -> str:
     return "not identified" if along_rho and not _is_constraint(claim) else "identified"
 
 
-def kind_of(claim: dict[str, str], provenance: str) -> str:
+def kind_of(claim: dict[str, str], reconstructed: bool) -> str:
     """Return what agreement with a claim is worth: input, constraint, derived or independent (see `ledger`).
 
     Constants of the scorer and the grid are input whatever the outputs are. On reconstructed data the rest goes by the
@@ -146,20 +167,23 @@ def kind_of(claim: dict[str, str], provenance: str) -> str:
     model, about = claim["model"], f"{claim['quantity']} {claim['condition']}"
     if claim["id"] in CONSTANTS or claim["quantity"] == "samples expected":
         return "input"
-    if provenance != "reconstructed":
+    if not reconstructed:
         return "independent"
     if "p_lr" in about:  # of the two AICs, which are inputs
         return "input"
     if re.search(_TABLE3, about) or _is_constraint(claim):
         return "constraint"
     if re.search(_TABLE2, about):
-        return "constraint" if model in BY_NAME and BY_NAME[model].missing else "derived"
+        return "constraint" if model in BY_NAME and uses_table2(model) else "derived"
     return "derived" if re.search(_ALONG_RHO, about) else "input"
 
 
 def _is_constraint(claim: dict[str, str]) -> bool:
     """Return whether the reconstruction had to meet a claim along rho (`constraints.prose_windows`)."""
-    return claim["condition"] in CURVES.values() or claim["id"] in prose_along_rho(claim["model"])["id"].to_numpy()
+    return (
+        claim["condition"] in CURVES.values()
+        or claim["id"] in prose_along_rho(claim["model"])["id"].to_numpy()
+    )
 
 
 def _judge(claim: dict[str, str], lookup: ResultLookup) -> Judgement:
@@ -171,7 +195,9 @@ def _judge(claim: dict[str, str], lookup: ResultLookup) -> Judgement:
         return NOT_COMPUTABLE
 
 
-def _find(number: str, model: str, quantity: str, condition: str, lookup: ResultLookup) -> Share | Sequence[Number]:
+def _find(
+    number: str, model: str, quantity: str, condition: str, lookup: ResultLookup
+) -> Share | Sequence[Number]:
     """Return the count or the numbers that a claim speaks of."""
     if number in CONSTANTS:
         return [CONSTANTS[number]]
@@ -191,7 +217,9 @@ def _find_of_model(model: str, quantity: str, condition: str, lookup: ResultLook
     low, minus, high = condition.partition(" minus ")
     if quantity == "accuracy difference" and minus:
         high, _, common = high.partition(" at ")
-        first, second = (lookup.accuracy(model, **(_levels(end) | _levels(common))) for end in (low, high))
+        first, second = (
+            lookup.accuracy(model, **(_levels(end) | _levels(common))) for end in (low, high)
+        )
         return first - second
     if condition == "no star":  # a statement about the coefficient's p-value
         return lookup.fit(model, quantity.replace("beta_", "p_"))
@@ -206,7 +234,9 @@ def _find_of_model(model: str, quantity: str, condition: str, lookup: ResultLook
         return lookup.tokens(model, quantity, **levels)
     if not levels:
         return lookup.fit(model, quantity)
-    raise NotComputableError(f"no reading of a claim on {quantity} of {model} with condition {condition!r}")
+    raise NotComputableError(
+        f"no reading of a claim on {quantity} of {model} with condition {condition!r}"
+    )
 
 
 def _levels(condition: str) -> dict[str, int]:
@@ -222,32 +252,57 @@ def _falls(numbers: Iterable[Number]) -> bool:
     return all([one > two for one, two in pairwise(numbers)])
 
 
-def _troughs(lookup: ResultLookup, conditions: Iterable[dict[str, int]] = ({},)) -> Sequence[Number]:
+def _troughs(
+    lookup: ResultLookup, conditions: Iterable[dict[str, int]] = ({},)
+) -> Sequence[Number]:
     """Return, for each condition, the ratios (%) at which the mean accuracy of the models is lowest."""
     troughs = []
     for levels in conditions:
-        total = {r: sum([lookup.accuracy(name, **levels, ratio_pct=r) for name in NAMES]) for r in _RATIOS}
+        total = {
+            r: sum([lookup.accuracy(name, **levels, ratio_pct=r) for name in NAMES])
+            for r in _RATIOS
+        }
         troughs += [ratio for ratio in _RATIOS if total[ratio] == min(total.values())]
     return troughs
 
 
 def _loses_most_at_first(lookup: ResultLookup, name: str) -> bool:
     """Return whether a model loses most, in accuracy and not per statement, from N = 20 to N = 50."""
-    drops = [lookup.accuracy(name, N=a) - lookup.accuracy(name, N=b) for a, b in pairwise(_LEVELS_N)]
+    drops = [
+        lookup.accuracy(name, N=a) - lookup.accuracy(name, N=b) for a, b in pairwise(_LEVELS_N)
+    ]
     return drops[0] == max(drops)
 
 
 def _tokens(
-    lookup: ResultLookup, quantity: str, models: Iterable[str], N: int, levels: Iterable[int] = _LEVELS_D
+    lookup: ResultLookup,
+    quantity: str,
+    models: Iterable[str],
+    N: int,
+    levels: Iterable[int] = _LEVELS_D,
 ) -> list[Number]:
     return [lookup.tokens(name, quantity, N, d) for name in models for d in levels]
 
 
 def _distances_from_median(lookup: ResultLookup) -> Sequence[Number]:
     """Return how far each model's mean prompt is from the median of the models at its (N, d), in percent."""
-    lengths = np.array([_tokens(lookup, "prompt_mean", NAMES, N, [d]) for N in _LEVELS_N for d in _LEVELS_D], float)
-    median = np.median(lengths, axis=1, keepdims=True)
-    return [float(distance) for distance in (100 * np.abs(lengths - median) / median).ravel()]
+    distances: list[Number] = []
+    for N, d in product(_LEVELS_N, _LEVELS_D):
+        lengths = np.array([_prompt_length(lookup, name, N, d) for name in NAMES])
+        known = lengths[np.isfinite(lengths)]
+        if len(known):
+            median = np.median(known)
+            distances += (100 * np.abs(known - median) / median).tolist()
+    return distances
+
+
+def _prompt_length(lookup: ResultLookup, model: str, N: int, d: int) -> float:
+    """Return a model's mean prompt; NaN where the printed one is not legible."""
+    lookup.require(model, N=N, d=d)
+    try:
+        return lookup.tokens(model, "prompt_mean", N, d)
+    except NotComputableError:
+        return math.nan
 
 
 def _usual_puzzles(lookup: ResultLookup, models: Iterable[str]) -> Sequence[Number]:
@@ -256,7 +311,9 @@ def _usual_puzzles(lookup: ResultLookup, models: Iterable[str]) -> Sequence[Numb
 
 
 def _along_rho(lookup: ResultLookup) -> list[Fraction]:
-    return [lookup.accuracy(name, N=100, ratio_pct=ratio) for name in STRONGEST for ratio in _RATIOS]
+    return [
+        lookup.accuracy(name, N=100, ratio_pct=ratio) for name in STRONGEST for ratio in _RATIOS
+    ]
 
 
 #: What a condition asks of one model. Every number is looked up, with & and not `and`: one that is unknown is refused.
@@ -265,7 +322,9 @@ _OF_MODELS: dict[str, Callable[[ResultLookup, str], bool]] = {
     "about 14000 puzzles each": lambda e, m: abs(sum(e.puzzles(m)) - 14_000) <= 14_000 * ABOUT,
     "largest accuracy drop between neighbouring N": _loses_most_at_first,
     "acc falls over d=1,3,5,7,10": lambda e, m: _falls([e.accuracy(m, d=d) for d in _LEVELS_D]),
-    "valid_logic rises over d=1,3,5,7,10": lambda e, m: _falls([-e.count(m, "valid_logic", "d", d) for d in _LEVELS_D]),
+    "valid_logic rises over d=1,3,5,7,10": lambda e, m: _falls(
+        [-e.count(m, "valid_logic", "d", d) for d in _LEVELS_D]
+    ),
     "accuracy < 0.50 at d=5": lambda e, m: e.accuracy(m, d=5) < Fraction(1, 2),
     "accuracy > 0.50 at N=250": lambda e, m: e.accuracy(m, N=250) > Fraction(1, 2),
     "aic_quadratic < aic_linear": lambda e, m: e.fit(m, "aic_quadratic") < e.fit(m, "aic_linear"),
@@ -274,14 +333,25 @@ _OF_MODELS: dict[str, Callable[[ResultLookup, str], bool]] = {
     "beta_rho2 without a star": lambda e, m: e.fit(m, "p_rho2") >= STARRED,
     "beta_rho without a star": lambda e, m: e.fit(m, "p_rho") >= STARRED,
     "id50 < 0": lambda e, m: e.fit(m, "id50") < 0,
-    "p_dN < 0.01 and beta_dN < 0": lambda e, m: (e.fit(m, "p_dN") < 0.01) & (e.fit(m, "beta_dN") < 0),
-    "p_drho < 0.05 and beta_drho < 0": lambda e, m: (e.fit(m, "p_drho") < 0.05) & (e.fit(m, "beta_drho") < 0),
-    "p_drho <= 0.01 and beta_drho < 0": lambda e, m: (e.fit(m, "p_drho") <= 0.01) & (e.fit(m, "beta_drho") < 0),
-    "p_dNrho < 0.05 and beta_dNrho > 0": lambda e, m: (e.fit(m, "p_dNrho") < 0.05) & (e.fit(m, "beta_dNrho") > 0),
+    "p_dN < 0.01 and beta_dN < 0": lambda e, m: (
+        (e.fit(m, "p_dN") < 0.01) & (e.fit(m, "beta_dN") < 0)
+    ),
+    "p_drho < 0.05 and beta_drho < 0": lambda e, m: (
+        (e.fit(m, "p_drho") < 0.05) & (e.fit(m, "beta_drho") < 0)
+    ),
+    "p_drho <= 0.01 and beta_drho < 0": lambda e, m: (
+        (e.fit(m, "p_drho") <= 0.01) & (e.fit(m, "beta_drho") < 0)
+    ),
+    "p_dNrho < 0.05 and beta_dNrho > 0": lambda e, m: (
+        (e.fit(m, "p_dNrho") < 0.05) & (e.fit(m, "beta_dNrho") > 0)
+    ),
     "p_Nrho < 0.05": lambda e, m: e.fit(m, "p_Nrho") < 0.05,
     "p_lr >= 0.05": lambda e, m: e.fit(m, "p_lr") >= 0.05,
 }
-_TWO_GEMINI, _FAMILY = "N=250, d=3, 5, 7, gemini-2.5-pro and gemini-2.5-flash", "N=250, o3 and gpt-5 family"
+_TWO_GEMINI, _FAMILY = (
+    "N=250, d=3, 5, 7, gemini-2.5-pro and gemini-2.5-flash",
+    "N=250, o3 and gpt-5 family",
+)
 _OVER_MODELS: dict[tuple[str, str], Callable[[ResultLookup], Share | Sequence[Number]]] = {
     ("puzzles per (d, N, rho)", "open weights"): lambda e: _usual_puzzles(e, OPEN),
     ("puzzles per (d, N, rho)", "API models"): lambda e: _usual_puzzles(e, API),
@@ -303,7 +373,9 @@ _OVER_MODELS: dict[tuple[str, str], Callable[[ResultLookup], Share | Sequence[Nu
 }  # fmt: skip
 
 
-def judge_claim(published: str, found: Share | Sequence[Number], quantity: str = "", most: bool = False) -> Judgement:
+def judge_claim(
+    published: str, found: Share | Sequence[Number], quantity: str = "", most: bool = False
+) -> Judgement:
     """Compare what was found with what the prose says; `NotComputableError` if it cannot be read or nothing was found.
 
     ``found`` is a count, or the number of each model or cell that the statement is about; ``most`` if the statement is
@@ -319,21 +391,30 @@ def judge_claim(published: str, found: Share | Sequence[Number], quantity: str =
         printed = [format(x, form) for x in compared]
     elif bound := re.fullmatch(rf"([<>]=?)({_NUMBER})", published):
         sign, limit = bound[1], float(bound[2])
-        inside = pd.Interval(*((limit, math.inf) if sign[0] == ">" else (-math.inf, limit)), _ENDS[sign])
+        inside = pd.Interval(
+            *((limit, math.inf) if sign[0] == ">" else (-math.inf, limit)), _ENDS[sign]
+        )
         kind = quantity if quantity in _FORMS else quantity.partition("_")[0]
         printed = [_FORMS.get(kind, "{:+.3f}".format)(x) for x in compared]
     elif ends := re.fullmatch(rf"({_NUMBER})-({_NUMBER})", published):
         printed = [print_like(ends[1], x) for x in found]
-        inside, compared = pd.Interval(*sorted(map(float, ends.groups())), "both"), list(map(float, printed))
+        inside, compared = (
+            pd.Interval(*sorted(map(float, ends.groups())), "both"),
+            list(map(float, printed)),
+        )
     else:
         _require_number(published)
         printed = [print_like(published, x) for x in found]
-        worst = max((judge(published, text) for text in printed), key=["exact", "unit", "differs"].index)
+        worst = max(
+            (judge(published, text) for text in printed), key=["exact", "unit", "differs"].index
+        )
         return Judgement(_single(found), _span(found, printed), worst)
     hits = Share(sum(x in inside for x in compared), len(compared))
     if most:
         return _judge_share("most", hits)
-    return Judgement(_single(found), _span(found, printed), "exact" if hits.count == hits.of else "differs")
+    return Judgement(
+        _single(found), _span(found, printed), "exact" if hits.count == hits.of else "differs"
+    )
 
 
 def judge(published: str, shown: str) -> str:
@@ -368,7 +449,9 @@ def _judge_share(published: str, found: Share) -> Judgement:
     least, itself = SHARES[published]
     share = Fraction(found.count, found.of)
     holds = share > least or (itself and share == least)
-    return Judgement(float(found.count), f"{found.count} of {found.of}", "exact" if holds else "differs")
+    return Judgement(
+        float(found.count), f"{found.count} of {found.of}", "exact" if holds else "differs"
+    )
 
 
 def _require_number(published: str) -> None:

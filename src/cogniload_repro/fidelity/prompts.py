@@ -36,10 +36,14 @@ def load_prompt_counts() -> pd.DataFrame:
 def load_tokenizers() -> pd.DataFrame:
     """Return name, label, package, version, models (a list) and basis (why it is taken for theirs) by tokenizer."""
     table = pd.DataFrame.from_dict(json.loads(TOKENIZERS.read_text("utf-8")), orient="index")
-    return table.rename_axis("name").reset_index()[["name", "label", "package", "version", "models", "basis"]]
+    return table.rename_axis("name").reset_index()[
+        ["name", "label", "package", "version", "models", "basis"]
+    ]
 
 
-def prompt_statistics(counts: pd.DataFrame, tokenizer: str, per_cell: int | None = None) -> pd.DataFrame:
+def prompt_statistics(
+    counts: pd.DataFrame, tokenizer: str, per_cell: int | None = None
+) -> pd.DataFrame:
     """Return mean and 90th percentile of the prompt lengths (tokens) by N and d, with their standard errors.
 
     Ratios are strata. ``per_cell`` are the puzzles per (d, N, ratio) of the set whose standard errors are wanted, by
@@ -54,7 +58,9 @@ def prompt_statistics(counts: pd.DataFrame, tokenizer: str, per_cell: int | None
         drawn = np.concatenate(strata)[_resample(tuple(map(len, strata)), tuple(sizes))]
         se_mean = np.sqrt(np.dot(variances, sizes)) / sum(sizes)
         se_p90 = np.quantile(drawn, 0.9, axis=1).std(ddof=1)
-        rows.append((N, d, len(lengths), lengths.mean(), np.quantile(lengths, 0.9), se_mean, se_p90))
+        rows.append(
+            (N, d, len(lengths), lengths.mean(), np.quantile(lengths, 0.9), se_mean, se_p90)
+        )
     return pd.DataFrame(rows, columns=["N", "d", "total", "mean", "p90", "se_mean", "se_p90"])
 
 
@@ -62,7 +68,9 @@ def prompt_statistics(counts: pd.DataFrame, tokenizer: str, per_cell: int | None
 def _resample(lengths: tuple[int, ...], sizes: tuple[int, ...]) -> np.ndarray:
     """Return places in strata of these lengths, one after the other, shape (resamples, sum of sizes)."""
     rng, parts = np.random.default_rng(_SEED), zip(lengths, np.cumsum(lengths), sizes, strict=True)
-    return np.concatenate([rng.integers(end - length, end, (_RESAMPLES, size)) for length, end, size in parts], axis=1)
+    return np.concatenate(
+        [rng.integers(end - length, end, (_RESAMPLES, size)) for length, end, size in parts], axis=1
+    )
 
 
 def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
@@ -86,7 +94,11 @@ def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
             variance = rows[f"se_{name}"] ** 2 + rows[f"se_{name}_theirs"] ** 2 + _ROUNDING
             odd = rows["flag"].str.split(";").map(lambda flags: ODD in flags)
             about = {"tokenizer": tokenizers[model], "quantity": f"prompt_{name}", "odd": odd}
-            numbers = {"printed": rows[f"prompt_{name}"], "counted": rows[name], "se": np.sqrt(variance)}
+            numbers = {
+                "printed": rows[f"prompt_{name}"],
+                "counted": rows[name],
+                "se": np.sqrt(variance),
+            }
             compared = rows[["model", "N", "d"]].assign(**about, **numbers)
             frames.append(compared.dropna(subset="printed"))
     rows = pd.concat(frames, ignore_index=True)
@@ -104,17 +116,23 @@ def prompt_rows(comparison: pd.DataFrame) -> pd.DataFrame:
     The verdict is not on printed digits: within, where the numbers are at most `LARGEST_Z` standard errors apart.
     """
     quantities = ["prompt_mean", "prompt_p90"]
-    printed = load_table("tokens").melt(["model", "N", "d"], quantities, "quantity", "printed").dropna()
+    printed = (
+        load_table("tokens").melt(["model", "N", "d"], quantities, "quantity", "printed").dropna()
+    )
     rows = printed.merge(comparison.drop(columns="printed"), how="left", on=[*_KEYS, "N", "d"])
     known = rows["z"].notna()
     expected = rows["printed"] - rows["difference"]
-    verdicts = np.select([~known, rows["z"].abs() <= LARGEST_Z], ["not_computable", "within"], "differs")
+    verdicts = np.select(
+        [~known, rows["z"].abs() <= LARGEST_Z], ["not_computable", "within"], "differs"
+    )
     return pd.DataFrame(
         {
             "table": rows["N"].map(TOKEN_TABLES),
             "model": rows["model"],
             "quantity": rows["quantity"],
-            "condition": [f"N={N} d={d}, counted" for N, d in zip(rows["N"], rows["d"], strict=True)],
+            "condition": [
+                f"N={N} d={d}, counted" for N, d in zip(rows["N"], rows["d"], strict=True)
+            ],
             "kind": "independent",
             "evidence": "",
             "published": rows["printed"].map("{:.0f}".format),

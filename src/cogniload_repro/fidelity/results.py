@@ -1,6 +1,7 @@
 """What a build has computed: its frames, and their numbers by model of the paper, where its cells are the paper's."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -13,8 +14,8 @@ from cogniload_repro.grid import PAPER_GRID, Cell
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ERRORS
 from cogniload_repro.schemas import FRAMES, read_frame
-from cogniload_repro.statistics.cell_tables import errors_by
-from cogniload_repro.storage import read_metadata
+from cogniload_repro.statistics.cell_tables import errors_by, load_cells
+from cogniload_repro.statistics.reconstructions import from_printed_tables
 
 _KEYS = ["N", "ratio_pct", "d"]
 _CELLS = {(cell.N, cell.ratio_pct, cell.d): cell for cell in PAPER_GRID}
@@ -22,29 +23,50 @@ _CELLS = {(cell.N, cell.ratio_pct, cell.d): cell for cell in PAPER_GRID}
 
 @dataclass(frozen=True)
 class Results:
-    """The frames of one build: counts by cell, Tables 2, 3 and 6, token statistics; and where the outputs are from."""
+    """The frames of one build: counts by cell, Tables 2, 3 and 6, token statistics."""
 
     cells: pd.DataFrame
     glm: pd.DataFrame
     interactions: pd.DataFrame
     aic: pd.DataFrame
     tokens: pd.DataFrame
-    provenance: str
+
+    @property
+    def reconstructed(self) -> bool:
+        """Whether counts of the paper's models were reconstructed from its tables."""
+        return bool(from_printed_tables(self.cells).any())
 
     def of_paper(self) -> "Results":
         """Return the rows of the paper's models alone."""
         frames = {name: getattr(self, name) for name in FRAMES}
-        return replace(self, **{name: frame[frame["model"].isin(BY_NAME)] for name, frame in frames.items()})
+        return replace(
+            self, **{name: frame[frame["model"].isin(BY_NAME)] for name, frame in frames.items()}
+        )
 
 
 def load_results(build: str | Path) -> Results:
     """Read the frames of a build folder; of one that is missing or damaged, the message says which step makes it."""
-    build = Path(build)
-    frames = {}
+    frames = {"cells": load_cells(build)}
     for name, schema in FRAMES.items():
-        path, step = build / f"{name}.parquet", "score" if name == "cells" else "fit"
-        frames[name] = read_frame(path, schema, f"make it again with `make {step}`")
-    return Results(**frames, provenance=read_metadata(build / "cells.parquet")["provenance"])
+        if name != "cells":
+            step = "score" if name == "tokens" else "fit"
+            path = Path(build) / f"{name}.parquet"
+            frames[name] = read_frame(path, schema, f"make it again with `make {step}`")
+    return Results(**frames)
+
+
+#: A printed number: table, model, quantity, levels of d and N, kind on reconstructed data, how it
+#: is printed, and the functions that recompute and print it.
+PrintedNumber = tuple[
+    str,
+    str,
+    str,
+    dict[str, int],
+    str,
+    str,
+    Callable[[], float],
+    Callable[[float], str],
+]
 
 
 class NotComputableError(LookupError):
@@ -56,7 +78,9 @@ class ResultLookup:
 
     def __init__(self, results: Results):
         cells = results.cells[results.cells["total"] > 0]
-        inside = np.array([key in _CELLS for key in zip(*(cells[key] for key in _KEYS), strict=True)], dtype=bool)
+        inside = np.array(
+            [key in _CELLS for key in zip(*(cells[key] for key in _KEYS), strict=True)], dtype=bool
+        )
         self._cells, outside = cells[inside], cells[~inside]
         # conditions whose pooled tokens, and models whose fits, also hold cells that the paper does not have
         self._mixed = set(zip(outside["model"], outside["N"], outside["d"], strict=True))
@@ -65,7 +89,10 @@ class ResultLookup:
         self._fits = {
             (model, quantity): number
             for frame in (results.glm, results.interactions, results.aic)
-            for quantity, known in frame[frame["status"] == "ok"].set_index("model").select_dtypes("float").items()
+            for quantity, known in frame[frame["status"] == "ok"]
+            .set_index("model")
+            .select_dtypes("float")
+            .items()
             for model, number in known.items()
         }
         self._gaps: dict[str, set[Cell]] = {}
@@ -76,8 +103,12 @@ class ResultLookup:
         self.require(model, **levels)
         by = ("accuracy", *levels)
         if by not in self._sums:
-            sums = self._cells.groupby(["model", *levels], observed=True)[["correct", "total"]].sum()
-            self._sums[by] = {key: Fraction(int(k), int(n)) for key, k, n in sums.itertuples(name=None)}
+            sums = self._cells.groupby(["model", *levels], observed=True)[
+                ["correct", "total"]
+            ].sum()
+            self._sums[by] = {
+                key: Fraction(int(k), int(n)) for key, k, n in sums.itertuples(name=None)
+            }
         return self._sums[by][(model, *levels.values()) if levels else model]
 
     def count(self, model: str, column: str, key: str, level: int) -> int:
@@ -86,22 +117,31 @@ class ResultLookup:
         if column not in ("samples", *ERRORS):
             raise NotComputableError(f"no column {column} counts answers")
         if ("errors", key) not in self._sums:
-            self._sums["errors", key] = errors_by(self._cells, key).set_index(["model", key]).to_dict("index")
+            self._sums["errors", key] = (
+                errors_by(self._cells, key).set_index(["model", key]).to_dict("index")
+            )
         return int(self._sums["errors", key][model, level][column])
 
     def fit(self, model: str, quantity: str) -> float:
         """Return a number of Table 2, 3 or 6 by its column's name, such as p_dN."""
         self.require(model)
         if any(model == name for name, _, _ in self._mixed):
-            raise NotComputableError(f"the fits of {model} rest on cells that the paper does not have")
+            raise NotComputableError(
+                f"the fits of {model} rest on cells that the paper does not have"
+            )
         return _known(self._fits.get((model, quantity)), f"{quantity} of {model}")
 
     def tokens(self, model: str, quantity: str, N: int, d: int) -> float:
         """Return a mean or 90th percentile of prompt or output tokens (Tables 7 to 10)."""
         self.require(model, N=N, d=d)
         if (model, N, d) in self._mixed:
-            raise NotComputableError(f"the tokens of {model} at {N=}, {d=} rest on cells that the paper does not have")
-        return _known(self._tokens.get((model, N, d), {}).get(quantity), f"{quantity} of {model} at {N=}, {d=}")
+            raise NotComputableError(
+                f"the tokens of {model} at {N=}, {d=} rest on cells that the paper does not have"
+            )
+        return _known(
+            self._tokens.get((model, N, d), {}).get(quantity),
+            f"{quantity} of {model} at {N=}, {d=}",
+        )
 
     def puzzles(self, model: str) -> list[int]:
         """Return the number of puzzles in each of a model's 140 cells."""
@@ -120,7 +160,9 @@ class ResultLookup:
             self._gaps[model] = {  # which ratio lacks a puzzle is not printed
                 cell
                 for key, cell in _CELLS.items()
-                if not 0 <= usual - self._puzzles.get((model, *key), 0) <= missing.count((cell.d, cell.N))
+                if not 0
+                <= usual - self._puzzles.get((model, *key), 0)
+                <= missing.count((cell.d, cell.N))
             }
         if not self._gaps[model].isdisjoint(needed):
             raise NotComputableError("cells without the paper's number of puzzles")
@@ -129,7 +171,9 @@ class ResultLookup:
 @cache
 def cells_at(**levels: float) -> tuple[Cell, ...]:
     """Return the cells of the paper's grid at these levels of N, d and ratio_pct."""
-    return tuple(cell for cell in PAPER_GRID if all(getattr(cell, key) == at for key, at in levels.items()))
+    return tuple(
+        cell for cell in PAPER_GRID if all(getattr(cell, key) == at for key, at in levels.items())
+    )
 
 
 def _known(number: float | None, what: str) -> float:

@@ -36,15 +36,11 @@ _DATA = {
     "explorer": ("cells", "puzzles"),
 }
 
-#: Imports all but what runs notebooks, asks other hosts or computes, then builds a book when it is told to: jobs and
-#: arguments, as JSON on a line. Its input stays open as long as somebody waits, or it would go on in the next one's
-#: folder. Functions are documented by their signatures and docstrings, which takes none of what is left out.
+#: Imports what builds a book, then builds it when it is told to: jobs and arguments, as JSON on a line. Its input
+#: stays open as long as somebody waits, or it would go on in the next one's folder.
 _BUILDER = """
 import functools, gc, json, os, sys, threading
 gc.disable()
-from sphinx.ext.autodoc.mock import MockFinder
-unused = "formulaic jupyter_cache jupyter_client matplotlib nbclient requests scipy seaborn statsmodels urllib3"
-sys.meta_path.insert(0, MockFinder(unused.split()))
 import jupyter_book.cli.main, jupyter_book.sphinx, myst_nb.sphinx_ext, sphinx_book_theme, sphinxcontrib.bibtex
 jobs, *sys.argv[1:] = json.loads(sys.stdin.readline() or sys.exit())
 threading.Thread(target=lambda: (os.read(0, 1), os._exit(1)), daemon=True).start()
@@ -56,7 +52,10 @@ _STRICT = ("-W", "-n", "--keep-going")
 
 
 def stage_book(
-    build_dir: str | Path, sources: str | Path = _SOURCES, leave_out: Collection[str] = (), notice: str = ""
+    build_dir: str | Path,
+    sources: str | Path = _SOURCES,
+    leave_out: Collection[str] = (),
+    notice: str = "",
 ) -> Path:
     """Copy pages, executed notebooks, figures and tables into ``BUILD/book``, replacing what was there but the HTML.
 
@@ -65,24 +64,37 @@ def stage_book(
     """
     build, sources = Path(build_dir), Path(sources)
     if not (sources / "_toc.yml").is_file():
-        raise ValueError(f"{sources} holds no book (_toc.yml is missing); run this in a checkout of the project")
+        raise ValueError(
+            f"{sources} holds no book (_toc.yml is missing); run this in a checkout of the project"
+        )
     toc, staged = _read_toc(sources, leave_out), build / "book"
     for page in _pages(toc):
-        source = build / f"{page}.ipynb" if page.startswith("notebooks/") else sources / f"{page}.md"
+        source = (
+            build / f"{page}.ipynb" if page.startswith("notebooks/") else sources / f"{page}.md"
+        )
         if not source.is_file():
-            raise ValueError(f"the book's page {page} is missing ({source}); run `make render`, or correct _toc.yml")
+            raise ValueError(
+                f"the book's page {page} is missing ({source}); run `make render`, or correct _toc.yml"
+            )
     config = (sources / "_config.yml").read_text(encoding="utf-8")
     for old in staged.glob("*"):
         if old.is_dir() and old.name != "_build":
             shutil.rmtree(old)
         elif old.is_file():
             old.unlink()
-    shutil.copytree(sources, staged, ignore=shutil.ignore_patterns("_build", "__pycache__", ".*"), dirs_exist_ok=True)
+    shutil.copytree(
+        sources,
+        staged,
+        ignore=shutil.ignore_patterns("_build", "__pycache__", ".*"),
+        dirs_exist_ok=True,
+    )
     for folder, patterns in _RESULTS.items():
         for file in (file for pattern in patterns for file in build.glob(pattern)):
             if not file.match("*.failed.ipynb"):
                 (staged / folder).mkdir(parents=True, exist_ok=True)
-                shutil.copy2(file, staged / folder)  # with its time: Sphinx reads again what is newer
+                shutil.copy2(
+                    file, staged / folder
+                )  # with its time: Sphinx reads again what is newer
     write_whole(staged / "_config.yml", _configure(config, notice, leave_out))
     write_whole(staged / "_toc.yml", yaml.safe_dump(toc, sort_keys=False))
     return staged
@@ -97,14 +109,18 @@ def write_data(sources: Path, target: Path, parameters: Mapping[str, Any]) -> No
         "models": lambda: [[model.name, model.label] for model in MODELS], "cells": lambda: workbench_data(build),
         "puzzles": lambda: explorer_data(build),
     }  # fmt: skip
-    for name in sorted({name for page in _pages(_read_toc(sources, ())) for name in _DATA.get(page, ())}):
+    for name in sorted(
+        {name for page in _pages(_read_toc(sources, ())) for name in _DATA.get(page, ())}
+    ):
         write_whole(target / f"{name}-data.js", write_script(name, makers[name]()))
 
 
 @contextmanager
 def open_builder() -> Iterator[Any]:
     """Start a process that gets ready to build a book, and ends with this one."""
-    with subprocess.Popen([sys.executable, "-c", _BUILDER], stdin=PIPE, stdout=PIPE, stderr=STDOUT, text=True) as one:
+    with subprocess.Popen(
+        [sys.executable, "-c", _BUILDER], stdin=PIPE, stdout=PIPE, stderr=STDOUT, text=True
+    ) as one:
         yield one
 
 
@@ -121,7 +137,9 @@ def build_book(build_dir: str | Path, jobs: int = 1, builder: Any = None) -> Pat
     shutil.rmtree(new, ignore_errors=True)
     note = staged / "_build" / "frame.json"
     if note.is_file() and note.read_text(encoding="utf-8") == frame:
-        changed = sum(page.stat().st_mtime > note.stat().st_mtime for page in staged.glob("notebooks/*.ipynb"))
+        changed = sum(
+            page.stat().st_mtime > note.stat().st_mtime for page in staged.glob("notebooks/*.ipynb")
+        )
         jobs = jobs if changed > 2 else 1  # another process would cost more than it saves
         shutil.copytree(staged / "_build", new / "_build")
         for style in (new / "_build" / "html" / "_static").glob("mystnb.*.css"):
@@ -136,7 +154,9 @@ def build_book(build_dir: str | Path, jobs: int = 1, builder: Any = None) -> Pat
         shutil.rmtree(new, ignore_errors=True)
         if (full := os.strerror(errno.ENOSPC)) in log:
             raise OSError(errno.ENOSPC, full, str(new))
-        raise ValueError(f"the book in {staged} does not build; correct these pages:\n{_complaints(log)}")
+        raise ValueError(
+            f"the book in {staged} does not build; correct these pages:\n{_complaints(log)}"
+        )
     for cache in (".jupyter_cache", "jupyter_execute"):
         shutil.rmtree(new / "_build" / cache, ignore_errors=True)
     write_whole(new / "_build" / "frame.json", frame)
@@ -161,7 +181,9 @@ def _read_frame(staged: Path) -> str:
             continue
         if file.suffix == ".ipynb":
             cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
-            text = "".join("".join(cell["source"]) + "\n" for cell in cells if cell["cell_type"] == "markdown")
+            text = "".join(
+                "".join(cell["source"]) + "\n" for cell in cells if cell["cell_type"] == "markdown"
+            )
             frame[place.as_posix()] = re.findall(r"^#+ .*|^\(.*\)=$", text, re.M)
         else:
             frame[place.as_posix()] = hashlib.sha256(file.read_bytes()).hexdigest()
@@ -184,7 +206,9 @@ def _read_toc(sources: Path, leave_out: Collection[str]) -> dict:
     toc = yaml.safe_load((sources / "_toc.yml").read_text(encoding="utf-8"))
     if "parts" in toc:
         for part in toc["parts"]:
-            part["chapters"] = [chapter for chapter in part["chapters"] if chapter.get("file") not in leave_out]
+            part["chapters"] = [
+                chapter for chapter in part["chapters"] if chapter.get("file") not in leave_out
+            ]
         toc["parts"] = [part for part in toc["parts"] if part["chapters"]]
     return toc
 
@@ -192,9 +216,14 @@ def _read_toc(sources: Path, leave_out: Collection[str]) -> dict:
 def _pages(toc: dict) -> list[str]:
     """Return the names of all pages of a table of contents."""
     lists = [toc.get("chapters", []), *(part["chapters"] for part in toc.get("parts", []))]
-    return [toc["root"], *(chapter["file"] for chapters in lists for chapter in chapters if "file" in chapter)]
+    return [
+        toc["root"],
+        *(chapter["file"] for chapters in lists for chapter in chapters if "file" in chapter),
+    ]
 
 
 def _complaints(log: str) -> str:
     lines = re.sub(r"\x1b\[[0-9;]*m", "", log).splitlines()
-    return "\n".join([line for line in lines if "WARNING:" in line or "ERROR:" in line] or lines[-20:])
+    return "\n".join(
+        [line for line in lines if "WARNING:" in line or "ERROR:" in line] or lines[-20:]
+    )

@@ -32,23 +32,33 @@ class Chapter:
     long: bool = False  # it runs longest, and so is started before the others
 
 
-def list_chapters(folder: str | Path, *, whole_grid: bool, another_model: bool = False) -> list[Chapter]:
+def list_chapters(
+    folder: str | Path, *, whole_grid: bool, another_model: bool = False
+) -> list[Chapter]:
     """Return the chapters that a build's book has, largest first: none of the long ones should be left to run alone.
 
     A file that is no notebook, or metadata that say something else than `Chapter` knows, raise a ValueError.
     """
     present = {"whole grid": whole_grid, "another model": another_model}
     chapters = []
-    for source in sorted(Path(folder).glob("*.ipynb"), key=lambda one: (-one.stat().st_size, one.name)):
+    for source in sorted(
+        Path(folder).glob("*.ipynb"), key=lambda one: (-one.stat().st_size, one.name)
+    ):
         try:  # nbformat, which would check all the rest, takes a hundred times as long
             notebook = json.loads(source.read_text(encoding="utf-8"))
             says = notebook["metadata"].get("cogniload", {})
-            options: dict[str, Any] = {name: tuple(one) if name != "long" else one for name, one in says.items()}
+            options: dict[str, Any] = {
+                name: tuple(one) if name != "long" else one for name, one in says.items()
+            }
             chapter = Chapter(source, _read_names(notebook), **options)
         except (ValueError, TypeError, KeyError, SyntaxError) as error:
-            raise ValueError(f"{source.name} is no notebook as `Chapter` describes it: {error}") from None
+            raise ValueError(
+                f"{source.name} is no notebook as `Chapter` describes it: {error}"
+            ) from None
         if unknown := set(chapter.needs) - set(present):
-            raise ValueError(f"{source.name}: its metadata need {', '.join(unknown)}, which no build has")
+            raise ValueError(
+                f"{source.name}: its metadata need {', '.join(unknown)}, which no build has"
+            )
         if all(present[need] for need in chapter.needs):
             chapters.append(chapter)
     return sorted(chapters, key=lambda one: not one.long)
@@ -58,14 +68,18 @@ def _read_names(notebook: dict) -> frozenset[str]:
     """Return the names that the cell of parameters sets."""
     cells = [cell for cell in notebook["cells"] if "parameters" in cell["metadata"].get("tags", ())]
     statements = [one for cell in cells for one in ast.parse("".join(cell["source"])).body]
-    targets = [target for one in statements if isinstance(one, ast.Assign) for target in one.targets]
+    targets = [
+        target for one in statements if isinstance(one, ast.Assign) for target in one.targets
+    ]
     return frozenset(target.id for target in targets if isinstance(target, ast.Name))
 
 
 def describe_run(source: Path, parameters: Mapping[str, object]) -> str:
     """Return a digest of all in a notebook that a run depends on: its cells of code with their metadata, parameters."""
     cells = json.loads(source.read_text(encoding="utf-8"))["cells"]
-    code = [[cell["metadata"], "".join(cell["source"])] for cell in cells if cell["cell_type"] == "code"]
+    code = [
+        [cell["metadata"], "".join(cell["source"])] for cell in cells if cell["cell_type"] == "code"
+    ]
     values = {name: value for name, value in parameters.items() if not isinstance(value, Path)}
     return hashlib.sha256(json.dumps([code, values], sort_keys=True).encode()).hexdigest()[:32]
 

@@ -17,7 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 
-from cogniload_repro.formats import format_name
+from cogniload_repro.formats import display_names
+from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import order_models
 from cogniload_repro.presentation.markdown import escape
 from cogniload_repro.presentation.style import STYLE, WIDTH_IN, Pen, pens
@@ -25,7 +26,8 @@ from cogniload_repro.published import CONFIDENCE
 from cogniload_repro.reconstruction.feasible import COUNT, mean_cells, prediction_band
 from cogniload_repro.robustness.comparisons import limit_models
 from cogniload_repro.robustness.overflows import MARKED_SHARE, marked_levels
-from cogniload_repro.statistics.cell_tables import accuracy_by, source_note
+from cogniload_repro.statistics.cell_tables import accuracy_by, coverage, describe_cells
+from cogniload_repro.statistics.reconstructions import from_printed_tables
 
 #: Of each dimension of the grid: symbol, axis label, its name in words, unit.
 AXES = {
@@ -76,7 +78,9 @@ def panel_accuracy(panel: Panel, cells: pd.DataFrame, *, banded: bool = False) -
     kept = cells if panel.at is None else cells[cells[panel.at] == panel.level]
     shown = accuracy_by(mean_cells(kept) if banded else kept, "model", panel.across)
     if banded:
-        shown = shown.merge(prediction_band(kept, "model", panel.across).drop(columns="mean"), how="left")
+        shown = shown.merge(
+            prediction_band(kept, "model", panel.across).drop(columns="mean"), how="left"
+        )
     marks, load = marked_levels(cells), panel.at or panel.across
     shares = marks[marks["load"] == load].set_index(["model", "level"])["share"]
     here = shown[["model"]].assign(level=panel.level if panel.at else shown[panel.across])
@@ -89,21 +93,26 @@ class PaperFigure:
 
     It shows accuracy (0 to 1) by model, pooled over the puzzles of all other dimensions. Models beside the paper's 22
     are drawn in black, over the others. Reconstructed points are the mean over drawn tables of counts, and behind them
-    lies the band of these. The name is a key of `FIGURES`, the provenance reconstructed or imported; a ValueError where
-    there is no such figure, or the cells hold no puzzle.
+    lies the band of these. The name is a key of `FIGURES`; a ValueError where there is no such figure, or the cells
+    hold no puzzle.
     """
 
-    def __init__(self, name: str, cells: pd.DataFrame, provenance: str):
+    def __init__(self, name: str, cells: pd.DataFrame):
         if name not in FIGURES:
             raise ValueError(f"there is no figure {name!r}; choose one of: {', '.join(FIGURES)}")
         asked = cells["model"].nunique()
         cells = limit_models(cells)  # of very many, the paper's and some others
         self.left_out = asked - cells["model"].nunique()
-        self.panels, self.note = FIGURES[name], source_note(cells[cells["model"] != LAST_CLAUSE], provenance)
-        self.banded = provenance == "reconstructed"
+        self.panels = FIGURES[name]
+        self.note = describe_cells(cells[cells["model"] != LAST_CLAUSE])
+        self.banded = bool(from_printed_tables(cells).any())
         if not (cells["total"] > 0).any():
-            raise ValueError(f"no cell has a puzzle, so {name} cannot be drawn; score some outputs first")
-        self.accuracies = [panel_accuracy(panel, cells, banded=self.banded) for panel in self.panels]
+            raise ValueError(
+                f"no cell has a puzzle, so {name} cannot be drawn; score some outputs first"
+            )
+        self.accuracies = [
+            panel_accuracy(panel, cells, banded=self.banded) for panel in self.panels
+        ]
         self.cells = cells[cells["total"] > 0]
         self.pens = pens(order_models(self.cells["model"]))
 
@@ -119,20 +128,28 @@ class PaperFigure:
             "Each point averages over all levels of the other parameters",
         ]
         if len(self.panels) == 1:
-            sentences.append("Bars: 90% Wilson intervals. Levels are equally spaced, models shifted sideways")
+            sentences.append(
+                "Bars: 90% Wilson intervals. Levels are equally spaced, models shifted sideways"
+            )
         if LAST_CLAUSE in self.pens:
-            sentences.append("Black: an answerer that tracks nobody and names the last value that any statement sets")
+            sentences.append(
+                "Black: the last-clause shortcut, which repeats the last value that any statement sets"
+            )
         if self.left_out:
             sentences.append(f"Not drawn: {self.left_out:,} more models")
         if any(accuracy["marked"].any() for accuracy in self.accuracies):
-            sentences.append(f"Hollow points: more than {MARKED_SHARE:.0%} of the model's answers ran out of context")
+            sentences.append(
+                f"Hollow points: more than {MARKED_SHARE:.0%} of the model's answers ran out of context"
+            )
         return ". ".join(filter(None, [*sentences, self._describe_bands() if self.banded else ""]))
 
     def _message(self) -> str:
         """Return what the drawn points show: falls along d and N, lowest points along rho, or rises from these."""
         found, rises = [], []
         for panel, accuracy in zip(self.panels, self.accuracies, strict=True):
-            wide = accuracy[accuracy["model"] != LAST_CLAUSE].pivot_table("accuracy", "model", panel.across)
+            wide = accuracy[accuracy["model"] != LAST_CLAUSE].pivot_table(
+                "accuracy", "model", panel.across
+            )
             if wide.shape[1] < 2:
                 continue
             symbol, first, last = AXES[panel.across][0], wide.iloc[:, 0], wide.iloc[:, -1]
@@ -140,17 +157,25 @@ class PaperFigure:
                 rises.append(f"{(last - wide.min(axis=1)).median():.2f} at {panel.title}")
             elif panel.across == "ratio_pct":
                 inside = wide.min(axis=1) < np.minimum(first, last)
-                found.append(f"lowest between the ends of {symbol} in {inside.sum()} of {len(wide)} models")
+                found.append(
+                    f"lowest between the ends of {symbol} in {inside.sum()} of {len(wide)} models"
+                )
             else:
                 count = f"{(last < first).sum()} of {len(wide)} models"
                 found.append(f"lower at {symbol} = {last.name} than at {first.name} in {count}")
         if rises:
-            found.append(f"higher at the right end than at the lowest point by {_join(rises)} (median over models)")
+            found.append(
+                f"higher at the right end than at the lowest point by {_join(rises)} (median over models)"
+            )
         return f"Accuracy is {_join(found)}" if found else ""
 
     def describe(self) -> str:
         """Return the kind of figure, what its points show and their origin, in words for all readers."""
-        kind = "Line chart with 90% intervals" if len(self.panels) == 1 else f"{len(self.panels)} line charts"
+        kind = (
+            "Line chart with 90% intervals"
+            if len(self.panels) == 1
+            else f"{len(self.panels)} line charts"
+        )
         message = re.sub(r"\$\\?(\w+)\$", r"\1", self._message())
         courses = map(self._describe_course, self.panels, self.accuracies)
         said = [f"{kind} of mean accuracy, {self._extent()[0]}", message, *courses, self.note]
@@ -175,11 +200,19 @@ class PaperFigure:
         if half_width.max() < 1e-9:
             return "All reconstructions give the same points"
         widest = escape(self.pens[points["model"].iloc[half_width.argmax()]].label)
-        others = "; the other panels are published" if len(along_rho) < len(self.panels) else ""
+        is_published = (
+            self.banded and self._covers_paper_grid() and len(along_rho) < len(self.panels)
+        )
+        others = "; the other panels are published" if is_published else ""
         return (
             f"Points along ρ: mean of the {COUNT} reconstructions; shaded: their {CONFIDENCE} prediction interval "
             f"(median half-width {half_width.median():.3f}, largest {half_width.max():.3f}, {widest}){others}"
         )
+
+    def _covers_paper_grid(self) -> bool:
+        """Return whether all models drawn are reconstructed on the paper's whole grid."""
+        models = self.cells[self.cells["model"] != LAST_CLAUSE]
+        return bool(from_printed_tables(models).all()) and coverage(models)[0] == len(PAPER_GRID)
 
     def _describe_course(self, panel: Panel, accuracy: pd.DataFrame) -> str:
         """Return the median accuracy at each level of a panel."""
@@ -202,21 +235,52 @@ class PaperFigure:
         reconstructions, and the share out of context if it is marked; None where a number is not known.
         """
         sums = self.cells.groupby("model")[["correct", "total"]].sum()
-        score, places = sums["correct"] / sums["total"], {model: place for place, model in enumerate(self.pens)}
+        score, places = (
+            sums["correct"] / sums["total"],
+            {model: place for place, model in enumerate(self.pens)},
+        )
+        names = display_names(self.pens)
         models = [
-            {"name": format_name(name), "family": pen.family, "color": pen.color, "own": pen.own, "score": score[name]}
+            {
+                "name": names[name],
+                "family": pen.family,
+                "color": pen.color,
+                "own": pen.own,
+                "score": score[name],
+            }
             for name, pen in self.pens.items()
         ]
         panels = []
         for panel, accuracy in zip(self.panels, self.accuracies, strict=True):
-            columns = ["model", panel.across, "total", "correct", "accuracy", "low", "high", "lowest", "highest", "out"]
+            columns = [
+                "model",
+                panel.across,
+                "total",
+                "correct",
+                "accuracy",
+                "low",
+                "high",
+                "lowest",
+                "highest",
+                "out",
+            ]
             rows = [
-                [places[model], level, n, k, *(None if pd.isna(share) else round(share, 4) for share in shares)]
-                for model, level, n, k, *shares in accuracy.reindex(columns=columns).itertuples(index=False)
+                [
+                    places[model],
+                    level,
+                    n,
+                    k,
+                    *(None if pd.isna(share) else round(share, 4) for share in shares),
+                ]
+                for model, level, n, k, *shares in accuracy.reindex(columns=columns).itertuples(
+                    index=False
+                )
             ]
             label = AXES[panel.across][1].replace(r"$\rho$", "ρ").replace("$", "")
             told = {"across": panel.across, "label": label, "title": panel.title.replace("$", "")}
-            panels.append(told | {"rows": rows, "fixed": {panel.at: panel.level} if panel.at else {}})
+            panels.append(
+                told | {"rows": rows, "fixed": {panel.at: panel.level} if panel.at else {}}
+            )
         return {"models": models, "panels": panels}
 
     # ---- drawn ----
@@ -226,16 +290,27 @@ class PaperFigure:
         lines = len(self.pens) if large else -(-len(self.pens) // _LEGEND_COLUMNS)
         height = max(5.6, 0.5 + _LINE_IN * lines) if large else 4.3 + _LINE_IN * lines
         with mpl.rc_context(STYLE):
-            figure = Figure(figsize=(WIDTH_IN, height), layout=(layout := ConstrainedLayoutEngine()))
+            figure = Figure(
+                figsize=(WIDTH_IN, height), layout=(layout := ConstrainedLayoutEngine())
+            )
             axes = figure.subplots(1, len(self.panels), sharey=True, squeeze=False)[0]
             for ax, panel, accuracy in zip(axes, self.panels, self.accuracies, strict=True):
                 (self._draw_levels if large else self._draw_lines)(ax, panel, accuracy)
             axes[0].set_ylabel("Mean accuracy")
             if large:  # in the order of the lines' ends
-                last = self.accuracies[0].groupby("model")["accuracy"].last().sort_values(ascending=False)
-                _draw_legend(figure, [self.pens[name] for name in last.index], "outside right center", 1)
+                last = (
+                    self.accuracies[0]
+                    .groupby("model")["accuracy"]
+                    .last()
+                    .sort_values(ascending=False)
+                )
+                _draw_legend(
+                    figure, [self.pens[name] for name in last.index], "outside right center", 1
+                )
             else:
-                _draw_legend(figure, list(self.pens.values()), "outside lower center", _LEGEND_COLUMNS)
+                _draw_legend(
+                    figure, list(self.pens.values()), "outside lower center", _LEGEND_COLUMNS
+                )
             layout.execute(figure)
             figure.set_layout_engine("none")  # once is enough
             # it stays where it is when `save_figure` adds a strip below
@@ -252,7 +327,15 @@ class PaperFigure:
             rows = accuracy[accuracy["model"] == name]
             x = rows[panel.across]
             if self.banded:
-                ax.fill_between(x, rows["lowest"], rows["highest"], color=pen.color, alpha=0.08, linewidth=0, zorder=1)
+                ax.fill_between(
+                    x,
+                    rows["lowest"],
+                    rows["highest"],
+                    color=pen.color,
+                    alpha=0.08,
+                    linewidth=0,
+                    zorder=1,
+                )
             _draw_course(ax, x, rows["accuracy"], pen, rows["marked"])
 
     def _draw_levels(self, ax: Axes, panel: Panel, accuracy: pd.DataFrame) -> None:
@@ -265,7 +348,15 @@ class PaperFigure:
             _draw_course(ax, x, y, pen, rows["marked"], strength=0.45)
             ax.vlines(x, rows["low"], rows["high"], **pen.line() | {"linestyle": "-"})
             if self.banded:
-                ax.vlines(x, rows["lowest"], rows["highest"], color=pen.color, alpha=0.25, linewidth=5, zorder=1)
+                ax.vlines(
+                    x,
+                    rows["lowest"],
+                    rows["highest"],
+                    color=pen.color,
+                    alpha=0.25,
+                    linewidth=5,
+                    zorder=1,
+                )
 
     def _set_levels(self, ax: Axes, panel: Panel) -> dict[int, int]:
         """Lay out both axes; return the place of each level in a large panel, where they are equally spaced."""
@@ -274,7 +365,10 @@ class PaperFigure:
             if panel.across == "N":
                 ax.set_xscale("log")
                 ax.minorticks_off()
-            labels = [f"{level:g}" if level not in (10, 90) or panel.across != "ratio_pct" else "" for level in levels]
+            labels = [
+                f"{level:g}" if level not in (10, 90) or panel.across != "ratio_pct" else ""
+                for level in levels
+            ]
             ax.set_xticks(levels, labels)
             ax.margins(x=0.06)
         else:
@@ -299,21 +393,41 @@ def _draw_course(ax: Axes, x, y, pen: Pen, marked, strength: float = 1.0) -> Non
     ax.plot(x, y, **pen.line(), alpha=1.0 if pen.own else strength)
     ax.plot(x, y, **pen.dots())
     if (hollow := np.asarray(marked, bool)).any():
-        look = pen.dots() | {"markerfacecolor": "white", "markeredgecolor": pen.color, "markeredgewidth": 0.9}
+        look = pen.dots() | {
+            "markerfacecolor": "white",
+            "markeredgecolor": pen.color,
+            "markeredgewidth": 0.9,
+        }
         ax.plot(np.asarray(x)[hollow], np.asarray(y)[hollow], **look)
 
 
 def _sideways(accuracy: pd.DataFrame, drawn: dict[str, Pen]) -> dict[str, float]:
     """Return how far beside its level each model stands; ranks times the golden ratio keep neighbours in rank apart."""
-    ranked = accuracy.groupby("model")["accuracy"].mean().loc[list(drawn)].sort_values(kind="stable").index
+    ranked = (
+        accuracy.groupby("model")["accuracy"]
+        .mean()
+        .loc[list(drawn)]
+        .sort_values(kind="stable")
+        .index
+    )
     golden = (np.arange(len(ranked)) * (np.sqrt(5) - 1) / 2) % 1
     slots = np.argsort(np.argsort(golden)) + 0.5
     return dict(zip(ranked, 0.7 * (slots / len(ranked) - 0.5), strict=True))
 
 
 def _draw_legend(figure: Figure, drawn: list[Pen], place: str, columns: int) -> None:
-    handles: list[Any] = [(Line2D([], [], **pen.line()), Line2D([], [], **pen.dots())) for pen in drawn]
-    style: dict[str, Any] = {"ncols": columns, "frameon": False, "labelspacing": 0.3, "handlelength": 2.4, "loc": place}
+    handles: list[Any] = [
+        (Line2D([], [], **pen.line()), Line2D([], [], **pen.dots())) for pen in drawn
+    ]
+    style: dict[str, Any] = {
+        "ncols": columns,
+        "frameon": False,
+        "labelspacing": 0.3,
+        "handlelength": 2.4,
+        "loc": place,
+    }
     legend = figure.legend(handles, ["" for _ in drawn], fontsize=_LABEL_SIZE, **style)
     for text, pen in zip(legend.get_texts(), drawn, strict=True):
-        text.set(text=pen.label, parse_math=False)  # as it is: matplotlib leaves out _names, reads $math$
+        text.set(
+            text=pen.label, parse_math=False
+        )  # as it is: matplotlib leaves out _names, reads $math$

@@ -49,7 +49,9 @@ def run_notebook(source: str | Path, target: str | Path, parameters: Mapping[str
     notebook = _read(source)
     _check_parameters(source, notebook, parameters)
     values = {
-        name: Path(os.path.relpath(value, source.parent)).as_posix() if isinstance(value, Path) else value
+        name: Path(os.path.relpath(value, source.parent)).as_posix()
+        if isinstance(value, Path)
+        else value
         for name, value in parameters.items()
     }
     failed = target.with_suffix(".failed.ipynb")
@@ -65,7 +67,9 @@ def run_notebook(source: str | Path, target: str | Path, parameters: Mapping[str
             )  # fmt: skip
         except PapermillExecutionError as error:
             write_whole(failed, _tidy(executed, values, made_from))
-            defaults = next(place for place, cell in enumerate(notebook.cells) if "parameters" in _tags(cell))
+            defaults = next(
+                place for place, cell in enumerate(notebook.cells) if "parameters" in _tags(cell)
+            )
             number = error.cell_index + 1 - (1 if values and error.cell_index > defaults else 0)
             message = f"{error.ename}: {error.evalue}"
             if len(message) > _MESSAGE_CHARS:
@@ -83,14 +87,20 @@ def _read(source: Path) -> NotebookNode:
     try:
         notebook = nbformat.read(source, as_version=4)
     except Exception as error:  # nbformat raises many types, most of them undocumented
-        raise ValueError(f"{source} is not a readable notebook ({error}); check the name and the file") from None
+        raise ValueError(
+            f"{source} is not a readable notebook ({error}); check the name and the file"
+        ) from None
     count = sum("parameters" in _tags(cell) for cell in notebook.cells)
     if count != 1:
-        raise ValueError(f"{source.name} has {count} cells tagged 'parameters'; tag the one that sets the defaults")
+        raise ValueError(
+            f"{source.name} has {count} cells tagged 'parameters'; tag the one that sets the defaults"
+        )
     return notebook
 
 
-def _check_parameters(source: Path, notebook: NotebookNode, parameters: Mapping[str, object]) -> None:
+def _check_parameters(
+    source: Path, notebook: NotebookNode, parameters: Mapping[str, object]
+) -> None:
     known = set(papermill.inspect_notebook(notebook))
     unknown = sorted(set(parameters) - known)
     if unknown:
@@ -110,7 +120,10 @@ def _tidy(executed: Path, values: Mapping[str, object], made_from: str) -> str:
         cell.metadata.pop("execution", None)
         if _INJECTED in _tags(cell):
             cell.id = _INJECTED
-            cell.metadata["tags"] = [_INJECTED, "hide-input" if values.keys() > {"build"} else "remove-cell"]
+            cell.metadata["tags"] = [
+                _INJECTED,
+                "hide-input" if values.keys() > {"build"} else "remove-cell",
+            ]
         elif "papermill-error-cell-tag" in _tags(cell):
             cell.id = f"error-{number}"
     return nbformat.writes(notebook) + "\n"
@@ -140,7 +153,9 @@ class _Shell(InteractiveShell):
     errors: Any = List()
 
     def _showtraceback(self, etype, evalue, stb) -> None:
-        self.errors.append(new_output("error", ename=etype.__name__, evalue=str(evalue), traceback=stb))
+        self.errors.append(
+            new_output("error", ename=etype.__name__, evalue=str(evalue), traceback=stb)
+        )
 
 
 class _Here(Engine):
@@ -149,18 +164,24 @@ class _Here(Engine):
     @classmethod
     def execute_managed_notebook(cls, nb_man, kernel_name, **options) -> None:
         nb_man.nb.metadata["language_info"] = _LANGUAGE
-        shell = _Shell.instance(displayhook_class=_Hook, config=Config(HistoryManager={"enabled": False}))
+        shell = _Shell.instance(
+            displayhook_class=_Hook, config=Config(HistoryManager={"enabled": False})
+        )
         try:
             for place, cell in enumerate(nb_man.nb.cells):
                 if cell.cell_type == "code" and cell.source.strip():
                     nb_man.cell_start(cell, place)
                     with capture_output() as said:
-                        cell.execution_count = shell.run_cell(cell.source, store_history=True).execution_count
+                        cell.execution_count = shell.run_cell(
+                            cell.source, store_history=True
+                        ).execution_count
                     for name in ("stdout", "stderr"):
                         if text := getattr(said, name):
                             cell.outputs.append(new_output("stream", name=name, text=text))
                     for one in said.outputs:
-                        cell.outputs.append(new_output("display_data", data=one.data, metadata=one.metadata or {}))
+                        cell.outputs.append(
+                            new_output("display_data", data=one.data, metadata=one.metadata or {})
+                        )
                     cell.outputs += shell.errors
                     nb_man.cell_complete(cell, place)
                     if shell.errors:

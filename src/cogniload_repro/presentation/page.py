@@ -3,7 +3,7 @@
 import html
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,29 +14,20 @@ import pandas as pd
 from myst_nb import glue
 
 from cogniload_repro.files import for_spreadsheet, write_whole
+from cogniload_repro.formats import display_names
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.models import NAMES
+from cogniload_repro.models import BY_NAME, NAMES
 from cogniload_repro.presentation import markdown
+from cogniload_repro.presentation.evidence import EVIDENCE, judge_evidence, rests_on_paper
 from cogniload_repro.presentation.figures import PaperFigure
 from cogniload_repro.presentation.page_data import write_json
-from cogniload_repro.presentation.style import STYLE, save_figure
+from cogniload_repro.presentation.style import PHONE_IN, STYLE, save_figure
 from cogniload_repro.presentation.tables import Table, format_frame
 from cogniload_repro.published import load_claims
 from cogniload_repro.robustness.verdicts import Verdict
 from cogniload_repro.statistics.cell_tables import coverage, describe_cells, load_cells
+from cogniload_repro.statistics.reconstructions import from_printed_tables
 
-#: What a figure or table rests on: the colour and words of its badge, and the line in the exported picture.
-EVIDENCE = {
-    "": ("", "", ""),  # no data of models
-    "published": ("success", "published", "Numbers published in the paper"),
-    "independent": ("success", "independent", "Numbers published in the paper, compared with puzzles drawn here"),
-    "identified": ("success", "identified", "Identified from the published tables; reconstructed, not raw outputs"),
-    "bounded": ("warning", "bounded", "Bounds that the published tables set; no raw outputs"),
-    "not identified": ("danger", "not identified", "Not identified: over reconstructions, not raw outputs"),
-    "one reconstruction": ("danger", "one reconstruction, partial grid", "One reconstruction on a partial grid"),
-    "synthetic": ("danger", "synthetic", "Synthetic example, not a model's output"),
-    "outputs": ("info", "scored outputs", "Scored model outputs"),
-}
 MAX_COLUMNS = 8
 #: A cell that holds numbers alone, with signs, stars and units, as an interval or a share; or nothing.
 _NUMBERS = r"(?:[-+−–<>±\d.,e%*/() ]|to|of|no limit|nan)*"
@@ -63,37 +54,65 @@ class Fragment:
 class Page:
     """The page of one notebook over a build folder (its ``cells.parquet`` and the like).
 
-    Sets the plot style for the whole notebook, seaborn's figures included. Only `figure` shows a figure. A caption is
-    MyST Markdown, in which other people's text goes through `markdown.escape`; ``evidence`` is a key of `EVIDENCE`, or
-    "" for what shows no data of models; ``name`` is the label for references and the stem of the files.
+    Sets the plot style for the whole notebook, seaborn's figures included. Only `figure` shows a
+    figure. A caption is MyST Markdown, in which other people's text goes through `markdown.escape`;
+    ``name`` is the label for references and the stem of the files.
+
+    ``evidence`` says what the numbers of a figure or table are if the chapter shows the paper's
+    models on its whole grid: a key of `EVIDENCE`, or a table with the column ``identified``; "" for
+    what shows no data of models. The badge follows the cells that the chapter took with `cells`, or
+    those given: scored answers are outputs, a part of the grid is one reconstruction, and neither
+    names a table of the paper as its ``source``.
     """
 
     def __init__(self, build: str | Path):
         self.build = Path(build)
+        self._cells: pd.DataFrame | None = None
         mpl.use("agg")
         mpl.rcParams.update(STYLE)
 
     @cached_property
-    def cells(self) -> pd.DataFrame:
-        """Return the build's cells (`load_cells`)."""
+    def _build_cells(self) -> pd.DataFrame:
         return load_cells(self.build)
+
+    def cells(self, models: Collection[str] | str | None = None) -> pd.DataFrame:
+        """Return the cells of the chapter's models, on which its badges rest.
+
+        Without names they are the paper's models if the build has any, else all of its models.
+        """
+        if models is not None:
+            self._cells = load_cells(self.build, models)
+        else:
+            paper = self._build_cells["model"].isin(NAMES)
+            chosen = self._build_cells[paper] if paper.any() else self._build_cells
+            self._cells = chosen.reset_index(drop=True)
+        return self._cells
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """Return what each model is called on this page, the paper's by the names of its figures."""
+        paper = {name: model.label for name, model in BY_NAME.items()}
+        return display_names(self._build_cells["model"]) | paper
 
     @cached_property
     def complete(self) -> bool:
-        """Return whether the build holds what statements on the paper need: its 22 models on its whole grid."""
-        own = self.cells[self.cells["model"].isin(NAMES)]
-        return own["model"].nunique() == len(NAMES) and coverage(own)[0] == len(PAPER_GRID)
+        """Return whether statements on the paper can rest on the build: its 22 models on its whole grid."""
+        paper = self._build_cells[self._build_cells["model"].isin(NAMES)]
+        has_models = paper["model"].nunique() == len(NAMES)
+        return has_models and coverage(paper)[0] == len(PAPER_GRID)
 
     @cached_property
     def paper(self) -> pd.DataFrame:
         """Return the cells of the paper's 22 models that statements rest on: the build's, else committed ones."""
-        cells = self.cells if self.complete else load_cells()
+        cells = self._build_cells if self.complete else load_cells()
         return cells[cells["model"].isin(NAMES)].reset_index(drop=True)
 
     @property
     def covers(self) -> str:
         """Return the sentence that takes the place of statements on the paper in a build that is not complete."""
-        models, (fewest, most) = self.cells["model"].nunique(), coverage(self.cells)
+        cells = self._build_cells
+        models = cells["model"].nunique()
+        fewest, most = coverage(cells)
         some = f"{most}" if fewest == most else f"{fewest} to {most}"
         return (
             f"This build holds {models:,} model{'s' * (models != 1)} on {some} of the grid's {len(PAPER_GRID)} cells; "
@@ -113,7 +132,9 @@ class Page:
             return self.sentence(self.covers)
         lines = ["| Claim | Verdict | Evidence |", "|:--|:--|:--|"]
         for claim, verdict, *more in rows:
-            lines.append(f"| {claim} | {verdict.word} | {'; '.join(filter(None, [verdict.evidence, *more]))} |")
+            lines.append(
+                f"| {claim} | {verdict.word} | {'; '.join(filter(None, [verdict.evidence, *more]))} |"
+            )
         return Fragment("\n".join(lines), pd.DataFrame(rows).to_html(index=False))
 
     def state(self, key: str, text: str) -> Fragment:
@@ -131,12 +152,12 @@ class Page:
     @property
     def reconstructed(self) -> bool:
         """Return whether the counts of the paper's models are a reconstruction."""
-        return self.cells.attrs.get("provenance") == "reconstructed"
+        return bool(from_printed_tables(self._build_cells).any())
 
     @property
     def note(self) -> str:
         """Return the line that says where the build's counts come from and how much of the grid they cover."""
-        return describe_cells(self.cells)
+        return describe_cells(self._build_cells)
 
     def facts(self, **facts: object) -> None:
         """Keep values, formatted by the caller, for ``{glue:text}`` in the page's sentences."""
@@ -147,26 +168,38 @@ class Page:
         """Keep every number that the paper's prose states, under its id in ``claims.csv``, for ``{glue:text}``."""
         self.facts(**load_claims().set_index("id")["value"])
 
-    def badge(self, evidence: str) -> str:
-        """Return the badge of a figure or table as Markdown."""
-        color, words, _ = EVIDENCE[self._evidence(evidence)]
-        return f"{{bdg-{color}}}`{words}`" if words else ""
-
     def figure(
-        self, figure: Any, name: str, *, caption: str, alt: str, evidence: str, data: Mapping[str, Any] | None = None
+        self,
+        figure: Any,
+        name: str,
+        *,
+        caption: str,
+        alt: str,
+        evidence: str | pd.DataFrame,
+        source: str = "",
+        cells: pd.DataFrame | None = None,
+        data: Mapping[str, Any] | None = None,
     ) -> Fragment:
-        """Save a figure, or seaborn's grid, as PNG and SVG; return it with badge, caption, description and downloads.
+        """Save a figure, or seaborn's grid, as PNG and SVG; return it with badge, caption and downloads.
 
-        ``alt`` says what it shows to readers who do not see it; from ``data`` the page draws a figure in its place.
+        ``alt`` says what it shows to readers who do not see it; from ``data`` the page draws a
+        figure in its place.
         """
-        png, svg = save_figure(figure.figure, self.build / "figures" / name, EVIDENCE[self._evidence(evidence)][2])
-        caption = f"{self.badge(evidence)} {caption}".strip()
-        parts = [markdown.picture(f"../figures/{svg.name}", name, caption=caption, alt=alt), _list_downloads(png, svg)]
+        kind = self._kind(evidence, cells)
+        png, svg = save_figure(figure.figure, self.build / "figures" / name, EVIDENCE[kind].line)
+        caption = _caption(kind, caption, source)
+        wide = figure.figure.get_figwidth() > PHONE_IN
+        path = f"../figures/{svg.name}"
+        image = markdown.picture(path, name, caption=caption, alt=alt, wide=wide)
+        parts = [image, _list_downloads(png, svg)]
         shown = html.escape(markdown.unescape(caption))
-        image = f'<img src="{html.escape(os.path.relpath(svg))}" alt="{html.escape(alt)}" width="760">'
+        path = html.escape(os.path.relpath(svg))
+        image = f'<img src="{path}" alt="{html.escape(alt)}" width="760">'
         if data:  # below the picture, where the page draws its interactive figure; its label as it stands in the page
             script = f'<script type="application/json">{write_json(data)}</script>'
-            place = f'<div class="figure-answers" data-figure="{name.replace("_", "-")}">{script}</div>'
+            place = (
+                f'<div class="figure-answers" data-figure="{name.replace("_", "-")}">{script}</div>'
+            )
             parts.append(f"```{{raw}} html\n{place}\n```")
         return Fragment("\n\n".join(parts), f"{image}<p>{shown}</p>")
 
@@ -176,51 +209,70 @@ class Page:
         name: str,
         *,
         caption: str,
-        evidence: str,
-        columns: Mapping[str | tuple[str, ...], tuple[str, Callable[..., str] | str | int]] | None = None,
+        evidence: str | pd.DataFrame,
+        source: str = "",
+        cells: pd.DataFrame | None = None,
+        columns: Mapping[str | tuple[str, ...], tuple[str, Callable[..., str] | str | int]]
+        | None = None,
         csv: bool = False,
         empty: str = "Nothing to show.",
     ) -> Fragment:
         """Return a frame, without its index, as a table with badge and caption; text in it is escaped.
 
-        ``columns`` maps a column, or several, to heading and format (`tables.format_frame`); without it all are shown,
-        with ``$...$`` in their names as math. ``csv`` offers the whole frame, unformatted; ``empty`` takes the place of
-        a table without rows.
+        ``columns`` maps a column, or several, to heading and format (`tables.format_frame`);
+        without it all are shown, with ``$...$`` in their names as math. ``csv`` offers the whole
+        frame, unformatted; ``empty`` takes the place of a table without rows.
         """
         shown = frame if columns is None else format_frame(frame, columns)
         if len(shown.columns) > MAX_COLUMNS:
-            raise ValueError(f"table {name} has {len(shown.columns)} columns; show {MAX_COLUMNS} and offer csv=True")
+            raise ValueError(
+                f"table {name} has {len(shown.columns)} columns; "
+                f"show {MAX_COLUMNS} and offer csv=True"
+            )
         if shown.empty:
             return self.sentence(empty, name)
-        caption = f"{self.badge(evidence)} {caption}".strip()
-        texts = [shown.iloc[:, place].astype("str").str for place in range(shown.shape[1])]  # names may repeat
-        right = [name for name, text in zip(shown.columns, texts, strict=True) if text.fullmatch(_NUMBERS).all()]
-        source = f"<p>{html.escape(markdown.unescape(caption))}</p>{shown.to_html(index=False)}"
-        fragment = Fragment(markdown.table(shown, caption, name=name, right=right), source)
+        caption = _caption(self._kind(evidence, cells), caption, source)
+        right = []
+        for place, heading in enumerate(shown.columns):  # headings may repeat
+            texts = shown.iloc[:, place].astype("str")
+            if texts.str.fullmatch(_NUMBERS).all():
+                right.append(heading)
+        plain = f"<p>{html.escape(markdown.unescape(caption))}</p>{shown.to_html(index=False)}"
+        fragment = Fragment(markdown.table(shown, caption, name=name, right=right), plain)
         return fragment + self.csv(frame, name, "the whole table") if csv else fragment
 
     def paper_figure(
-        self, name: str, cells: pd.DataFrame | None = None, *, evidence: str, live: bool = True
+        self,
+        name: str,
+        cells: pd.DataFrame,
+        *,
+        evidence: str | pd.DataFrame,
+        live: bool = True,
     ) -> Fragment:
-        """Draw one of the paper's figures (a key of `figures.FIGURES`) from the page's cells."""
-        cells = self.cells if cells is None else cells
-        number, origin = name.removeprefix("figure"), self.cells.attrs["provenance"]
-        shown = PaperFigure(name, cells, origin)
+        """Draw one of the paper's figures (a key of `figures.FIGURES`) from cells."""
+        number = name.removeprefix("figure")
+        figure = PaperFigure(name, cells)
         return self.figure(
-            shown.draw(),
+            figure.draw(),
             name,
-            caption=f"Figure {number}, recomputed. {shown.caption()}.",
-            alt=shown.describe(),
+            caption=f"Figure {number}, recomputed. {figure.caption()}.",
+            alt=figure.describe(),
             evidence=evidence,
-            data=shown.data() if live else None,
+            data=figure.data() if live else None,
         )
 
-    def paper_table(self, table: Table, *, evidence: str) -> Fragment:
-        """Save one of the paper's tables as CSV and LaTeX and return it with badge, caption and downloads."""
-        files = table.save(self.build / "tables", EVIDENCE[self._evidence(evidence)][2])
+    def paper_table(
+        self, table: Table, *, evidence: str | pd.DataFrame, made: str = "recomputed"
+    ) -> Fragment:
+        """Save one of the paper's tables as CSV and LaTeX and return it with badge and downloads."""
+        kind = self._kind(evidence)
+        files = table.save(self.build / "tables", EVIDENCE[kind].line)
         known = re.fullmatch(r"table(\d+)", table.name)
-        caption = f"{self.badge(evidence)} {f'Table {known[1]}, recomputed.' if known else ''}".strip()
-        return Fragment(f"{table.to_myst(caption)}\n\n{_list_downloads(*files)}", table.frame.to_html(index=False))
+        caption = _caption(kind, f"Table {known[1]}, {made}." if known else "", "")
+        return Fragment(
+            f"{table.to_myst(caption)}\n\n{_list_downloads(*files)}",
+            table.frame.to_html(index=False),
+        )
 
     def csv(self, frame: pd.DataFrame, name: str, what: str) -> Fragment:
         """Save a frame as ``tables/NAME.csv`` of the build and return a link to it."""
@@ -245,7 +297,9 @@ class Page:
         """Return text from a puzzle or a model as it is: escaped, wrapped, never interpreted."""
         marks = markdown.fence(text, "`")
         block = f"**{markdown.escape(title)}**\n\n{marks}{{code-block}} text\n:class: untrusted\n\n{text}\n{marks}"
-        return Fragment(block, f"<p><strong>{html.escape(title)}</strong></p><pre>{html.escape(text)}</pre>")
+        return Fragment(
+            block, f"<p><strong>{html.escape(title)}</strong></p><pre>{html.escape(text)}</pre>"
+        )
 
     def fold(self, fragment: Fragment, title: str) -> Fragment:
         """Return a fragment that shows only its title, our text, until it is opened."""
@@ -255,17 +309,22 @@ class Page:
             f"<details><summary>{html.escape(title)}</summary>{fragment.html}</details>",
         )
 
-    def _evidence(self, evidence: str) -> str:
-        """Return the evidence as this build has it: scored outputs identify nothing, a partial grid less."""
-        if evidence in ("", "published", "independent", "synthetic", "outputs"):
-            return evidence
-        if not self.reconstructed:
-            return "outputs"
-        partial = coverage(self.cells)[0] < len(PAPER_GRID)
-        return "one reconstruction" if partial and evidence == "identified" else evidence
+    def _kind(self, evidence: str | pd.DataFrame, cells: pd.DataFrame | None = None) -> str:
+        """Return the kind of evidence for the cells given, else for those of the chapter."""
+        return judge_evidence(evidence, self._cells if cells is None else cells)
+
+
+def _caption(kind: str, caption: str, source: str) -> str:
+    """Return a caption after its badge, with its source where tables of the paper are one."""
+    color, words, _ = EVIDENCE[kind]
+    badge = f"{{bdg-{color}}}`{words}`" if words else ""
+    named = f"Source: {source}." if source and rests_on_paper(kind) else ""
+    return " ".join(filter(None, [badge, caption, named]))
 
 
 def _list_downloads(*files: Path) -> str:
     """Return links to files of the build, named by their kind."""
-    links = [f"{{download}}`{_KINDS[file.suffix]} <../{file.parent.name}/{file.name}>`" for file in files]
+    links = [
+        f"{{download}}`{_KINDS[file.suffix]} <../{file.parent.name}/{file.name}>`" for file in files
+    ]
     return f":::{{div}} downloads\nDownload: {' · '.join(links)}\n:::"

@@ -13,7 +13,7 @@ from pyarrow.compute import field
 from scipy.stats import norm
 
 from cogniload_repro.endings import CONTEXT_TOKENS
-from cogniload_repro.formats import format_name
+from cogniload_repro.formats import display_names
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, order_models
 from cogniload_repro.presentation.style import pens
@@ -35,7 +35,9 @@ _ESCAPED = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&`\u2028\u2029
 
 def write_json(value: Any) -> str:
     """Return a value as JSON on one line that cannot end the element it stands in; numbers that are none are null."""
-    return json.dumps(_finite(value), ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_ESCAPED)
+    return json.dumps(
+        _finite(value), ensure_ascii=False, allow_nan=False, separators=(",", ":")
+    ).translate(_ESCAPED)
 
 
 def write_script(name: str, value: Any) -> str:
@@ -74,12 +76,13 @@ def workbench_data(build: str | Path | None = None) -> dict[str, Any]:
     places = pd.MultiIndex.from_frame(grid)
     tables = _count_tables(own, places) | _count_tables(others, places)
     models = []
+    names = display_names(cells["model"])
     for name, pen in pens(order_models(cells["model"])).items():
         rows = cells[cells["model"] == name]
         counts = rows.set_index(_GRID).reindex(places)
         known = "ctx" in counts and counts.loc[counts["total"] > 0, "ctx"].notna().all()
         models.append({
-            "name": format_name(name), "family": pen.family, "color": pen.color, "paper": name in BY_NAME,
+            "name": names[name], "family": pen.family, "color": pen.color, "paper": name in BY_NAME,
             "whole": (rows["total"] > 0).sum() == len(PAPER_GRID),
             "n": _whole(counts["total"]), "k": _whole(counts["correct"]),
             "ctx": _whole(counts["ctx"]) if known else None,
@@ -98,7 +101,10 @@ def workbench_data(build: str | Path | None = None) -> dict[str, Any]:
 def _count_tables(cells: pd.DataFrame, places: pd.MultiIndex) -> dict[str, list[list[int]]]:
     """Return the correct answers of every reconstruction at each place, for each reconstructed model."""
     theirs, found = cells[cells["model"].isin(reconstructed_models(cells))], {}
-    counts, at = committed_counts(theirs), places.get_indexer(pd.MultiIndex.from_frame(theirs[_GRID]))
+    counts, at = (
+        committed_counts(theirs),
+        places.get_indexer(pd.MultiIndex.from_frame(theirs[_GRID])),
+    )
     for model, rows in theirs.reset_index().groupby("model", observed=True).indices.items():
         tables = np.zeros((len(counts), len(places)), int)
         tables[:, at[rows]] = np.nan_to_num(counts[:, rows])
@@ -123,8 +129,13 @@ def explorer_data(build: str | Path) -> dict[str, Any]:
     build = Path(build)
     table = pd.read_parquet(build / "puzzles.parquet", columns=["name", *_CELL])
     names = table.groupby(_CELL).head(_PER_CELL)["name"].tolist()
-    with open_parquet(build / "puzzles.parquet") as file:  # in parts: all texts together fill the memory
-        parts = (pa.Table.from_batches([batch]).filter(field("name").isin(names)) for batch in file.iter_batches(500))
+    with open_parquet(
+        build / "puzzles.parquet"
+    ) as file:  # in parts: all texts together fill the memory
+        parts = (
+            pa.Table.from_batches([batch]).filter(field("name").isin(names))
+            for batch in file.iter_batches(500)
+        )
         chosen = pa.concat_tables(parts).to_pandas()
     puzzles = []
     for row in chosen.sort_values(_CELL, kind="stable").to_dict("records"):
@@ -132,11 +143,25 @@ def explorer_data(build: str | Path) -> dict[str, Any]:
             puzzle = parse_puzzle(row["text"])
         except ValueError:  # a puzzle of the reader that the parser does not understand
             continue
-        asked = {"poi": row["poi"], "gold": row["gold"], "domain": list(row["domain"]), "category": row["category"]}
-        entry = describe_puzzle(puzzle) | {"name": row["name"], "ratio_pct": row["ratio_pct"], "gold": row["gold"]}
-        entry["answers"] = [judge_answer(text, asked, **more) for text, more in prepare_answers(puzzle, asked)]
+        asked = {
+            "poi": row["poi"],
+            "gold": row["gold"],
+            "domain": list(row["domain"]),
+            "category": row["category"],
+        }
+        entry = describe_puzzle(puzzle) | {
+            "name": row["name"],
+            "ratio_pct": row["ratio_pct"],
+            "gold": row["gold"],
+        }
+        entry["answers"] = [
+            judge_answer(text, asked, **more) for text, more in prepare_answers(puzzle, asked)
+        ]
         puzzles.append(entry)
-    return {"phrases": {name: list(phrases) for name, phrases in PHRASES.items()}, "puzzles": puzzles}
+    return {
+        "phrases": {name: list(phrases) for name, phrases in PHRASES.items()},
+        "puzzles": puzzles,
+    }
 
 
 def describe_puzzle(puzzle: Puzzle) -> dict[str, Any]:
@@ -180,7 +205,9 @@ def prepare_answers(puzzle: Puzzle, asked: dict[str, Any]) -> Iterator[tuple[str
     yield right, {"title": title, "prompt_tokens": 0, "response_tokens": CONTEXT_TOKENS}
 
 
-def judge_answer(text: str, asked: dict[str, Any], title: str = "", **tokens: Any) -> dict[str, Any]:
+def judge_answer(
+    text: str, asked: dict[str, Any], title: str = "", **tokens: Any
+) -> dict[str, Any]:
     """Return an answer as the scorer sees it: bucket, the value that decided, and the place of its window, or -1.
 
     Of each of the three windows: start and end in the lower-case text, or itself where it is not in it, and the values
@@ -188,9 +215,15 @@ def judge_answer(text: str, asked: dict[str, Any], title: str = "", **tokens: An
     """
     verdict = explain_response(text, **asked, **tokens)
     windows = list(find_windows(text, asked["poi"], asked["category"]))
-    found = [[value for value in asked["domain"] if find_mention(value.lower(), window)] for window in windows]
+    found = [
+        [value for value in asked["domain"] if find_mention(value.lower(), window)]
+        for window in windows
+    ]
     starts = [text.lower().rfind(window) for window in windows]
-    places = [[at, at + len(window)] if at >= 0 else window for at, window in zip(starts, windows, strict=True)]
+    places = [
+        [at, at + len(window)] if at >= 0 else window
+        for at, window in zip(starts, windows, strict=True)
+    ]
     return {
         "title": title, "text": text, "bucket": verdict.bucket, "answer": verdict.answer,
         "window": windows.index(verdict.window) if verdict.window in windows and verdict.window else -1,

@@ -11,11 +11,13 @@ from matplotlib.style import library
 from matplotlib.transforms import Bbox
 
 from cogniload_repro.files import write_whole
-from cogniload_repro.formats import format_name
+from cogniload_repro.formats import display_names
 from cogniload_repro.models import BY_NAME
 
 #: Width of every picture: 8.5 pt text has 13 px on a page 750 px wide, and is still readable at 360 px.
 WIDTH_IN = 7.2
+#: Pictures up to this width are legible on a phone; wider ones scroll there.
+PHONE_IN = 4.5
 _DPI = 200
 _STRIP_IN = 0.24  # height of the line on the evidence
 STYLE = {
@@ -86,7 +88,13 @@ class Pen:
     def dots(self) -> dict:
         """Return matplotlib's properties for the points themselves; a triangle looks smaller than a disc."""
         size, order = (7.5, 8) if self.own else (4.6 if self.marker in "^v" else 3.8, 4)
-        look = {"color": self.color, "linestyle": "", "marker": self.marker, "markersize": size, "zorder": order}
+        look = {
+            "color": self.color,
+            "linestyle": "",
+            "marker": self.marker,
+            "markersize": size,
+            "zorder": order,
+        }
         return look | {"markeredgecolor": "white", "markeredgewidth": 0.4}
 
 
@@ -95,26 +103,45 @@ def pens(models: list[str]) -> dict[str, Pen]:
 
     A model of the paper has the same pen in every figure, whatever other models are there.
     """
-    families = {family: [m.name for m in BY_NAME.values() if m.family == family] for family in FAMILY_COLORS}
+    families = {
+        family: [m.name for m in BY_NAME.values() if m.family == family] for family in FAMILY_COLORS
+    }
     strangers = [name for name in models if name not in BY_NAME]
+    labels = display_names(models)
     chosen = {}
     for name in models:
         if model := BY_NAME.get(name):
             place = families[model.family].index(name)
-            look = (model.label, model.family, FAMILY_COLORS[model.family], _MARKERS[place], _DASHES[place])
+            look = (
+                model.label,
+                model.family,
+                FAMILY_COLORS[model.family],
+                _MARKERS[place],
+                _DASHES[place],
+            )
         else:
             place = strangers.index(name) % len(_OTHER_MARKERS)
-            look = (plain_label(name), OTHERS, OTHERS_COLOR, _OTHER_MARKERS[place], _DASHES[place])
+            look = (
+                plain_label(labels[name]),
+                OTHERS,
+                OTHERS_COLOR,
+                _OTHER_MARKERS[place],
+                _DASHES[place],
+            )
         chosen[name] = Pen(*look, own=model is None)
     return chosen
 
 
-def plain_label(name: str, longest: int = 18) -> str:
-    """Return a stranger's model name fit for a picture: one short line, without whoever serves it if that helps."""
-    line = format_name(name)
-    if len(line) > longest and (last := line.rpartition("/")[2].strip()):
-        line = last
-    return line if len(line) <= longest else line[: longest - 1] + "…"
+def plain_label(name: str, longest: int = 21) -> str:
+    """Return the name by which a model is shown as the label of a picture, where room is short.
+
+    Of a name with slashes the end is kept, which distinguishes models of one server.
+    """
+    if len(name) <= longest:
+        return name
+    if "/" in name:
+        return "…" + name[1 - longest :]
+    return name[: longest - 1] + "…"
 
 
 def save_figure(figure: Figure, stem: str | Path, source: str = "") -> tuple[Path, Path]:

@@ -10,6 +10,7 @@ import pandas as pd
 from cogniload_repro.files import ICLR2026, for_spreadsheet, write_whole
 from cogniload_repro.formats import (
     NONE,
+    display_names,
     format_beta,
     format_count,
     format_ecl50,
@@ -29,6 +30,7 @@ from cogniload_repro.puzzles.ontology import CATEGORIES, ontology
 from cogniload_repro.statistics.cell_tables import errors_by
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.fits import PAPER_TERMS, spread_terms
+from cogniload_repro.statistics.reconstructions import from_printed_tables
 
 _TOKENS = ("prompt_mean", "prompt_p90", "output_mean", "output_p90")
 _STARS = "*** $p < {2:g}$, ** $p < {1:g}$, * $p < {0:g}$.".format(*STAR_LEVELS)
@@ -60,7 +62,11 @@ class Table:
 
     def to_csv(self) -> str:
         """Return the numbers as CSV text."""
-        data = self.frame if self.data is None else self.data.assign(model=self.data["model"].map(format_name))
+        data = (
+            self.frame
+            if self.data is None
+            else self.data.assign(model=self.data["model"].map(format_name))
+        )
         return for_spreadsheet(data).to_csv(index=False, lineterminator="\n", float_format="%.6g")
 
     def to_latex(self, note: str = "") -> str:
@@ -68,12 +74,18 @@ class Table:
         shown = self.frame.rename(columns=HEADINGS)
         style = shown.style.hide(axis="index").format_index(axis="columns", escape="latex-math")
         numbers = [column for column in shown.columns if column != "Model"]
-        style = style.format(lambda text: re.sub(r"^-(?=\d)", "$-$", text), escape="latex-math", subset=numbers)
-        if "Model" in shown.columns:  # a name such as "[x]" would be read as an option of the line break before it
+        style = style.format(
+            lambda text: re.sub(r"^-(?=\d)", "$-$", text), escape="latex-math", subset=numbers
+        )
+        if (
+            "Model" in shown.columns
+        ):  # a name such as "[x]" would be read as an option of the line break before it
             guard = lambda name: "{}" + name if name.startswith(("[", "*")) else name  # noqa: E731
             style = style.format(guard, escape="latex", subset=["Model"])
         if self.bold is not None:
-            weights = self.bold.rename(columns=HEADINGS).replace({True: "font-weight: bold", False: ""})
+            weights = self.bold.rename(columns=HEADINGS).replace(
+                {True: "font-weight: bold", False: ""}
+            )
             style = style.apply(lambda _: weights, axis=None)
         return style.to_latex(
             hrules=True, convert_css=True, caption=f"{self.caption} {note}." if note else self.caption,
@@ -88,7 +100,11 @@ class Table:
             shown,
             f"{prefix} {markdown.escape(self.caption, math=True)}".strip(),
             name=self.name,
-            right=[HEADINGS.get(column, column) for column in self.frame.columns if column not in _WORDS],
+            right=[
+                HEADINGS.get(column, column)
+                for column in self.frame.columns
+                if column not in _WORDS
+            ],
             math=[column for column in shown.columns if column != HEADINGS["model"]],
             bold=self.bold,
         )
@@ -105,11 +121,17 @@ def table1() -> Table:
     Levels and the sizes of the ontology come from the definitions in use, the formulas from the paper's Table 1.
     """
     rows = pd.read_csv(ICLR2026 / "table1_parameters.csv", index_col="load_name")
-    rows["levels"] = [", ".join(map("{:g}".format, sorted(GRID[name].unique()))) for name in rows.index]
+    rows["levels"] = [
+        ", ".join(map("{:g}".format, sorted(GRID[name].unique()))) for name in rows.index
+    ]
     sizes = {"{people}": len(ontology().people), "{categories}": len(CATEGORIES)}
     for size, count in sizes.items():
         rows["definition"] = rows["definition"].str.replace(size, str(count), regex=False)
-    frame = rows[["symbol", "name", "levels", "definition", "load"]].reset_index(drop=True).astype("str")
+    frame = (
+        rows[["symbol", "name", "levels", "definition", "load"]]
+        .reset_index(drop=True)
+        .astype("str")
+    )
     return Table("table1", "Parameters of a puzzle.", frame)
 
 
@@ -118,9 +140,15 @@ def table2(fits: pd.DataFrame, points: pd.DataFrame) -> Table:
 
     The paper's regression makes Table 2, models in its order; another one a table of the same form, ``your_table2``.
     """
-    glm = spread_terms(fits).merge(points[["model", "ecl50", "nt50", "id50"]], on="model", how="left")
+    glm = spread_terms(fits).merge(
+        points[["model", "ecl50", "nt50", "id50"]], on="model", how="left"
+    )
     starred = _coefficients(glm)
-    forms = dict.fromkeys(starred, format_beta) | {"ecl50": format_ecl50, "nt50": format_point, "id50": format_point}
+    forms = dict.fromkeys(starred, format_beta) | {
+        "ecl50": format_ecl50,
+        "nt50": format_point,
+        "id50": format_point,
+    }
     known = [name for name in load_table("table2")["model"] if name in set(glm["model"])]
     ordered = known + [name for name in order_models(glm["model"]) if name not in known]
     glm = glm.set_index("model").loc[ordered].reset_index()
@@ -147,7 +175,11 @@ def table2(fits: pd.DataFrame, points: pd.DataFrame) -> Table:
 def table3(interactions: pd.DataFrame) -> Table:
     """Return Table 3 from `schemas.INTERACTIONS`: interaction coefficients and likelihood-ratio p-values with stars."""
     pairs = _coefficients(interactions)
-    forms = {name: form for beta, p in pairs.items() for name, form in ((beta, format_beta), (p, format_p))}
+    forms = {
+        name: form
+        for beta, p in pairs.items()
+        for name, form in ((beta, format_beta), (p, format_p))
+    }
     caption = (
         r"Interactions of $d$, $\log_{10} N$ and $\rho$ in a GLM that has them all and a quadratic term in "
         rf"$\rho$; $p_{{LR}}$ of the likelihood-ratio test that leaves one out. {_STARS}"
@@ -158,12 +190,16 @@ def table3(interactions: pd.DataFrame) -> Table:
 
 def table4(cells: pd.DataFrame) -> Table:
     """Return Table 4: error types by difficulty d, counts and accuracy in %, from a cells frame."""
-    return _error_table("table4", r"Error types by difficulty $d$ and model, over all $N$ and $\rho$.", cells, "d")
+    return _error_table(
+        "table4", r"Error types by difficulty $d$ and model, over all $N$ and $\rho$.", cells, "d"
+    )
 
 
 def table5(cells: pd.DataFrame) -> Table:
     """Return Table 5: error types by length N, counts and accuracy in %, from a cells frame."""
-    return _error_table("table5", r"Error types by task length $N$ and model, over all $d$ and $\rho$.", cells, "N")
+    return _error_table(
+        "table5", r"Error types by task length $N$ and model, over all $d$ and $\rho$.", cells, "N"
+    )
 
 
 def _error_table(name: str, caption: str, cells: pd.DataFrame, load: str) -> Table:
@@ -171,21 +207,31 @@ def _error_table(name: str, caption: str, cells: pd.DataFrame, load: str) -> Tab
 
     The caption tells how many answers lack token counts; of cells that lack only some, nobody knows how many.
     """
-    counts, tokens = errors_by(cells, load), cells.columns.intersection(["prompt_mean", "output_mean"])
-    untested = cells.loc[cells[tokens].isna().any(axis=1), "total"].sum() if len(tokens) == 2 else 0
+    counts = errors_by(cells, load)
+    scored = cells[~from_printed_tables(cells)]
+    tokens = scored.columns.intersection(["prompt_mean", "output_mean"])
+    untested = scored.loc[scored[tokens].isna().any(axis=1), "total"].sum()
     if untested:
-        total = cells["total"].sum()
+        total = scored["total"].sum()
         share = f"The {total:,}" if untested == total else f"At least {untested:,} of {total:,}"
-        caption += f" {share} answers lack token counts; the context limit was not tested for these."
-    order = sorted(order_models(counts["model"]), key=lambda name: (name not in BY_NAME, name.casefold()))
+        caption += (
+            f" {share} answers lack token counts; the context limit was not tested for these."
+        )
+    order = sorted(
+        order_models(counts["model"]), key=lambda name: (name not in BY_NAME, name.casefold())
+    )
     counts = counts.sort_values("model", key=lambda names: names.map(order.index), kind="stable")
-    forms = {column: (column, format_name if column == "model" else format_count) for column in counts.columns}
-    return Table(name, caption, format_frame(counts, forms))
+    names = display_names(counts["model"])
+    forms: dict = dict.fromkeys(counts.columns, format_count) | {"model": names.get}
+    headed = {column: (column, form) for column, form in forms.items()}
+    return Table(name, caption, format_frame(counts, headed))
 
 
 def table6(aic: pd.DataFrame) -> Table:
     """Return Table 6 from `schemas.AIC`: AIC without and with the quadratic term; bold where p < 0.05, as printed."""
-    frame = _print_rows(aic, dict.fromkeys(("p_lr", "aic_linear", "aic_quadratic"), format_thousandths), {})
+    frame = _print_rows(
+        aic, dict.fromkeys(("p_lr", "aic_linear", "aic_quadratic"), format_thousandths), {}
+    )
     bold = pd.DataFrame(False, index=frame.index, columns=frame.columns)
     gain = (aic["status"] == "ok").to_numpy() & (aic["p_lr"] < STARRED).to_numpy()
     bold.loc[gain, ["p_lr", "aic_quadratic"]] = True
@@ -199,9 +245,16 @@ def token_table(stats: pd.DataFrame, N: int) -> Table:
     "--" stands where no count is known, no row for models without answers.
     """
     rows = stats[stats["N"] == N]
-    texts = rows[["model", "d"]].assign(text=[format_tokens(*counts) for counts in rows[[*_TOKENS]].to_numpy(float)])
-    frame = texts.pivot_table("text", "model", "d", aggfunc="first").reindex(order_models(rows["model"])).fillna(NONE)
-    frame = frame.rename(columns="d={}".format).rename_axis(columns=None).rename(format_name).rename_axis("model")
+    texts = rows[["model", "d"]].assign(
+        text=[format_tokens(*counts) for counts in rows[[*_TOKENS]].to_numpy(float)]
+    )
+    frame = (
+        texts.pivot_table("text", "model", "d", aggfunc="first")
+        .reindex(order_models(rows["model"]))
+        .fillna(NONE)
+    )
+    frame = frame.rename(columns="d={}".format).rename_axis(columns=None)
+    frame = frame.rename(display_names(frame.index)).rename_axis("model")
     caption = (
         f"Tokens of prompts (P) and outputs (O) at $N = {N}$ by model and $d$: mean, and 90th percentile in "
         "brackets (? where unknown)."
@@ -209,11 +262,14 @@ def token_table(stats: pd.DataFrame, N: int) -> Table:
     if rows.empty:
         caption += " There are no answers at this length."
     name = TOKEN_TABLES.get(N, f"tokens_N{N}")
-    return Table(name, caption, frame.reset_index().astype("str"), data=rows[["model", "N", "d", *_TOKENS]])
+    return Table(
+        name, caption, frame.reset_index().astype("str"), data=rows[["model", "N", "d", *_TOKENS]]
+    )
 
 
 def format_frame(
-    frame: pd.DataFrame, columns: Mapping[str | tuple[str, ...], tuple[str, Callable[..., str] | str | int]]
+    frame: pd.DataFrame,
+    columns: Mapping[str | tuple[str, ...], tuple[str, Callable[..., str] | str | int]],
 ) -> pd.DataFrame:
     """Return columns of a frame as text, in the order of the mapping; unknown numbers are "--".
 
@@ -227,7 +283,9 @@ def format_frame(
     """
     shown = {}
     for names, (heading, form) in columns.items():
-        values = zip(*(frame[name] for name in ([names] if isinstance(names, str) else names)), strict=True)
+        values = zip(
+            *(frame[name] for name in ([names] if isinstance(names, str) else names)), strict=True
+        )
         shown[heading] = [_write(own, form) for own in values]
     return pd.DataFrame(shown, dtype="str")
 
@@ -236,13 +294,21 @@ def _write(values: tuple, form: Callable[..., str] | str | int) -> str:
     if callable(form):
         return form(*values)
     if isinstance(form, int):
-        return format_number(values[0], form) if len(values) == 1 else format_range(values[0], values[1], form)
+        return (
+            format_number(values[0], form)
+            if len(values) == 1
+            else format_range(values[0], values[1], form)
+        )
     return NONE if pd.isna(values[0]) else format(values[0], form)
 
 
 def _coefficients(results: pd.DataFrame) -> dict[str, str]:
     """Return the column of each term's coefficient, and of its p-value, in the order they stand."""
-    pairs = {column: column.replace("beta_", "p_", 1) for column in results.columns if column.startswith("beta_")}
+    pairs = {
+        column: column.replace("beta_", "p_", 1)
+        for column in results.columns
+        if column.startswith("beta_")
+    }
     return {beta: p for beta, p in pairs.items() if p in results.columns}
 
 
@@ -254,15 +320,22 @@ def _print_rows(
     A fit that failed prints its status and no number, a p-value that is not identified "--".
     """
     rows = []
+    names = display_names(results["model"])
     for row in results.to_dict("records"):
         printed = [row["status"], *[""] * (len(forms) - 1)]
         if row["status"] == "ok":
             unknown = [name.startswith("p_") and pd.isna(row[name]) for name in forms]
-            marks = [stars(row[starred[name]]) if name in starred and row[starred[name]] >= 0 else "" for name in forms]
+            marks = [
+                stars(row[starred[name]]) if name in starred and row[starred[name]] >= 0 else ""
+                for name in forms
+            ]
             try:
-                numbers = [NONE if no else forms[name](row[name]) for name, no in zip(forms, unknown, strict=True)]
+                numbers = [
+                    NONE if no else forms[name](row[name])
+                    for name, no in zip(forms, unknown, strict=True)
+                ]
             except ValueError as error:
                 raise ValueError(f"model {row['model']!r}: {error}") from None
             printed = list(map(str.__add__, numbers, marks))
-        rows.append([format_name(row["model"]), *printed])
+        rows.append([names[row["model"]], *printed])
     return pd.DataFrame(rows, columns=["model", *forms], dtype="str")

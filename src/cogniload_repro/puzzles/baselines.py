@@ -10,7 +10,7 @@ from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.puzzles.parse import read_question
 from cogniload_repro.puzzles.puzzle import clauses
 from cogniload_repro.puzzles.sets import read_puzzles
-from cogniload_repro.storage import read_metadata, write_table
+from cogniload_repro.storage import write_table
 
 _KEYS = [
     "name",
@@ -77,9 +77,7 @@ def baselines(puzzles: pd.DataFrame | str | Path) -> pd.DataFrame:
 
 def write_baselines(puzzles: Path, target: Path) -> None:
     """Write the baselines of a puzzles table as a table of a build."""
-    metadata = read_metadata(puzzles)
-    scores = baselines(puzzles)
-    write_table(target, scores, {"provenance": metadata["provenance"]})
+    write_table(target, baselines(puzzles))
 
 
 def find_last_value(text: str, category: str) -> str | None:

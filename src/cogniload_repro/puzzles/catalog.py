@@ -197,11 +197,13 @@ def _compare_domain(row: Mapping, puzzle: Puzzle) -> Iterator[str]:
 class Catalog:
     """Puzzles by name: those of a table, to which others are added.
 
-    ``draw`` returns the row of a puzzle of which only the name is known.
+    ``draw`` returns the row of a puzzle of which only the name is known. Answers to puzzles that a
+    ``closed`` catalog does not have are left out.
     """
 
     def __init__(self, table: pa.Table | None = None):
         self.draw: Callable[[str], dict] = draw_named
+        self.closed = False
         if table is None:
             table = PUZZLES.empty_table()
         self._table = table.select(PUZZLES.names).cast(PUZZLES)

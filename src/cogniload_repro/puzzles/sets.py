@@ -101,9 +101,8 @@ def write_jsonl(path: str | Path, rows: Iterable[dict]) -> None:
 
 
 def describe_set(puzzles: PuzzleSet, command: str) -> dict[str, str]:
-    """Return the metadata of a drawn set: where its puzzles come from, nothing about the moment."""
+    """Return the metadata of a drawn set: how its puzzles were drawn, nothing about the moment."""
     return {
-        "provenance": "reconstructed",
         "source": "drawn by cogniload_repro.puzzles.generate",
         "seed": str(puzzles.seed),
         "scheme": puzzles.scheme,

@@ -14,7 +14,13 @@ from scipy.stats import binom
 
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ABOUT_NONE, ERRORS, correct_by, load_claims, load_table
-from cogniload_repro.reconstruction.sufficient import OPEN_COLUMNS, Recovered, predict, printed_windows, significant
+from cogniload_repro.reconstruction.sufficient import (
+    OPEN_COLUMNS,
+    Recovered,
+    predict,
+    printed_windows,
+    significant,
+)
 from cogniload_repro.statistics.design import GRID, X
 from cogniload_repro.statistics.likelihood import maximise
 
@@ -51,7 +57,9 @@ class Window(NamedTuple):
 def constrain(recovered: Recovered, T: np.ndarray) -> Constraints:
     """Collect the constraints on a model's counts, linear around the statistics T."""
     name = recovered.model.name
-    exact, sums = zip(*level_sums(name), (np.rint(500 * GRID["rho"]), round(500 * recovered.T[3])), strict=True)
+    exact, sums = zip(
+        *level_sums(name), (np.rint(500 * GRID["rho"]), round(500 * recovered.T[3])), strict=True
+    )
     values, widths = printed_windows(name)
     predicted, jacobian = predict(recovered.n, T)
     # row 0, the linear AIC, depends on T_rho alone, which is exact
@@ -61,7 +69,9 @@ def constrain(recovered: Recovered, T: np.ndarray) -> Constraints:
     prose = prose_windows(name, recovered.n)
     half_widths = np.array([(window.highest - window.lowest) / 2 for window in prose])
     middles = np.array([(window.highest + window.lowest) / 2 for window in prose])
-    windows = np.vstack([windows, *[one.weights / half for one, half in zip(prose, half_widths, strict=True)]])
+    windows = np.vstack(
+        [windows, *[one.weights / half for one, half in zip(prose, half_widths, strict=True)]]
+    )
     centre = np.concatenate([centre, middles / half_widths])
     return Constraints(np.array(exact, dtype=int), np.array(sums), windows, centre, recovered.n)
 
@@ -123,7 +133,9 @@ def prose_along_rho(model: str) -> pd.DataFrame:
     """Return the claims that state a model's accuracy at a place along rho, or compare the two ends (at one d too)."""
     claims = load_claims()
     ends = claims["condition"].str.removeprefix(ENDS).str.fullmatch(r"( at d=\d+)?")
-    stated = (claims["condition"].isin(PROSE_RATIOS) | ends) & claims["quantity"].str.startswith("accuracy")
+    stated = (claims["condition"].isin(PROSE_RATIOS) | ends) & claims["quantity"].str.startswith(
+        "accuracy"
+    )
     return claims[stated & (claims["model"] == model)]
 
 
@@ -141,7 +153,11 @@ def prose_windows(model: str, n: np.ndarray) -> list[Window]:
             expected = float(claim.value) * puzzles
             windows.append(Window(cells, min(prints) - 0.5, max(prints) + 0.5, expected))
         else:
-            own = GRID["d"].astype(str) == claim.condition.partition("d=")[2] if " at d=" in claim.condition else True
+            own = (
+                GRID["d"].astype(str) == claim.condition.partition("d=")[2]
+                if " at d=" in claim.condition
+                else True
+            )
             low, high = (
                 (own & (GRID["ratio_pct"] == PROSE_RATIOS[f"rho: {end} end"])).to_numpy(float)
                 for end in ("low", "high")
@@ -165,7 +181,10 @@ def curve_range(model: str) -> tuple[int, int]:
     """
     stated = load_claims().set_index("condition")["value"]
     low, high = (Fraction(stated[CURVES[end]]) for end in ("lowest", "highest"))
-    puzzles, ratios = len(GRID["d"].unique()) * BY_NAME[model].puzzles_per_cell, GRID["ratio_pct"].nunique()
+    puzzles, ratios = (
+        len(GRID["d"].unique()) * BY_NAME[model].puzzles_per_cell,
+        GRID["ratio_pct"].nunique(),
+    )
     printed = correct_by("table5").set_index(["model", "N"])["correct"]
     mean = Fraction(int(printed[model, 100]), ratios)
     return min(ceil(low * puzzles), floor(mean)), max(floor(high * puzzles), ceil(mean))

@@ -32,7 +32,9 @@ _STRIDES, _STEPS = 50, 400
 _MOST_SURPRISE, _DRAWS = 3.0, 40
 
 #: One row a ratio: the cells that it has.
-_RATIOS = np.array([GRID["ratio_pct"] == ratio for ratio in GRID["ratio_pct"].unique()], dtype=float)
+_RATIOS = np.array(
+    [GRID["ratio_pct"] == ratio for ratio in GRID["ratio_pct"].unique()], dtype=float
+)
 
 
 def draw_counts(recovered: Recovered, rng: np.random.Generator, misfit: float = 0.0) -> np.ndarray:
@@ -47,13 +49,17 @@ def draw_counts(recovered: Recovered, rng: np.random.Generator, misfit: float = 
         k = _draw(recovered, p, rng)
         if surprise(recovered.n, p, k) <= _MOST_SURPRISE:
             return k
-    raise ValueError(f"{_DRAWS} tables of {recovered.model.name} in a row are unlikely; try another seed")
+    raise ValueError(
+        f"{_DRAWS} tables of {recovered.model.name} in a row are unlikely; try another seed"
+    )
 
 
 def _draw(recovered: Recovered, p: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     T, name = recovered.T, recovered.model.name
     values, widths = printed_windows(name)
-    for _ in range(3):  # the windows are linear around T: start anew from the table found if they were not enough
+    for _ in range(
+        3
+    ):  # the windows are linear around T: start anew from the table found if they were not enough
         constraints = constrain(recovered, T)
         basis, particular = exchanges(constraints, p)
         draw = rng.binomial(recovered.n.astype(int), p)
@@ -89,7 +95,12 @@ def exchanges(constraints: Constraints, p: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def walk(
-    constraints: Constraints, basis: np.ndarray, k: np.ndarray, p: np.ndarray, rng: np.random.Generator, steps: int
+    constraints: Constraints,
+    basis: np.ndarray,
+    k: np.ndarray,
+    p: np.ndarray,
+    rng: np.random.Generator,
+    steps: int,
 ) -> np.ndarray:
     """Walk at random from a possible table to others; in the long run each is visited by its binomial probability."""
     grid = np.arange(int(constraints.n.max()) + 1)
@@ -101,7 +112,11 @@ def walk(
     for move in rng.integers(len(moves), size=steps):
         cells = touched[move]
         moved = k[cells] + moves[move, cells]
-        if (moved < 0).any() or (moved > constraints.n[cells]).any() or (np.abs(offset + shifts[move]) > 1).any():
+        if (
+            (moved < 0).any()
+            or (moved > constraints.n[cells]).any()
+            or (np.abs(offset + shifts[move]) > 1).any()
+        ):
             continue
         gain = logpmf[cells, moved].sum() - logpmf[cells, k[cells]].sum()
         if np.log(rng.random()) < gain:
@@ -114,7 +129,11 @@ def _spread(n: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 
 def _nearest(
-    constraints: Constraints, basis: np.ndarray, particular: np.ndarray, draw: np.ndarray, p: np.ndarray
+    constraints: Constraints,
+    basis: np.ndarray,
+    particular: np.ndarray,
+    draw: np.ndarray,
+    p: np.ndarray,
 ) -> np.ndarray:
     """Return the table with the exact sums that lies nearest to a draw (Babai's nearest plane)."""
     images = particular @ constraints.exact.T
@@ -122,7 +141,9 @@ def _nearest(
     k = draw + np.rint(np.linalg.solve(images.T.astype(float), gap)).astype(int) @ particular
     spread, weight = _spread(constraints.n, p), 10.0
     lattice = np.hstack([basis / spread, weight * basis @ constraints.windows.T])
-    target = np.concatenate([(k - draw) / spread, weight * (constraints.windows @ k - constraints.centre)])
+    target = np.concatenate(
+        [(k - draw) / spread, weight * (constraints.windows @ k - constraints.centre)]
+    )
     q, r = np.linalg.qr(lattice.T)
     y, steps = q.T @ target, np.zeros(len(basis), dtype=int)
     for i in reversed(range(len(basis))):
@@ -154,9 +175,14 @@ def _repair(constraints: Constraints, basis: np.ndarray, k: np.ndarray, model: s
             np.zeros(moves + buckets),
             constraints=LinearConstraint(matrix, low, high),
             integrality=np.append(np.ones(moves), np.zeros(buckets)),
-            bounds=Bounds(np.repeat([-reach, 0], [moves, buckets]), np.repeat([reach, np.inf], [moves, buckets])),
+            bounds=Bounds(
+                np.repeat([-reach, 0], [moves, buckets]),
+                np.repeat([reach, np.inf], [moves, buckets]),
+            ),
             options={"node_limit": 20_000},
         )
         if programme.x is not None:
             return k + np.rint(programme.x[:moves]).astype(int) @ basis
-    raise ValueError(f"no table of counts meets the printed numbers of {model} ({programme.message})")
+    raise ValueError(
+        f"no table of counts meets the printed numbers of {model} ({programme.message})"
+    )

@@ -22,13 +22,23 @@ from scipy.stats import chi2, t
 from cogniload_repro.files import RECONSTRUCTED
 from cogniload_repro.models import MODELS, NAMES, Model
 from cogniload_repro.published import ALPHA
-from cogniload_repro.reconstruction.constraints import PROSE_RATIOS, Constraints, constrain, level_sums, prose_along_rho
+from cogniload_repro.reconstruction.constraints import (
+    PROSE_RATIOS,
+    Constraints,
+    constrain,
+    level_sums,
+    prose_along_rho,
+)
 from cogniload_repro.reconstruction.counts import draw_counts
 from cogniload_repro.reconstruction.reconstruct import DRAW_SEED, load_counts, write_csv
 from cogniload_repro.reconstruction.sufficient import recover, recovered_from
 from cogniload_repro.statistics.design import GRID, X
 from cogniload_repro.statistics.likelihood import maximise
-from cogniload_repro.statistics.reconstructions import TABLES_FILE, committed_counts, reconstructed_models
+from cogniload_repro.statistics.reconstructions import (
+    TABLES_FILE,
+    committed_counts,
+    reconstructed_models,
+)
 
 _WIDEST = 3.0  # log-odds; no estimate is sought beyond
 
@@ -66,7 +76,9 @@ def find_departures(models: Iterable[str] = NAMES) -> list[Departures]:
             points = [GRID["ratio_pct"] == level for level in levels]
             expected, chance, reach = _given_sums(model, np.array(points, float))
             chance = chance + 0.01**2 / 12 * np.eye(len(levels))  # printed to two decimals
-            found.append(Departures(model, levels, claims["value"].to_numpy(float), expected, chance, reach))
+            found.append(
+                Departures(model, levels, claims["value"].to_numpy(float), expected, chance, reach)
+            )
     return found
 
 
@@ -74,7 +86,10 @@ def log_likelihood(misfit: float, departures: Sequence[Departures]) -> float:
     """Return the log-likelihood of a misfit, up to a constant."""
     total = 0.0
     for one in departures:
-        covariance, gap = one.chance + misfit**2 * one.reach @ one.reach.T, one.printed - one.expected
+        covariance, gap = (
+            one.chance + misfit**2 * one.reach @ one.reach.T,
+            one.printed - one.expected,
+        )
         total -= (gap @ np.linalg.solve(covariance, gap) + np.linalg.slogdet(covariance)[1]) / 2
     return total
 
@@ -82,8 +97,12 @@ def log_likelihood(misfit: float, departures: Sequence[Departures]) -> float:
 def estimate_misfit(departures: Sequence[Departures]) -> Misfit:
     """Estimate one misfit for all departures by maximum likelihood."""
     if not departures:
-        raise ValueError("no accuracy is printed that the sums do not fix; the misfit needs models of the paper")
-    best = minimize_scalar(lambda misfit: -log_likelihood(misfit, departures), bounds=(0, _WIDEST), method="bounded")
+        raise ValueError(
+            "no accuracy is printed that the sums do not fix; the misfit needs models of the paper"
+        )
+    best = minimize_scalar(
+        lambda misfit: -log_likelihood(misfit, departures), bounds=(0, _WIDEST), method="bounded"
+    )
     highest = max(-best.fun, log_likelihood(0.0, departures))
     value = float(best.x) if -best.fun >= highest else 0.0
     drop = chi2.ppf(1 - ALPHA, 1) / 2
@@ -103,7 +122,11 @@ def _given_sums(model: str, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray,
     n, p, left = _response(model)
     weights, shares = n * p * (1 - p), shares / (shares @ n)[:, None]
     levels = np.column_stack([GRID["ratio_pct"] == level for level in GRID["ratio_pct"].unique()])
-    return shares @ (n * p), shares @ (left * weights) @ shares.T, shares @ left @ (levels * weights[:, None])
+    return (
+        shares @ (n * p),
+        shares @ (left * weights) @ shares.T,
+        shares @ left @ (levels * weights[:, None]),
+    )
 
 
 @cache
@@ -122,22 +145,30 @@ def _response(model: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 COUNT = 24
 
 
-def draw_tables(model: Model, misfit: float, tables: int = COUNT, seed: int = DRAW_SEED) -> np.ndarray:
+def draw_tables(
+    model: Model, misfit: float, tables: int = COUNT, seed: int = DRAW_SEED
+) -> np.ndarray:
     """Draw different tables of correct answers that agree with everything printed for a model, shape (tables, 140).
 
     Every table has its own random stream, so the first ones do not depend on how many are drawn.
     """
     recovered, drawn = recover(model), list[np.ndarray]()
-    for stream in range(1, 4 * tables + 1):  # a trailing 0 would be the stream of the committed table
+    for stream in range(
+        1, 4 * tables + 1
+    ):  # a trailing 0 would be the stream of the committed table
         try:
-            correct = draw_counts(recovered, np.random.default_rng([seed, MODELS.index(model), stream]), misfit)
+            correct = draw_counts(
+                recovered, np.random.default_rng([seed, MODELS.index(model), stream]), misfit
+            )
         except ValueError:
             continue
         if not any((correct == other).all() for other in drawn):
             drawn.append(correct)
         if len(drawn) == tables:
             return np.array(drawn)
-    raise ValueError(f"{model.name}: {len(drawn)} tables found where {tables} were asked for; ask for fewer")
+    raise ValueError(
+        f"{model.name}: {len(drawn)} tables found where {tables} were asked for; ask for fewer"
+    )
 
 
 def write_tables(
@@ -152,7 +183,9 @@ def write_tables(
     They depart from the smooth response with the misfit along rho as estimated, to two decimals.
     """
     misfit = round(estimate_misfit(find_departures()).value, 2)
-    return write_csv(path, executor.map(partial(_draw_model, misfit=misfit, tables=tables, seed=seed), models))
+    return write_csv(
+        path, executor.map(partial(_draw_model, misfit=misfit, tables=tables, seed=seed), models)
+    )
 
 
 def mean_cells(cells: pd.DataFrame) -> pd.DataFrame:
@@ -163,7 +196,9 @@ def mean_cells(cells: pd.DataFrame) -> pd.DataFrame:
     known = cells["model"].isin(reconstructed_models(cells)).to_numpy()
     if not known.any():
         return cells
-    return cells.assign(correct=np.where(known, committed_counts(cells).mean(axis=0), cells["correct"]))
+    return cells.assign(
+        correct=np.where(known, committed_counts(cells).mean(axis=0), cells["correct"])
+    )
 
 
 def prediction_band(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
@@ -178,7 +213,11 @@ def prediction_band(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
     counts, n, tables = groups[list(drawn)].sum(), groups["total"].sum(), drawn.shape[1]
     mean, half_width = counts.mean(axis=1), counts.std(axis=1) * np.sqrt(1 + 1 / tables)
     half_width *= t.ppf(1 - ALPHA / 2, tables - 1)
-    columns = {"mean": mean, "lowest": (mean - half_width).clip(0), "highest": (mean + half_width).clip(upper=n)}
+    columns = {
+        "mean": mean,
+        "lowest": (mean - half_width).clip(0),
+        "highest": (mean + half_width).clip(upper=n),
+    }
     return pd.DataFrame(columns).div(n, axis=0).reset_index()
 
 
@@ -216,9 +255,20 @@ def find_bounds(cells: pd.DataFrame) -> Iterable[pd.DataFrame]:
             for ratio in GRID["ratio_pct"].unique():
                 own = (GRID["ratio_pct"] == ratio) & (GRID[load] == level if load else True)
                 least, most = possible_range(constraints, own.to_numpy())
-                rows.append((model, load, level, ratio, np.floor(least * 1e4 + 1e-6), np.ceil(most * 1e4 - 1e-6)))
+                rows.append(
+                    (
+                        model,
+                        load,
+                        level,
+                        ratio,
+                        np.floor(least * 1e4 + 1e-6),
+                        np.ceil(most * 1e4 - 1e-6),
+                    )
+                )
         frame = pd.DataFrame(rows, columns=[*_KEYS, "least", "most"])
-        yield frame.assign(least=(frame["least"] / 1e4).clip(0, 1), most=(frame["most"] / 1e4).clip(0, 1))
+        yield frame.assign(
+            least=(frame["least"] / 1e4).clip(0, 1), most=(frame["most"] / 1e4).clip(0, 1)
+        )
 
 
 def load_bounds() -> pd.DataFrame:
@@ -243,6 +293,8 @@ def possible_range(constraints: Constraints, members: np.ndarray) -> tuple[float
             bounds=np.column_stack([np.zeros(len(group)), constraints.n]),
         )
         if programme.x is None:
-            raise ValueError(f"no counts meet these constraints ({programme.message}); check the cells they come from")
+            raise ValueError(
+                f"no counts meet these constraints ({programme.message}); check the cells they come from"
+            )
         ends.append(float(sign * programme.fun / (group @ constraints.n)))
     return ends[0], ends[1]

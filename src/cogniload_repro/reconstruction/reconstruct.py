@@ -18,20 +18,28 @@ from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.files import RECONSTRUCTED, write_whole
 from cogniload_repro.models import MODELS, Model
 from cogniload_repro.published import ERRORS, load_table
-from cogniload_repro.reconstruction.constraints import CONDITIONS, OF_BUCKETS, OF_CONDITION, bucket_sums
+from cogniload_repro.reconstruction.constraints import (
+    CONDITIONS,
+    OF_BUCKETS,
+    OF_CONDITION,
+    bucket_sums,
+)
 from cogniload_repro.reconstruction.counts import draw_counts
-from cogniload_repro.reconstruction.stand_ins import DRAW_SEED
 from cogniload_repro.reconstruction.sufficient import Recovered, recover
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.reconstructions import KEYS, load_tables
 
+#: Seed of the committed tables.
+DRAW_SEED = 2026
 #: The committed table.
 CELLS = RECONSTRUCTED / "cells.csv"
 #: The columns of the committed table, whose rows are in the order of models and grid.
 COLUMNS = ["model", "N", "d", "ratio_pct", "needles", "rho", "total", "correct", *ERRORS]
 
 
-def reconstruct(models: Iterable[Model] = MODELS, seed: int | None = None) -> Iterable[pd.DataFrame]:
+def reconstruct(
+    models: Iterable[Model] = MODELS, seed: int | None = None
+) -> Iterable[pd.DataFrame]:
     """Yield, model by model, the 140 cells with the columns of `COLUMNS`, each model from its own random stream.
 
     A ``seed`` samples another table; by default it is the typical one of the committed tables.
@@ -52,13 +60,17 @@ def find_typical(tables: np.ndarray, total: np.ndarray) -> int:
 
     All have the same likelihood under the regression, so deviances are ordered as saturated log-likelihoods.
     """
-    saturated = (xlogy(tables, tables / total) + xlogy(total - tables, 1 - tables / total)).sum(axis=1)
+    saturated = (xlogy(tables, tables / total) + xlogy(total - tables, 1 - tables / total)).sum(
+        axis=1
+    )
     return int(np.argsort(saturated, kind="stable")[len(tables) // 2])
 
 
 def write_csv(path: str | Path, frames: Iterable[pd.DataFrame]) -> Path:
     """Write frames below one another as CSV, whole or not at all."""
-    return write_whole(path, pd.concat(frames, ignore_index=True).to_csv(index=False, lineterminator="\n"))
+    return write_whole(
+        path, pd.concat(frames, ignore_index=True).to_csv(index=False, lineterminator="\n")
+    )
 
 
 @cache
@@ -67,7 +79,9 @@ def load_counts() -> pd.DataFrame:
     return pd.read_csv(CELLS)
 
 
-def assemble_cells(recovered: Recovered, correct: np.ndarray, rng: np.random.Generator) -> pd.DataFrame:
+def assemble_cells(
+    recovered: Recovered, correct: np.ndarray, rng: np.random.Generator
+) -> pd.DataFrame:
     """Return a model's cells with their errors in buckets; which ratio an error of an (N, d) falls to is random."""
     cells = GRID.assign(model=recovered.model.name, total=recovered.n.astype(int), correct=correct)
     errors = (cells["total"] - cells["correct"]).to_numpy()

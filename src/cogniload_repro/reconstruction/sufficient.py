@@ -22,7 +22,16 @@ from cogniload_repro.formats import stars
 from cogniload_repro.grid import count_needles
 from cogniload_repro.models import MODELS, Model, find_model
 from cogniload_repro.published import correct_by, load_printed, load_table
-from cogniload_repro.statistics.design import FULL, GRID, LINEAR, PRODUCTS, QUADRATIC, X, grid_means, many_points
+from cogniload_repro.statistics.design import (
+    FULL,
+    GRID,
+    LINEAR,
+    PRODUCTS,
+    QUADRATIC,
+    X,
+    grid_means,
+    many_points,
+)
 from cogniload_repro.statistics.likelihood import maximise, maximise_all, solve_aic
 
 #: Codings of rho: the share of needles after rounding halves up or to even, or the nominal ratio.
@@ -34,10 +43,22 @@ POINTS = ("ecl50", "nt50", "id50")
 HALF_UNITS = dict.fromkeys(BETAS, 0.005) | {"ecl50": 0.05, "nt50": 0.005, "id50": 0.005}
 AIC_HALF_UNIT = 0.0005
 
+#: AICs (linear, quadratic) that the reconstruction takes in place of those that Table 6 prints.
+#: Everything else that is printed of this model agrees: Tables 2, 4 and 5, and the root and ID50 of
+#: the authors' results page. Together they put the AICs about 4 higher, into a small region
+#: (chapter 13), of which this is the middle.
+REPLACED_AICS = {"DeepSeek-R1-Distill-Qwen-32B": (16491.6, 16414.1)}
+
 #: Columns whose sums do not follow from Tables 4 and 5.
 OPEN_COLUMNS = (3, 4, 5, 6, 7, 8)
 #: Names of the printed numbers that identify them, in the order of `predict`.
-PRINTED = ("aic_linear", "aic_quadratic", *(f"beta_{t}" for t in PRODUCTS), *(f"p_{t}" for t in PRODUCTS), "p_lr")
+PRINTED = (
+    "aic_linear",
+    "aic_quadratic",
+    *(f"beta_{t}" for t in PRODUCTS),
+    *(f"p_{t}" for t in PRODUCTS),
+    "p_lr",
+)
 
 
 @dataclass(frozen=True)
@@ -77,7 +98,9 @@ def lattice_step(rule: str) -> Fraction:
     return Fraction(gcd(*(int(share * common) for share in shares)), common)
 
 
-def derive_each(cases: Sequence[tuple[Model, tuple[int, ...]]], rule: str = "half-up") -> list[Derived]:
+def derive_each(
+    cases: Sequence[tuple[Model, tuple[int, ...]]], rule: str = "half-up"
+) -> list[Derived]:
     """Derive rows of Table 2, each for a model and the ratios of its missing puzzles.
 
     Each AIC leaves two values of its sum, one for either sign of the slope; the printed row decides between them.
@@ -92,9 +115,15 @@ def derive_each(cases: Sequence[tuple[Model, tuple[int, ...]]], rule: str = "hal
     chosen = np.arange(len(cases)), worst.argmin(axis=1)
     worst, T, beta = worst[chosen], T[chosen], beta[chosen]
     p = expit(beta @ x.T)
-    se = [np.sqrt(np.diag(np.linalg.inv(x.T @ (x * weight[:, None])))) for weight in n * p * (1 - p)]
+    se = [
+        np.sqrt(np.diag(np.linalg.inv(x.T @ (x * weight[:, None])))) for weight in n * p * (1 - p)
+    ]
     windows = _windows(x[:, :4], n, known, aics[:, 0], T[:, 3])
-    points = pd.DataFrame(many_points(beta, _means(rule))).assign(ecl50=lambda at: 10 ** at["ecl50"]).to_dict("records")
+    points = (
+        pd.DataFrame(many_points(beta, _means(rule)))
+        .assign(ecl50=lambda at: 10 ** at["ecl50"])
+        .to_dict("records")
+    )
     parts = zip(cases, T, windows, beta, se, points, worst, strict=True)
     return [Derived(model, rule, missing, *rest) for (model, missing), *rest in parts]
 
@@ -105,7 +134,9 @@ def derive_all(rule: str = "half-up") -> list[Derived]:
     Missing puzzles are put where they favour the coding: where the row is reproduced, then where the sum of rho is
     possible, then where the deviation is least.
     """
-    derived = derive_each([(model, choice) for model in MODELS for choice in missing_ratios(model)], rule)
+    derived = derive_each(
+        [(model, choice) for model in MODELS for choice in missing_ratios(model)], rule
+    )
     derived.sort(key=lambda one: (one.max_deviation > 1, not on_lattice(one), one.max_deviation))
     return [next(one for one in derived if one.model == model) for model in MODELS]
 
@@ -114,7 +145,10 @@ def least_deviation(derived: Derived) -> float:
     """Return the deviation of Table 2's row at the most favourable corner of the rounding of the two AICs."""
     model, rule = derived.model, derived.rule
     corners = np.array(list(product((-AIC_HALF_UNIT, AIC_HALF_UNIT), repeat=2)))
-    aics = _printed("table6").loc[model.name, ["aic_linear", "aic_quadratic"]].to_numpy(float) + corners
+    aics = (
+        _printed("table6").loc[model.name, ["aic_linear", "aic_quadratic"]].to_numpy(float)
+        + corners
+    )
     n, known = puzzles_per_cell(model, derived.missing), exact_statistics(model.name)
     each = np.ones((len(corners), 1))
     worst, _, _ = _rows([model.name] * len(corners), rule, each * n, each * known, aics)
@@ -140,7 +174,9 @@ def puzzles_per_cell(model: Model, missing_ratios: tuple[int, ...]) -> np.ndarra
 @cache
 def exact_statistics(model: str) -> np.ndarray:
     """Return sum y, sum y*d and sum y*log10 N, exactly, from Tables 4 and 5."""
-    by_d, by_N = (frame[frame["model"] == model] for frame in (correct_by("table4"), correct_by("table5")))
+    by_d, by_N = (
+        frame[frame["model"] == model] for frame in (correct_by("table4"), correct_by("table5"))
+    )
     lengths = np.log10(by_N["N"].astype(float))
     return np.array([by_d["correct"].sum(), by_d["correct"] @ by_d["d"], by_N["correct"] @ lengths])
 
@@ -172,7 +208,9 @@ def _rows(
         n, T = np.repeat(n, 2, axis=0), np.column_stack([np.repeat(T, 2, axis=0), roots.ravel()])
     beta, _ = maximise_all(x, n, T)
     points = many_points(beta, _means(rule))
-    values = np.column_stack([beta, 10 ** points["ecl50"], points["nt50"], points["id50"]]).reshape(m, 4, -1)
+    values = np.column_stack([beta, 10 ** points["ecl50"], points["nt50"], points["id50"]]).reshape(
+        m, 4, -1
+    )
     printed = _printed("table2").loc[list(models), list(HALF_UNITS)].to_numpy(float)
     worst = _deviate(values, printed[:, None]).max(axis=2)
     return worst, T.reshape(m, 4, 5), beta.reshape(m, 4, 5)
@@ -186,7 +224,10 @@ def _windows(
     inner_low, inner_high = solve_aic(x, n, known, aics + AIC_HALF_UNIT)
     below = sums < (outer_low + outer_high) / 2
     flat = np.isnan(inner_low)  # no slope at all is possible: both signs are
-    low, high = np.where(below | flat, outer_low, inner_high), np.where(below & ~flat, inner_low, outer_high)
+    low, high = (
+        np.where(below | flat, outer_low, inner_high),
+        np.where(below & ~flat, inner_low, outer_high),
+    )
     return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
@@ -204,6 +245,14 @@ def deviations(model: str, beta: np.ndarray, points: dict[str, float]) -> dict[s
     return dict(zip(HALF_UNITS, off.tolist(), strict=True))
 
 
+def uses_table2(model: str) -> bool:
+    """Return whether a model's reconstruction rests on its row of Table 2, which then is no test.
+
+    The row selects the needle ratios of missing puzzles, or takes the place of Table 6.
+    """
+    return bool(find_model(model).missing) or model in REPLACED_AICS
+
+
 def _deviate(values: np.ndarray, printed: np.ndarray) -> np.ndarray:
     """Return deviations of the numbers of `HALF_UNITS` in half printed units, infinite where one is missing."""
     off = np.abs(values - printed) / np.array(list(HALF_UNITS.values()))
@@ -218,10 +267,24 @@ def compare_table2(derived: Iterable[Derived]) -> pd.DataFrame:
         off = deviations(name, one.beta, one.points)
         for beta, value, se in zip(BETAS, one.beta, one.se, strict=True):
             shown = stars(2 * norm.sf(abs(value / se)))
-            rows.append((name, one.rule, beta, own[beta], value, se, off[beta], shown, own[f"{beta}_stars"]))
+            rows.append(
+                (name, one.rule, beta, own[beta], value, se, off[beta], shown, own[f"{beta}_stars"])
+            )
         for point in POINTS:
-            rows.append((name, one.rule, point, own[point], one.points[point], np.nan, off[point], "", ""))
-    columns = ["model", "rule", "quantity", "printed", "derived", "se", "deviation", "stars", "printed_stars"]
+            rows.append(
+                (name, one.rule, point, own[point], one.points[point], np.nan, off[point], "", "")
+            )
+    columns = [
+        "model",
+        "rule",
+        "quantity",
+        "printed",
+        "derived",
+        "se",
+        "deviation",
+        "stars",
+        "printed_stars",
+    ]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -284,12 +347,18 @@ def predict(n: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def printed_windows(model: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return what is printed for `PRINTED` (Table 3's p as log p) and the half widths that rounding leaves."""
+    """Return what is printed for `PRINTED` (Table 3's p as log p) and the half widths that rounding leaves.
+
+    `REPLACED_AICS` take the place of printed ones.
+    """
     table6 = _printed("table6").loc[model]
+    aics = REPLACED_AICS.get(model, table6[["aic_linear", "aic_quadratic"]])
     table3 = load_printed("table3").set_index("model").loc[model].to_dict()
     beta, p = ([float(table3[f"{kind}_{term}"]) for term in PRODUCTS] for kind in ("beta", "p"))
-    half_units = [0.5 * 10.0 ** (np.floor(np.log10(one)) - 2) for one in p]  # three significant digits
-    values = [*table6[["aic_linear", "aic_quadratic"]], *beta, *map(np.log, p), table6["p_lr"]]
+    half_units = [
+        0.5 * 10.0 ** (np.floor(np.log10(one)) - 2) for one in p
+    ]  # three significant digits
+    values = [*aics, *beta, *map(np.log, p), table6["p_lr"]]
     widths = [0.0005, 0.0005, *[0.005] * len(beta), *map(truediv, half_units, p), 0.0005]
     return np.array(values, float), np.array(widths)
 
@@ -300,7 +369,9 @@ def recover(model: Model) -> Recovered:
     if model.missing:
         starts = [start for start in starts if start.max_deviation <= 1]
     if not starts:
-        raise ValueError(f"no choice of the missing puzzles of {model.name} gives its row of Table 2; check the tables")
+        raise ValueError(
+            f"no choice of the missing puzzles of {model.name} gives its row of Table 2; check the tables"
+        )
     return min(map(_recover_from, starts), key=lambda recovered: recovered.max_deviation)
 
 
@@ -308,7 +379,9 @@ def recovered_from(cells: pd.DataFrame, model: str) -> Recovered:
     """Return the sufficient statistics of a model's reconstructed counts (all 140 cells), without a search."""
     own = GRID.merge(cells[cells["model"] == model], on=["N", "d", "ratio_pct"])
     if len(own) != len(GRID):
-        raise ValueError(f"{model} has {len(own)} of the paper's {len(GRID)} cells; give the reconstructed cells whole")
+        raise ValueError(
+            f"{model} has {len(own)} of the paper's {len(GRID)} cells; give the reconstructed cells whole"
+        )
     n = own["total"].to_numpy(float)
     return Recovered(find_model(model), (), n, X.T @ own["correct"].to_numpy(float), 0.0)
 
@@ -339,14 +412,21 @@ def significant(values: np.ndarray, digits: int) -> np.ndarray:
 
 
 def _centre(
-    n: np.ndarray, T: np.ndarray, values: np.ndarray, widths: np.ndarray, free: tuple[int, ...], numbers: int
+    n: np.ndarray,
+    T: np.ndarray,
+    values: np.ndarray,
+    widths: np.ndarray,
+    free: tuple[int, ...],
+    numbers: int,
 ) -> tuple[np.ndarray, float]:
     """Move the free statistics to where the largest deviation from the first `numbers` printed numbers is least."""
     moving = [OPEN_COLUMNS.index(column) for column in free]
 
     def deviations(T):
         predicted, jacobian = predict(n, T)
-        return ((predicted - values) / widths)[:numbers], (jacobian / widths[:, None])[:numbers, moving]
+        return ((predicted - values) / widths)[:numbers], (jacobian / widths[:, None])[
+            :numbers, moving
+        ]
 
     residual, jacobian = deviations(T)
     for _ in range(25):

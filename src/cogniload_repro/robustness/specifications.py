@@ -12,7 +12,12 @@ from scipy.stats import chi2
 from cogniload_repro.files import DATA
 from cogniload_repro.statistics.formulas import build_design, expand_design, name_covariates
 from cogniload_repro.statistics.likelihood import maximise_all
-from cogniload_repro.statistics.reconstructions import GIVEN, over_reconstructions, range_over, reconstructed_models
+from cogniload_repro.statistics.reconstructions import (
+    GIVEN,
+    over_reconstructions,
+    range_over,
+    reconstructed_models,
+)
 from cogniload_repro.statistics.regression import QUADRATIC, fit_tables, is_identified
 
 #: So much lower an AIC or BIC must be to speak for a regression.
@@ -41,18 +46,25 @@ class Specification(NamedTuple):
 
 
 #: The regressions of chapter 11, the paper's first.
-SPECIFICATIONS = tuple(map(Specification._make, pd.read_csv(DATA / "specifications.csv").to_numpy().tolist()))
+SPECIFICATIONS = tuple(
+    map(Specification._make, pd.read_csv(DATA / "specifications.csv").to_numpy().tolist())
+)
+_OF_FIT = ["status", "terms", "loglik", "aic", "bic", "ecl50"]
 _COUNTED = ["daic", "aic_better", "bic_better", "ecl50_ratio", "ecl50_left", "order"]
 
 
 def are_identified(cells: pd.DataFrame, specifications: Iterable[Specification]) -> list[bool]:
     """Return for each specification whether its fit is the same in every reconstruction, as real outputs' are."""
-    grids = [own for _, own, *_ in shared_grids(cells[cells["model"].isin(reconstructed_models(cells))])]
+    grids = [
+        own for _, own, *_ in shared_grids(cells[cells["model"].isin(reconstructed_models(cells))])
+    ]
     return [not one.others and all(is_identified(own, one.formula, one.family) for own in grids)
             for one in specifications]  # fmt: skip
 
 
-def fit_specifications(cells: pd.DataFrame, specifications: Iterable[Specification] = SPECIFICATIONS) -> pd.DataFrame:
+def fit_specifications(
+    cells: pd.DataFrame, specifications: Iterable[Specification] = SPECIFICATIONS
+) -> pd.DataFrame:
     """Fit every specification to every model.
 
     One row per specification and model: specification, model, status (as `fit_glm` has it), terms (number), loglik,
@@ -69,17 +81,23 @@ def fit_specifications(cells: pd.DataFrame, specifications: Iterable[Specificati
             try:
                 fits = fit_tables(own, correct, total, one.formula, one.family)
             except ValueError:  # a spline has too few values
-                numbers = [("not identified", 1, *[np.nan] * 4)] * len(models)
+                numbers = [("too few values for its terms", 1, *[np.nan] * 4)] * len(models)
             else:
-                courses = (_lay_course(fit.spec, own) for fit in fits if fit.status == "ok" and not one.others)
+                courses = (
+                    _lay_course(fit.spec, own)
+                    for fit in fits
+                    if fit.status == "ok" and not one.others
+                )
                 course = next(courses, None)
-                points = [np.nan if course is None else _cross(course @ fit.coef - half) for fit in fits]
+                points = [
+                    np.nan if course is None else _cross(course @ fit.coef - half) for fit in fits
+                ]
                 numbers = [(fit.status, len(fit.terms), fit.loglik, fit.aic, fit.bic, ecl50)
                            for fit, ecl50 in zip(fits, points, strict=True)]  # fmt: skip
             named = models.assign(specification=one.name)
-            parts.append(
-                named.join(pd.DataFrame(numbers, columns=["status", "terms", "loglik", "aic", "bic", "ecl50"]))
-            )
+            parts.append(named.join(pd.DataFrame(numbers, columns=_OF_FIT)))
+    if not parts:
+        return pd.DataFrame(columns=["model", "specification", *_OF_FIT])
     return pd.concat(parts, ignore_index=True)
 
 
@@ -93,9 +111,16 @@ def shared_grids(
     cells = cells[cells["total"] > 0].astype({"model": str})
     names = cells[[name for name in ("reconstruction", "model") if name in cells]]
     order = names.groupby(list(names), sort=False).ngroup().to_numpy()
-    loads = [pd.factorize(cells[name], use_na_sentinel=False)[0] for name in ("N", "d", "rho", "ratio_pct", *others)]
+    loads = [
+        pd.factorize(cells[name], use_na_sentinel=False)[0]
+        for name in ("N", "d", "rho", "ratio_pct", *others)
+    ]
     grids = defaultdict[bytes, list[np.ndarray]](list)
-    for places in np.split(np.argsort(order, kind="stable"), np.cumsum(np.bincount(order))[:-1]) if len(cells) else ():
+    for places in (
+        np.split(np.argsort(order, kind="stable"), np.cumsum(np.bincount(order))[:-1])
+        if len(cells)
+        else ()
+    ):
         grids[np.column_stack(loads)[places].tobytes()].append(places)
     correct, total = (cells[name].to_numpy(float) for name in ("correct", "total"))
     for rows in map(np.array, grids.values()):
@@ -106,7 +131,9 @@ def shared_grids(
 def _lay_course(spec: object, own: pd.DataFrame) -> np.ndarray | None:
     """Return the design along `_LENGTHS`, averaged over the levels of d; None where it has no values between levels."""
     levels = np.sort(own["d"].unique())
-    mesh = pd.DataFrame({"N": np.repeat(_LENGTHS, len(levels)), "d": np.tile(levels, len(_LENGTHS))})
+    mesh = pd.DataFrame(
+        {"N": np.repeat(_LENGTHS, len(levels)), "d": np.tile(levels, len(_LENGTHS))}
+    )
     rho = own["rho"].mean()
     mesh = mesh.assign(rho=rho, ratio_pct=100 * rho, needles=rho * mesh["N"])
     try:
@@ -127,7 +154,9 @@ def _cross(above: np.ndarray) -> float:
 
 
 def compare_specifications(
-    cells: pd.DataFrame, intervals: pd.DataFrame, specifications: Iterable[Specification] = SPECIFICATIONS
+    cells: pd.DataFrame,
+    intervals: pd.DataFrame,
+    specifications: Iterable[Specification] = SPECIFICATIONS,
 ) -> pd.DataFrame:
     """Return what each specification would change, over the models that it fits.
 
@@ -138,12 +167,22 @@ def compare_specifications(
     10 and 90% quantiles.
     """
     specifications = tuple(specifications)
-    identified = dict(zip([one.name for one in specifications], are_identified(cells, specifications), strict=True))
+    identified = dict(
+        zip(
+            [one.name for one in specifications], are_identified(cells, specifications), strict=True
+        )
+    )
     fits = fit_specifications(cells.assign(reconstruction=GIVEN), specifications)
     if open_ones := [one for one in specifications if not identified[one.name]]:
         tables = over_reconstructions(cells, lambda table: table)
-        fits = pd.concat([fits, fit_specifications(tables, dict.fromkeys([specifications[0], *open_ones]))])
-    limits = intervals[intervals["point"] == "ecl50"].set_index("model")[["profile_low", "profile_high"]].astype(float)
+        fits = pd.concat(
+            [fits, fit_specifications(tables, dict.fromkeys([specifications[0], *open_ones]))]
+        )
+    limits = (
+        intervals[intervals["point"] == "ecl50"]
+        .set_index("model")[["profile_low", "profile_high"]]
+        .astype(float)
+    )
     each = _compare_each(fits, specifications[0].name, limits)
     given = each.index.get_level_values("reconstruction") == GIVEN
     fixed = each.index.get_level_values("specification").map(identified).to_numpy(bool)
@@ -157,13 +196,17 @@ def compare_specifications(
 def _compare_each(fits: pd.DataFrame, first: str, limits: pd.DataFrame) -> pd.DataFrame:
     """Return `_COUNTED` and models, the number fitted, by specification and reconstruction."""
     paper, keys = fits[fits["specification"] == first], ["specification", "reconstruction"]
-    both = fits.merge(paper, on=["reconstruction", "model"], suffixes=("", "_paper")).join(limits, on="model")
+    both = fits.merge(paper, on=["reconstruction", "model"], suffixes=("", "_paper")).join(
+        limits, on="model"
+    )
     pair = both[["ecl50", "ecl50_paper"]]
     both[pair.columns] = pair = pair.where(pair.notna().all(axis=1))
     near = (pair > 1).all(axis=1) & np.isfinite(pair).all(axis=1)
     inside = both["ecl50"].between(both["profile_low"], both["profile_high"])
     daic, dbic = (both[name] - both[f"{name}_paper"] for name in ("aic", "bic"))
-    both = both.assign(models=both["status"] == "ok", daic=daic, ecl50_left=(~inside).astype(float).where(near))
+    both = both.assign(
+        models=both["status"] == "ok", daic=daic, ecl50_left=(~inside).astype(float).where(near)
+    )
     both = both.assign(aic_better=daic < -AIC_MARGIN, bic_better=dbic < -AIC_MARGIN)
     both["ecl50_ratio"] = np.abs(np.log(pair["ecl50"].where(near) / pair["ecl50_paper"]))
     groups = both.groupby(keys, sort=False)
@@ -184,8 +227,11 @@ def dispersion_table(cells: pd.DataFrame) -> pd.DataFrame:
     for models, own, correct, total in shared_grids(cells):
         x, wide = (_basis(own, formula) for formula in (QUADRATIC, FIXED_SUMS))
         betas, logliks = maximise_all(x, total, correct @ x)
-        richest = maximise_all(wide, total, correct @ wide)[1]  # none for a level without correct or wrong answers
-        p, df = np.clip(expit(betas @ x.T), 1e-12, 1 - 1e-12), len(own) - x.shape[1]
+        richest = maximise_all(wide, total, correct @ wide)[
+            1
+        ]  # none for a level without correct or wrong answers
+        p = np.clip(expit(betas @ x.T), 1e-12, 1 - 1e-12)
+        df = len(own) - x.shape[1] or np.nan  # as many terms as cells: no scatter is left
         table = models.assign(phi=((correct - total * p) ** 2 / (total * p * (1 - p))).sum(1) / df)
         table["lr"] = np.nan_to_num(np.maximum(2 * (richest - logliks), 0))
         table["lr_df"] = np.where(np.isnan(richest), 0, wide.shape[1] - x.shape[1])
@@ -198,6 +244,8 @@ def dispersion_table(cells: pd.DataFrame) -> pd.DataFrame:
 
 def _basis(own: pd.DataFrame, formula: str) -> np.ndarray:
     """Return orthonormal columns that span those of a formula."""
-    design = build_design(own, f"correct ~ {formula.partition('~')[2] or formula}")[0].to_numpy(float)
+    design = build_design(own, f"correct ~ {formula.partition('~')[2] or formula}")[0].to_numpy(
+        float
+    )
     left, values, _ = np.linalg.svd(design / np.abs(design).max(axis=0), full_matrices=False)
     return left[:, values > 1e-9 * values[0]]

@@ -16,8 +16,8 @@ from scipy.special import expit
 from scipy.stats import chi2, norm
 
 from cogniload_repro.published import ALPHA
-from cogniload_repro.statistics.design import grid_means, lay_out, many_points
-from cogniload_repro.statistics.formulas import check_cells
+from cogniload_repro.statistics.checks import check_cells
+from cogniload_repro.statistics.design import NO_SLOPE, grid_means, lay_out, many_points
 from cogniload_repro.statistics.likelihood import maximise
 from cogniload_repro.statistics.reconstructions import reconstructed_models
 from cogniload_repro.statistics.regression import QUADRATIC, Fit, fit_glm, is_identified
@@ -30,7 +30,18 @@ _BOUNDS = {"ecl50": (-30.0, 30.0), "nt50": (0.0, 1.0), "id50": (-300.0, 300.0)}
 _TROUGH_BOUNDS = (-10.0, 10.0)
 #: Intervals that this process has found, by point and counts: chapters and their verdicts ask for many again.
 _INTERVALS: dict[tuple, tuple[float, float]] = {}
-_TROUGHS = ["model", "trough", "low", "high", "lowest", "inside", "curvature", "slope_low", "slope_high", "p_u"]
+_TROUGHS = [
+    "model",
+    "trough",
+    "low",
+    "high",
+    "lowest",
+    "inside",
+    "curvature",
+    "slope_low",
+    "slope_high",
+    "p_u",
+]
 _ENDS = (0.05, 0.95)  # nominal ratios at the ends of the paper's grid
 
 
@@ -52,7 +63,10 @@ class Quadratic(NamedTuple):
     @property
     def points(self) -> dict[str, float]:
         """Capacity points, ECL50 as log10; NaN where there is none."""
-        return {point: float(values[0]) for point, values in many_points(self.fit.coef[None], self.means).items()}
+        return {
+            point: float(values[0])
+            for point, values in many_points(self.fit.coef[None], self.means).items()
+        }
 
     def loss(self, x: np.ndarray) -> float:
         """Return twice the log-likelihood lost with other covariates."""
@@ -113,7 +127,7 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
     1   nt50      0.95         0.92          0.99
     2   id50      3.56         3.21          3.90
     """
-    check_cells(cells, QUADRATIC)
+    cells = check_cells(cells, QUADRATIC)
     reconstructed, rows = set(reconstructed_models(cells)), []
     for quadratic in fit_quadratics(cells):
         own = cells[cells["model"] == quadratic.model]
@@ -123,7 +137,9 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
             if point == "ecl50":
                 with np.errstate(over="ignore"):
                     ends = [float(np.float64(10) ** end) for end in ends]
-            rows.append((quadratic.model, point, standard_error(quadratic, point), *ends, identified))
+            rows.append(
+                (quadratic.model, point, standard_error(quadratic, point), *ends, identified)
+            )
     columns = ["model", "point", "se", "estimate", "profile_low", "profile_high", "identified"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -168,30 +184,59 @@ def _search(
             inner, outer = outer, sign * min(sign * outer + stride, sign * bound)
             stride *= 1.5
         inside = statistic(outer) <= limit
-        ends.append(sign * np.inf if inside else brentq(lambda at: statistic(at) - limit, inner, outer, xtol=1e-10))
+        ends.append(
+            sign * np.inf
+            if inside
+            else brentq(lambda at: statistic(at) - limit, inner, outer, xtol=1e-10)
+        )
     return ends[0], ends[1]
 
 
 def trough_table(cells: pd.DataFrame, stated: tuple[float, float] = (0.25, 0.5)) -> pd.DataFrame:
     """Return where along rho the quadratic fit is lowest, and whether there is a U at all.
 
-    One row per model: model, trough (fraction; of a maximum if curvature is negative), low, high (profile likelihood,
-    infinite if unlimited), lowest (of the tested ratios, nominal, the one at which the fit is lowest), inside (whether
-    that is a stated one), curvature (beta_rho2), slope_low, slope_high (log-odds per unit of rho at 5% and 95%), p_u
-    (Sasabuchi's test: the larger of the one-sided p-values of a fall at the low end and a rise at the high end).
+    One row per model: model, trough (fraction; of a maximum if curvature is negative), low, high
+    (profile likelihood, infinite if unlimited; these three are NaN for a curve so straight that it
+    turns nowhere near the tested ratios, or not at all), lowest (of the tested ratios, nominal, the
+    one at which the fit is lowest), inside (whether that is a stated one), curvature (beta_rho2),
+    slope_low, slope_high (log-odds per unit of rho at 5% and 95%), p_u (Sasabuchi's test: the larger
+    of the one-sided p-values of a fall at the low end and a rise at the high end).
     """
-    ratios, rows = np.sort(cells["ratio_pct"].unique()) / 100, []
-    for one in fit_quadratics(cells):
-        beta, covariance = one.fit.coef[3:], one.fit.covariance[3:, 3:]
-        trough = -beta[0] / (2 * beta[1])
-
-        def statistic(rho: float, one=one) -> float:
-            return one.loss(np.column_stack([one.x[:, :3], (one.x[:, 3] - rho) ** 2]))
-
-        at = np.array([[1, 2 * rho] for rho in (*_ENDS, trough)])
-        (low, high, _), errors = at @ beta, np.sqrt(((at @ covariance) * at).sum(axis=1))
-        ends = _search(statistic, trough, errors[2] / abs(2 * beta[1]), _TROUGH_BOUNDS)
-        lowest = ratios[np.argmin(beta[0] * ratios + beta[1] * ratios**2)]
-        p_u = max(norm.cdf(low / errors[0]), norm.sf(high / errors[1]))
-        rows.append((one.model, trough, *ends, lowest, stated[0] <= lowest <= stated[1], beta[1], low, high, p_u))
+    ratios = np.sort(cells["ratio_pct"].unique()) / 100
+    rows = []
+    for quadratic in fit_quadratics(cells):
+        linear, curvature = quadratic.fit.coef[3:]
+        trough, low, high = _find_trough(quadratic)
+        lowest = ratios[np.argmin(linear * ratios + curvature * ratios**2)]
+        slopes = [linear + 2 * curvature * rho for rho in _ENDS]
+        z_low, z_high = (
+            slope / _slope_error(quadratic, rho) for slope, rho in zip(slopes, _ENDS, strict=True)
+        )
+        p_u = max(norm.cdf(z_low), norm.sf(z_high))
+        is_inside = stated[0] <= lowest <= stated[1]
+        rows.append(
+            (quadratic.model, trough, low, high, lowest, is_inside, curvature, *slopes, p_u)
+        )
     return pd.DataFrame(rows, columns=_TROUGHS)
+
+
+def _find_trough(quadratic: Quadratic) -> tuple[float, float, float]:
+    """Return the rho at which the fitted curve turns, with its interval; NaN if it does not."""
+    linear, curvature = quadratic.fit.coef[3:]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        trough = -linear / (2 * curvature)
+    if abs(curvature) < NO_SLOPE or not _TROUGH_BOUNDS[0] < trough < _TROUGH_BOUNDS[1]:
+        return np.nan, np.nan, np.nan
+
+    def loss_at(rho: float) -> float:
+        distance = quadratic.x[:, 3] - rho
+        return quadratic.loss(np.column_stack([quadratic.x[:, :3], distance**2]))
+
+    step = _slope_error(quadratic, trough) / abs(2 * curvature)
+    return trough, *_search(loss_at, trough, step, _TROUGH_BOUNDS)
+
+
+def _slope_error(quadratic: Quadratic, rho: float) -> float:
+    """Return the standard error of the fitted slope along rho, at one value of rho."""
+    weights = np.array([1, 2 * rho])
+    return float(np.sqrt(weights @ quadratic.fit.covariance[3:, 3:] @ weights))

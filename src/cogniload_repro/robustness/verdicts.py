@@ -35,7 +35,9 @@ def each(holds: Iterable[object], what: str = "models") -> Verdict:
 def counted(holds: Iterable[object], stated: int, what: str = "models") -> Verdict:
     """Judge "in 17 models": supported if it holds for that many, in part if for another number, not if for none."""
     known, unknown = _known(holds)
-    evidence = f"{sum(known)} of {len(known) + unknown} {what}" + (f", {unknown} unknown" if unknown else "")
+    evidence = f"{sum(known)} of {len(known) + unknown} {what}" + (
+        f", {unknown} unknown" if unknown else ""
+    )
     if not known:
         return Verdict(UNKNOWN, evidence)
     if sum(known) == stated and not unknown:
@@ -58,6 +60,20 @@ def most(agree: Iterable[object], disagree: Iterable[object], what: str = "model
         return Verdict(NOT_SUPPORTED, evidence)
     significant = n_yes + n_no > 0 and binomtest(n_yes, n_yes + n_no).pvalue < ALPHA
     return Verdict(SUPPORTED if significant else PARTLY, evidence)
+
+
+def all_parts(**parts: Verdict) -> Verdict:
+    """Judge a statement of several parts: supported if each part is, not supported if none is, else in part.
+
+    A part that could not be tested leaves the whole statement untested.
+    """
+    evidence = "; ".join(f"{name}: {part.evidence}" for name, part in parts.items())
+    words = {part.word for part in parts.values()}
+    if UNKNOWN in words:
+        return Verdict(UNKNOWN, evidence)
+    if len(words) == 1:
+        return Verdict(words.pop(), evidence)
+    return Verdict(PARTLY, evidence)
 
 
 def _known(holds: Iterable[object]) -> tuple[list[bool], int]:

@@ -1,7 +1,7 @@
 """Scores counted by model and cell: the table from which everything else follows."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from cogniload_repro.endings import CUT
 from cogniload_repro.models import order_models
-from cogniload_repro.schemas import SCORES
+from cogniload_repro.schemas import SCORES, TOKENS
 from cogniload_repro.scoring.verdict import CORRECT_BUCKETS
-from cogniload_repro.storage import open_parquet, read_metadata, weakest_provenance, write_table
+from cogniload_repro.storage import open_parquet, read_metadata, write_table
 
 #: Column of the cells table in which each bucket is counted (paper, Tables 4 and 5).
 BUCKET_COLUMNS = {
@@ -60,7 +60,9 @@ def count_cells(scores: pd.DataFrame) -> pd.DataFrame:
 def token_stats(scores: pd.DataFrame) -> pd.DataFrame:
     """Return mean and 90th percentile of known prompt and output tokens by model, N and d (paper, Appendix H)."""
     tokens = scores[list(_TOKENS.values())].astype("float64")
-    return _describe_tokens(tokens.groupby([scores[key] for key in ("model", "N", "d")], observed=True)).reset_index()
+    return _describe_tokens(
+        tokens.groupby([scores[key] for key in ("model", "N", "d")], observed=True)
+    ).reset_index()
 
 
 def _describe_tokens(groups: Any) -> pd.DataFrame:
@@ -95,33 +97,53 @@ SUMMARIES = {
 
 def read_summary(scores_dir: str | Path, name: str) -> pd.DataFrame:
     """Return one of the frames of `SUMMARIES` for all scores of a folder, from the footers of its files alone."""
-    return _gather(name, [pd.DataFrame(json.loads(read_metadata(path)[name])) for path in score_files(scores_dir)])
+    return _gather(
+        name,
+        [pd.DataFrame(json.loads(read_metadata(path)[name])) for path in score_files(scores_dir)],
+    )
 
 
-def write_cells(scores_dir: str | Path, cells_path: str | Path) -> pd.DataFrame:
-    """Write the cells of a folder's scores, of their weakest provenance."""
-    cells = read_summary(scores_dir, "cells")
-    metadata = [read_metadata(file) for file in score_files(scores_dir)]
-    shared = [key for key in metadata[0] if key not in ("outputs", *SUMMARIES)]  # each file has others
-    joined = {key: "; ".join(sorted({one.get(key, "") for one in metadata})) for key in shared}
-    joined["provenance"] = weakest_provenance(one.get("provenance", "") for one in metadata)
-    write_table(cells_path, cells, joined)
-    return cells
+def write_cells(
+    folder: str | Path, metadata: Mapping[str, str], counts: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Write cells.parquet and tokens.parquet of a folder from its scores/; return the cells.
+
+    ``counts`` are cells of models whose answers nobody has, reconstructed from the printed tables:
+    they stand beside those of scored models.
+    """
+    folder = Path(folder)
+    cells = []
+    tokens = []
+    if counts is not None:
+        cells.append(counts)
+        tokens.append(counts[TOKENS.names].drop_duplicates())
+    if counts is None or any((folder / "scores").glob("*.parquet")):
+        cells.append(read_summary(folder / "scores", "cells").assign(provenance="scored"))
+        tokens.append(read_summary(folder / "scores", "tokens"))
+    frames = {"tokens": _gather("tokens", tokens), "cells": _gather("cells", cells)}
+    for name, frame in frames.items():  # make looks at the cells, so they come last
+        write_table(folder / f"{name}.parquet", frame, metadata)
+    return frames["cells"]
 
 
 def score_files(scores_dir: str | Path) -> list[Path]:
     """Return the score files of a folder; a ValueError if there are none."""
     files = sorted(Path(scores_dir).glob("*.parquet"))
     if not files:
-        raise ValueError(f"{scores_dir} holds no scores; run `make score`, outside a checkout `cogniload score`")
+        raise ValueError(
+            f"{scores_dir} holds no scores; run `make score`, outside a checkout `cogniload score`"
+        )
     return files
 
 
 def read_scores(scores_dir: str | Path) -> pd.DataFrame:
-    """Return all scores of a folder without windows and answers; token counts are whole numbers, or missing."""
+    """Return all scores of a folder without windows and answers; token counts are whole numbers, or missing.
+
+    A build of counts alone has none.
+    """
     columns = [name for name in SCORES.names if name not in ("window", "answer")]
-    tables = []
-    for path in score_files(scores_dir):
+    tables = [SCORES.empty_table().select(columns)]
+    for path in sorted(Path(scores_dir).glob("*.parquet")):
         with open_parquet(path) as file:
             tables.append(file.read(columns=columns))
     whole = {pa.int64(): pd.Int64Dtype()}
@@ -131,7 +153,9 @@ def read_scores(scores_dir: str | Path) -> pd.DataFrame:
 
 def _gather(name: str, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Join frames of one of `SUMMARIES` in its order."""
-    frame = pd.concat([one for one in frames if len(one)] or frames[:1], ignore_index=True).astype({"model": str})
+    frame = pd.concat([one for one in frames if len(one)] or frames[:1], ignore_index=True).astype(
+        {"model": str}
+    )
     if name == "endings":
         frame = frame.groupby("model", as_index=False).sum()
     frame = frame.sort_values(SUMMARIES[name][1], kind="stable", ignore_index=True)
@@ -140,4 +164,6 @@ def _gather(name: str, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 def _by_model(frame: pd.DataFrame) -> pd.DataFrame:
     rank = {model: place for place, model in enumerate(order_models(frame["model"]))}
-    return frame.sort_values("model", key=lambda names: names.map(rank), kind="stable", ignore_index=True)
+    return frame.sort_values(
+        "model", key=lambda names: names.map(rank), kind="stable", ignore_index=True
+    )

@@ -14,7 +14,13 @@ from cogniload_repro.scoring.verdict import (
     find_verdict,
     take_question,
 )
-from cogniload_repro.scoring.windows import QUALIFIERS, find_alternatives, find_mention, find_windows, has_alternative
+from cogniload_repro.scoring.windows import (
+    QUALIFIERS,
+    find_alternatives,
+    find_mention,
+    find_windows,
+    has_alternative,
+)
 
 _SHOWN_CHARS = 300
 
@@ -38,9 +44,13 @@ class Explanation:
         lines, before = [f"asked: {asked}; correct: {self.question.gold}; other: {others}"], ""
         for number, (what, text, gold, found) in enumerate(self.windows, 1):
             shown = repr(text if len(text) <= _SHOWN_CHARS else f"... {text[-_SHOWN_CHARS:]}")
-            lines.append(f"{number}. {what}: {'none' if not text else 'the same' if text == before else shown}")
+            lines.append(
+                f"{number}. {what}: {'none' if not text else 'the same' if text == before else shown}"
+            )
             if text and text != before:
-                lines.append(f"   correct value: {gold or 'no'}; other values: {', '.join(found) or 'none'}")
+                lines.append(
+                    f"   correct value: {gold or 'no'}; other values: {', '.join(found) or 'none'}"
+                )
             before = text
         return "\n".join([*lines, f"{self.bucket}: {self.reason}"])
 
@@ -80,20 +90,34 @@ def explain(
     'correct_valid'
     """
     if not isinstance(response, str):
-        raise TypeError(f"the response is a {type(response).__name__}; call explain(puzzle_or_name, response)")
+        raise TypeError(
+            f"the response is a {type(response).__name__}; call explain(puzzle_or_name, response)"
+        )
     try:
-        question = take_question(redraw(puzzle, resolve_edition(edition)) if isinstance(puzzle, str) else puzzle)
+        question = take_question(
+            redraw(puzzle, resolve_edition(edition)) if isinstance(puzzle, str) else puzzle
+        )
     except ValueError as error:
         remedy = "name the generator's edition (--edition), or give the puzzle itself"
-        raise ValueError(f"{str(puzzle)[:80]!r}, drawn with edition {edition}: {error}; {remedy}") from None
+        raise ValueError(
+            f"{str(puzzle)[:80]!r}, drawn with edition {edition}: {error}; {remedy}"
+        ) from None
     verdict = find_verdict(response, question, prompt_tokens, response_tokens)
     texts = find_windows(response, question.poi, question.category)
     words = ", ".join(QUALIFIERS[question.category])
-    names = (f"last line with {question.poi} and one of: {words}", f"last line with {question.poi}", "last sentence")
+    names = (
+        f"last line with {question.poi} and one of: {words}",
+        f"last line with {question.poi}",
+        "last sentence",
+    )
     windows = []
     for name, text in zip(names, texts, strict=True):
         start, end = find_mention(question.gold, text) or (0, 0)
-        others = [value for value in find_alternatives(question.domain, question.gold) if find_mention(value, text)]
+        others = [
+            value
+            for value in find_alternatives(question.domain, question.gold)
+            if find_mention(value, text)
+        ]
         windows.append((name, text, text[start:end], tuple(others)))
     if verdict.bucket == CONTEXT_BUCKET:
         spent = exceeds_budget(prompt_tokens, response_tokens)
@@ -103,6 +127,8 @@ def explain(
         reason = "no window has the correct value on its own, or another value in place of it"
     else:
         reason = f"window {texts.index(verdict.window) + 1} has {verdict.answer!r}"
-        if question.gold in verdict.window and has_alternative(verdict.window, question.domain, question.gold):
+        if question.gold in verdict.window and has_alternative(
+            verdict.window, question.domain, question.gold
+        ):
             reason += ", another value, around the correct one"
     return Explanation(question, verdict.bucket, reason, tuple(windows))

@@ -20,8 +20,21 @@ from cogniload_repro.schemas import OUTPUTS, SCORES
 from cogniload_repro.scoring import verdict as scoring
 from cogniload_repro.scoring import windows as extraction
 from cogniload_repro.scoring.cells import SUMMARIES, lean_table, summarise
-from cogniload_repro.scoring.verdict import ANSWER_ONLY, CORRECT_BUCKETS, Question, ScorerRules, Verdict, is_unsure
-from cogniload_repro.storage import UNFINISHED, open_parquet, read_metadata, remove_parts, table_writer
+from cogniload_repro.scoring.verdict import (
+    ANSWER_ONLY,
+    CORRECT_BUCKETS,
+    Question,
+    ScorerRules,
+    Verdict,
+    is_unsure,
+)
+from cogniload_repro.storage import (
+    UNFINISHED,
+    open_parquet,
+    read_metadata,
+    remove_parts,
+    table_writer,
+)
 
 #: Longest window kept in the scores, characters; a longer one is cut around its answer.
 WINDOW_CHARS = 400
@@ -60,16 +73,20 @@ def score_dataset(
 
     A file counts as scored when its scores were made from the outputs and puzzles as they are, by this scorer under
     the same rules: contents decide, not dates. Other scores are removed. The executor (a thread here by default) leaves
-    the bytes alone. ValueError if there are no outputs or a file cannot be scored; the others are finished.
+    the bytes alone. ValueError if there is no folder of outputs or a file cannot be scored; the others are finished.
     """
     # workers may be in other folders
-    outputs_dir, puzzles_path, scores_dir = (Path(one).absolute() for one in (outputs_dir, puzzles_path, scores_dir))
+    outputs_dir, puzzles_path, scores_dir = (
+        Path(one).absolute() for one in (outputs_dir, puzzles_path, scores_dir)
+    )
     sources = sorted(outputs_dir.glob("*.parquet"))
-    if not sources:
+    if not outputs_dir.is_dir():
         remedy = "run `make download-outputs`, outside a checkout `cogniload download-outputs`"
         raise ValueError(f"{outputs_dir} holds no outputs; {remedy}")
     if (outputs_dir / UNFINISHED).exists():
-        raise ValueError(f"import into {outputs_dir} was interrupted and may mix old and new outputs; run it again")
+        raise ValueError(
+            f"import into {outputs_dir} was interrupted and may mix old and new outputs; run it again"
+        )
     if not puzzles_path.exists():
         raise ValueError(f"{puzzles_path} is missing; make it with `make download-outputs`")
     remove_parts(scores_dir)
@@ -83,12 +100,17 @@ def score_dataset(
     jobs = [_plan(source, scores) for scores, source in wanted.items()]
     with nullcontext(executor) if executor else ThreadPoolExecutor(1) as workers:
         errors = _run(jobs, workers, puzzles_path, rules, made_from)
-    remove_parts(scores_dir)  # of files with errors, or of a worker that was killed and another has done its work
+    remove_parts(
+        scores_dir
+    )  # of files with errors, or of a worker that was killed and another has done its work
     if errors:
         more = f"; and {len(errors) - 3} more" if len(errors) > 3 else ""
         raise ValueError("; ".join(sorted(errors)[:3]) + more)
     for job in jobs:
-        found, rows = _count_rows(job.scores) if job.scores.exists() else 0, _count_rows(job.outputs)
+        found, rows = (
+            _count_rows(job.scores) if job.scores.exists() else 0,
+            _count_rows(job.outputs),
+        )
         if found < rows:
             raise ValueError(f"{job.scores} has {found:,} of {rows:,} rows; {_REMEDY}")
     return [scores_dir / source.name for source in sources]
@@ -96,7 +118,11 @@ def score_dataset(
 
 def scores_folder(build: str | Path, name: str, chosen: str = "pseudocode") -> Path:
     """Return the folder for scores and cells of a scorer; those of others than the chosen one lie beside its."""
-    return Path(build) if scoring.find_scorer(name) == scoring.find_scorer(chosen) else Path(build) / "scorers" / name
+    return (
+        Path(build)
+        if scoring.find_scorer(name) == scoring.find_scorer(chosen)
+        else Path(build) / "scorers" / name
+    )
 
 
 def read_questions(puzzles_path: str | Path) -> dict[str, Asked]:
@@ -111,11 +137,18 @@ def read_batches(path: str | Path, groups: Sequence[int] | None = None) -> Itera
     """Yield few outputs at a time, the fewer the longer the responses are; no batch reaches beyond a row group."""
     with open_parquet(path) as file:
         if missing := [name for name in OUTPUTS.names if name not in file.schema_arrow.names]:
-            raise ValueError(f"{path} lacks the columns {', '.join(missing)}; import it with `make download-outputs`")
+            raise ValueError(
+                f"{path} lacks the columns {', '.join(missing)}; import it with `make download-outputs`"
+            )
         try:
             for group in range(file.num_row_groups) if groups is None else groups:
                 about = file.metadata.row_group(group)
-                rows = max(1, min(_BATCH_ROWS, _BATCH_BYTES * about.num_rows // max(about.total_byte_size, 1)))
+                rows = max(
+                    1,
+                    min(
+                        _BATCH_ROWS, _BATCH_BYTES * about.num_rows // max(about.total_byte_size, 1)
+                    ),
+                )
                 yield from file.iter_batches(rows, row_groups=[group], columns=OUTPUTS.names)
         except (pa.ArrowException, OSError) as error:
             raise ValueError(f"{path} is damaged ({error}); make or fetch it again") from None
@@ -126,11 +159,18 @@ def find_question(questions: Mapping[str, Asked], model: str, name: str) -> Aske
     try:
         return questions[name]
     except KeyError:
-        raise ValueError(f"{model} answers puzzle {name!r}, which the puzzles table lacks; add it") from None
+        raise ValueError(
+            f"{model} answers puzzle {name!r}, which the puzzles table lacks; add it"
+        ) from None
 
 
 def _score(
-    outputs: Path, puzzles: Path, scores: Path, rules: ScorerRules, made_from: dict[str, str], groups: list[int] | None
+    outputs: Path,
+    puzzles: Path,
+    scores: Path,
+    rules: ScorerRules,
+    made_from: dict[str, str],
+    groups: list[int] | None,
 ) -> None:
     """Score some row groups of a file, or all (None); what is made of the first says what the outputs were."""
     if made_from["code"] != _code_digest():
@@ -140,7 +180,11 @@ def _score(
         made_from["outputs"] = digest_of(outputs)
     questions = _known_questions(puzzles, made_from["puzzles"])
     scored = (_score_batch(batch, questions, rules) for batch in read_batches(outputs, groups))
-    _write(scores, map(pa.Table.from_batches, iter(lambda: list(islice(scored, _BATCHES_A_GROUP)), [])), made_from)
+    _write(
+        scores,
+        map(pa.Table.from_batches, iter(lambda: list(islice(scored, _BATCHES_A_GROUP)), [])),
+        made_from,
+    )
 
 
 def _join(parts: Sequence[Path], scores: Path) -> None:
@@ -148,7 +192,11 @@ def _join(parts: Sequence[Path], scores: Path) -> None:
     made_from = {key: text for key, text in read_metadata(parts[0]).items() if key not in SUMMARIES}
     with ExitStack() as stack:
         files = [stack.enter_context(open_parquet(part)) for part in parts]
-        _write(scores, (one.read_row_group(group) for one in files for group in range(one.num_row_groups)), made_from)
+        _write(
+            scores,
+            (one.read_row_group(group) for one in files for group in range(one.num_row_groups)),
+            made_from,
+        )
     for part in parts:
         part.unlink()
 
@@ -160,7 +208,9 @@ def _write(scores: Path, tables: Iterable[pa.Table], made_from: Mapping[str, str
             writer.write_table(table)
             counted.append(lean_table(table))
         counts = summarise(pa.concat_tables(counted))
-        writer.add_key_value_metadata({name: json.dumps(counts[name].to_dict("list")) for name in SUMMARIES})
+        writer.add_key_value_metadata(
+            {name: json.dumps(counts[name].to_dict("list")) for name in SUMMARIES}
+        )
 
 
 @lru_cache(maxsize=1)
@@ -171,23 +221,33 @@ def _known_questions(puzzles: Path, content: str) -> dict[str, Asked]:
     return read_questions(puzzles)
 
 
-def _score_batch(batch: pa.RecordBatch, questions: Mapping[str, Asked], rules: ScorerRules) -> pa.RecordBatch:
+def _score_batch(
+    batch: pa.RecordBatch, questions: Mapping[str, Asked], rules: ScorerRules
+) -> pa.RecordBatch:
     small = ("model", "name", "prompt_tokens", "response_tokens", "stopped")
     columns = [batch.column(name).to_pylist() for name in small]
-    responses = (text.as_py() for text in batch.column("response"))  # one at a time: all at once take twice as long
+    responses = (
+        text.as_py() for text in batch.column("response")
+    )  # one at a time: all at once take twice as long
     rows = []
     for response, model, name, prompt, spent, stopped in zip(responses, *columns, strict=True):
         cell, question = find_question(questions, model, name)
         try:
             verdict = scoring.find_verdict(response, question, prompt, spent, rules)
             answer, correct = endings.take_answer(response), verdict.bucket in CORRECT_BUCKETS
-            judged = scoring.find_bucket(answer or "", question, ANSWER_ONLY, prompt, spent)[0] if correct else ""
+            judged = (
+                scoring.find_bucket(answer or "", question, ANSWER_ONLY, prompt, spent)[0]
+                if correct
+                else ""
+            )
         except ValueError as error:
             raise ValueError(f"{model}, puzzle {name!r}: {error}") from None
         head = model, name, *cell, verdict.bucket, correct, prompt, spent
         hints = answer is None, judged in CORRECT_BUCKETS, is_unsure(answer or "")
         rows.append((*head, _clip(verdict), verdict.answer, stopped, *hints))
-    return pa.RecordBatch.from_pydict(dict(zip(SCORES.names, zip(*rows, strict=True), strict=True)), SCORES)
+    return pa.RecordBatch.from_pydict(
+        dict(zip(SCORES.names, zip(*rows, strict=True), strict=True)), SCORES
+    )
 
 
 def _clip(verdict: Verdict) -> str:
@@ -200,8 +260,9 @@ def _clip(verdict: Verdict) -> str:
 
 @cache
 def _code_digest() -> str:
-    """Return a digest of the code that decides."""
+    """Return a digest of the code that decides, and of the marks of reasoning."""
     sources = [Path(str(module.__file__)).read_bytes() for module in (scoring, extraction, endings)]
+    sources.append(endings.MARKS.read_bytes())
     return hashlib.sha256(b"".join(sources)).hexdigest()[:16]
 
 
@@ -230,34 +291,56 @@ def _plan(outputs: Path, scores: Path) -> _Job:
     tasks: list[list[int]] = []
     size = rows = 0
     for number, group in enumerate(about):
-        if not tasks or size + group.total_byte_size > _TASK_BYTES or rows + group.num_rows > _TASK_ROWS:
+        if (
+            not tasks
+            or size + group.total_byte_size > _TASK_BYTES
+            or rows + group.num_rows > _TASK_ROWS
+        ):
             tasks.append([])
             size = rows = 0
         tasks[-1].append(number)
         size, rows = size + group.total_byte_size, rows + group.num_rows
     if len(tasks) < 2:
         return _Job(outputs, scores, [(scores, None)])
-    return _Job(outputs, scores, [(scores.with_name(f".{scores.name}.{uuid4().hex}.part"), one) for one in tasks])
+    return _Job(
+        outputs,
+        scores,
+        [(scores.with_name(f".{scores.name}.{uuid4().hex}.part"), one) for one in tasks],
+    )
 
 
 def _run(
-    jobs: Sequence[_Job], executor: Executor, puzzles: Path, rules: ScorerRules, made_from: dict[str, str]
+    jobs: Sequence[_Job],
+    executor: Executor,
+    puzzles: Path,
+    rules: ScorerRules,
+    made_from: dict[str, str],
 ) -> set[str]:
     """Score files, the largest first, and join their parts; finish all, and return the errors."""
     errors: set[str] = set()
     largest = sorted(jobs, key=lambda job: -job.outputs.stat().st_size)
-    tasks = [(job, (job.outputs, puzzles, part, rules, made_from, some)) for job in largest for part, some in job.parts]
+    tasks = [
+        (job, (job.outputs, puzzles, part, rules, made_from, some))
+        for job in largest
+        for part, some in job.parts
+    ]
     whole = _finish(executor, _score, tasks, errors)
-    joins = [(job, ([part for part, _ in job.parts], job.scores)) for job in largest if whole[job.scores]]
+    joins = [
+        (job, ([part for part, _ in job.parts], job.scores)) for job in largest if whole[job.scores]
+    ]
     _finish(executor, _join, [join for join in joins if len(join[0].parts) > 1], errors)
     return errors
 
 
-def _finish(executor: Executor, work: Callable, tasks: Sequence[tuple[_Job, tuple]], errors: set[str]) -> dict:
+def _finish(
+    executor: Executor, work: Callable, tasks: Sequence[tuple[_Job, tuple]], errors: set[str]
+) -> dict:
     """Do all tasks; note why some fail, and return by file of scores whether all of its own have ended well."""
     jobs = {executor.submit(work, *arguments): job for job, arguments in tasks}
     whole = {job.scores: True for job, _ in tasks}
-    for future in tqdm(as_completed(jobs), total=len(jobs), desc="score", unit=" parts", disable=None):
+    for future in tqdm(
+        as_completed(jobs), total=len(jobs), desc="score", unit=" parts", disable=None
+    ):
         try:
             future.result()
         except (ValueError, OSError, ImportError) as error:

@@ -97,9 +97,13 @@ def take_question(
 ) -> Question:
     """Return what is asked, of a puzzle or of its four parts; a TypeError where one has another type."""
     if isinstance(puzzle, Puzzle):
-        return Question(puzzle.poi, puzzle.solution, puzzle.domains[puzzle.category], puzzle.category)
+        return Question(
+            puzzle.poi, puzzle.solution, puzzle.domains[puzzle.category], puzzle.category
+        )
     if puzzle is not None:
-        raise TypeError(f"the puzzle is a {type(puzzle).__name__}; give what draw_puzzle or read_puzzle returns")
+        raise TypeError(
+            f"the puzzle is a {type(puzzle).__name__}; give what draw_puzzle or read_puzzle returns"
+        )
     values = (None,) if domain is None or isinstance(domain, str | Mapping) else tuple(domain)
     if not all(isinstance(one, str) for one in (poi, gold, category, *values)):
         raise TypeError(
@@ -154,8 +158,14 @@ def score_response(
     ...                domain=["yellow", "blue", "red"], category="clothes_underwear")
     'correct_valid'
     """
-    options: dict[str, Any] = {"prompt_tokens": prompt_tokens, "response_tokens": response_tokens, "scorer": scorer}
-    return explain_response(response, puzzle, poi=poi, gold=gold, domain=domain, category=category, **options).bucket
+    options: dict[str, Any] = {
+        "prompt_tokens": prompt_tokens,
+        "response_tokens": response_tokens,
+        "scorer": scorer,
+    }
+    return explain_response(
+        response, puzzle, poi=poi, gold=gold, domain=domain, category=category, **options
+    ).bucket
 
 
 def explain_response(
@@ -179,11 +189,21 @@ def explain_response(
     for name, count in (("prompt_tokens", prompt_tokens), ("response_tokens", response_tokens)):
         if count is not None:
             check_count(name, count, 0)
-    return find_verdict(response, take_question(puzzle, **parts), prompt_tokens, response_tokens, find_scorer(scorer))
+    return find_verdict(
+        response,
+        take_question(puzzle, **parts),
+        prompt_tokens,
+        response_tokens,
+        find_scorer(scorer),
+    )
 
 
 def reward(
-    puzzle: Puzzle, response: str, *, prompt_tokens: int | None = None, response_tokens: int | None = None
+    puzzle: Puzzle,
+    response: str,
+    *,
+    prompt_tokens: int | None = None,
+    response_tokens: int | None = None,
 ) -> float:
     """Return 1.0 for a response that the paper's scorer calls correct, 0.0 for any other (paper, section 4).
 
@@ -196,7 +216,9 @@ def reward(
     >>> cl.reward(puzzle, f"So {puzzle.poi} is wearing {puzzle.solution} underwear.")
     1.0
     """
-    bucket = score_response(response, puzzle, prompt_tokens=prompt_tokens, response_tokens=response_tokens)
+    bucket = score_response(
+        response, puzzle, prompt_tokens=prompt_tokens, response_tokens=response_tokens
+    )
     return float(bucket in CORRECT_BUCKETS)
 
 
@@ -211,7 +233,11 @@ def find_verdict(
     bucket, window = find_bucket(response, question, rules, prompt_tokens, response_tokens)
     if bucket in (CONTEXT_BUCKET, OTHER_BUCKET):
         return Verdict(bucket, window, "")
-    values = [question.gold] if bucket in CORRECT_BUCKETS else find_alternatives(question.domain, question.gold)
+    values = (
+        [question.gold]
+        if bucket in CORRECT_BUCKETS
+        else find_alternatives(question.domain, question.gold)
+    )
     start, end = max(span for value in values if (span := find_mention(value, window)))
     return Verdict(bucket, window, window[start:end])
 
@@ -239,13 +265,17 @@ def find_bucket(  # noqa: C901
     """Return bucket and deciding window under a scorer (Appendix D.5)."""
     poi, gold, domain, category = question
     if not isinstance(response, str):
-        raise ValueError(f"a response must be text, not {type(response).__name__}; use '' for an empty one")
+        raise ValueError(
+            f"a response must be text, not {type(response).__name__}; use '' for an empty one"
+        )
     if not gold:
         raise ValueError("the gold value is empty; give the puzzle's solution")
     if not response or exceeds_budget(prompt_tokens, response_tokens):
         return CONTEXT_BUCKET, ""
     text = take_answer(response) or "" if rules.answer_only else response
-    windows = find_windows(text, poi, category, late_drop=rules.late_drop, cut_windows=rules.cut_windows)
+    windows = find_windows(
+        text, poi, category, late_drop=rules.late_drop, cut_windows=rules.cut_windows
+    )
     if not windows.last_sentence:
         return CONTEXT_BUCKET, ""
     if rules.answer_only:

@@ -57,9 +57,13 @@ def find_windows(
     """Cut the deciding texts out of a response (Appendix D.3, Algorithm 2); the options are those of `ScorerRules`."""
     qualifiers = QUALIFIERS.get(category)
     if qualifiers is None:
-        raise ValueError(f"unknown category {category!r}; the categories are: {', '.join(QUALIFIERS)}")
+        raise ValueError(
+            f"unknown category {category!r}; the categories are: {', '.join(QUALIFIERS)}"
+        )
     text = response.rstrip("\n") if late_drop else response
-    valid_poi_last, poi_last, last = _find_lines(_drop_remark(text).rstrip("\n"), poi.lower(), qualifiers)
+    valid_poi_last, poi_last, last = _find_lines(
+        _drop_remark(text).rstrip("\n"), poi.lower(), qualifiers
+    )
     if cut_windows:
         valid_poi_last, poi_last = take_last_sentence(valid_poi_last), take_last_sentence(poi_last)
     return Windows(valid_poi_last, poi_last, take_last_sentence(last))
@@ -74,11 +78,16 @@ def _drop_remark(text: str) -> str:
 def _find_lines(text: str, name: str, qualifiers: tuple[str, ...]) -> tuple[str, str, str]:
     """Return the last line with the name and a qualifier, the last with the name, and the last of all, lower case."""
     start = text.rfind("\n") + 1
-    last = text[start:].lower()  # as in the whole text: no letter's lower case depends on what stands on another line
+    last = text[
+        start:
+    ].lower()  # as in the whole text: no letter's lower case depends on what stands on another line
     poi_last = last if last.rfind(name) >= 0 else ""  # in long texts twice as fast as `in`
     if poi_last and _has_any(last, qualifiers):
         return last, last, last
-    end, size = start, _FIRST_BLOCK  # blocks of lines before the last, each larger than the one after it
+    end, size = (
+        start,
+        _FIRST_BLOCK,
+    )  # blocks of lines before the last, each larger than the one after it
     while end:
         start = text.rfind("\n", 0, max(end - size, 0)) + 1
         block = text[start:end].lower()
@@ -121,12 +130,17 @@ def find_mention(value: str, sentence: str) -> tuple[int, int] | None:
     """Return start and end of the last place that makes `is_mentioned` true; None where there is none."""
     if value not in sentence and value not in SPELLINGS:
         return None
-    starts = [(_find_spelling(spelling, sentence), spelling) for spelling in SPELLINGS.get(value, (value,))]
+    starts = [
+        (_find_spelling(spelling, sentence), spelling)
+        for spelling in SPELLINGS.get(value, (value,))
+    ]
     start, spelling = max(starts)
     return (start, start + len(spelling)) if start >= 0 else None
 
 
-def has_alternative(sentence: str, domain: Sequence[str], gold: str, *, last_mention: bool = False) -> bool:
+def has_alternative(
+    sentence: str, domain: Sequence[str], gold: str, *, last_mention: bool = False
+) -> bool:
     """Return whether another value of the domain speaks against the gold one (AltFlag, Algorithm 3).
 
     Where the gold value occurs as well, the flag stays only if an alternative encloses its last occurrence
@@ -141,7 +155,9 @@ def has_alternative(sentence: str, domain: Sequence[str], gold: str, *, last_men
         return False
     if enclosed or not last_mention:
         return True
-    return _last_start(find_alternatives(domain, gold), sentence) > _last_start([gold.lower()], sentence)
+    return _last_start(find_alternatives(domain, gold), sentence) > _last_start(
+        [gold.lower()], sentence
+    )
 
 
 def find_alternatives(domain: Sequence[str], gold: str) -> list[str]:
@@ -163,7 +179,9 @@ def _is_enclosed(start: int, sentence: str, domain: Sequence[str], gold: str) ->
     if "\n".join(domain).lower().count(gold.lower()) == domain.count(gold):
         return False  # the usual case: no alternative contains the gold value
     values, end = find_alternatives(domain, gold), start + len(gold.lower())
-    return any(0 <= (at := sentence.rfind(value)) <= start and at + len(value) >= end for value in values)
+    return any(
+        0 <= (at := sentence.rfind(value)) <= start and at + len(value) >= end for value in values
+    )
 
 
 def _last_start(values: Sequence[str], sentence: str) -> int:

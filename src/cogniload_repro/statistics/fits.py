@@ -6,7 +6,8 @@ from scipy.stats import chi2, norm
 
 from cogniload_repro.published import ALPHA
 from cogniload_repro.statistics import design, reconstructions, regression
-from cogniload_repro.statistics.formulas import build_design, check_cells, name_covariates
+from cogniload_repro.statistics.checks import check_cells
+from cogniload_repro.statistics.formulas import build_design, name_covariates
 from cogniload_repro.statistics.regression import INTERACTIONS, LINEAR, QUADRATIC, SYMBOLS
 
 #: Terms of the paper's specification, in the order of its coefficients (section 3.1.1).
@@ -36,8 +37,9 @@ def fit(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") ->
         One row per model and term: model, term, coef (log-odds, for the other links on their own scale), se, z, p
         (two-sided Wald test), low and high (Wald interval of level 1 - `published.ALPHA`); then, the same for all terms
         of a model, total (answers), loglik (Bernoulli, of single answers; NaN for quasi-binomial), aic, bic and status:
-        "ok", "separation", "not identified" (the design), "not converged" or "no NAME" for a covariate that is not
-        known (one row with an empty term). Numbers are NaN unless the status is "ok". Last identified, coef_p10,
+        "ok", "separation", "not converged", "no NAME" for a covariate that is not known (one row with an empty term),
+        or why the design has no unique coefficients ("rho takes 2 values, the formula needs 3").
+        Numbers are NaN unless the status is "ok". Last identified, coef_p10,
         coef_p90, p_p10 and p_p90: for reconstructed counts a fit that the printed tables do not identify is made for
         each of 24 samples; coef, se and the criteria are then medians, the last four columns 10 and 90% quantiles, low
         the 10% quantile of the intervals' lower ends, high the 90% quantile of their upper ends, z and p NaN. The
@@ -64,7 +66,7 @@ def fit(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") ->
     >>> fits.attrs["formula"], fits.attrs["family"]
     ('correct ~ d + log10_N + rho + I(rho**2)', 'logit')
     """
-    check_cells(cells, formula)
+    cells = check_cells(cells, formula)
     fits = _summarise(fit_each(cells, formula, family))
     fits.attrs = dict(cells.attrs) | {"formula": formula, "family": family}
     return fits
@@ -100,17 +102,27 @@ def capacity_points(fits: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
          model  ecl50  nt50  id50 status
     0  QwQ-32B  47.96  0.95  3.56     ok
     """
-    check_cells(cells, QUADRATIC)
-    if absent := [name for name in ("model", "term", "coef", "status", "identified") if name not in fits]:
-        raise ValueError(f"the fits have no column {', '.join(absent)}; pass them as fit returned them")
+    cells = check_cells(cells, QUADRATIC)
+    if absent := [
+        name for name in ("model", "term", "coef", "status", "identified") if name not in fits
+    ]:
+        raise ValueError(
+            f"the fits have no column {', '.join(absent)}; pass them as fit returned them"
+        )
     if absent := sorted({*fits["model"]} - {*cells["model"]}):
-        raise ValueError(f"the cells have no model {', '.join(absent)}; pass the cells that were fitted")
+        raise ValueError(
+            f"the cells have no model {', '.join(absent)}; pass the cells that were fitted"
+        )
     others = [term for term in fits["term"].unique() if term not in (*PAPER_TERMS, "")]
     if others or fits.attrs.get("family") == "cloglog":
         why = f"not defined with {'the term ' + others[0] if others else 'the link cloglog'}"
-        rows = fits.drop_duplicates("model")[["model", "status", "identified"]].reset_index(drop=True)
+        rows = fits.drop_duplicates("model")[["model", "status", "identified"]].reset_index(
+            drop=True
+        )
         rows["status"] = rows["status"].where(rows["status"] != "ok", why)
-        return rows.assign(**{f"{point}{end}": np.nan for point in _POINTS for end in ("", "_p10", "_p90")})
+        return rows.assign(
+            **{f"{point}{end}": np.nan for point in _POINTS for end in ("", "_p10", "_p90")}
+        )
     each, parts = _each(cells, fits), []
     for model, own in each.groupby("model", sort=False, observed=True):
         fits = own.drop_duplicates("reconstruction").set_index("reconstruction")
@@ -166,27 +178,54 @@ def compare_fits(
     0  QwQ-32B -101.9  formula      1
     """
     each = _compare_each(cells, formula, family, against)
-    numbers = ["loglik", "aic", "bic", "against_loglik", "against_aic", "against_bic", "daic", "dbic", "lr", "lr_p"]
+    numbers = [
+        "loglik",
+        "aic",
+        "bic",
+        "against_loglik",
+        "against_aic",
+        "against_bic",
+        "daic",
+        "dbic",
+        "lr",
+        "lr_p",
+    ]
     compared = _over_tables(each, ["model"], numbers, ranges=("daic", "lr_p"))
     return compared.assign(lr_p=compared["lr_p"].where(compared["identified"]))
 
 
 def fit_each(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") -> pd.DataFrame:
     """Fit every model once, or, where the result is not identified, once per reconstruction: one row per term."""
+    regression.check_family(family)
     known = name_covariates(formula)
     one_table = cells.attrs.get("reconstruction")
-    models = set() if one_table == reconstructions.GIVEN else set(reconstructions.reconstructed_models(cells))
-    tables, rows = reconstructions.committed_counts(cells) if models else np.empty((0, len(cells))), []
+    models = (
+        set()
+        if one_table == reconstructions.GIVEN
+        else set(reconstructions.reconstructed_models(cells))
+    )
+    tables, rows = (
+        reconstructions.committed_counts(cells) if models else np.empty((0, len(cells))),
+        [],
+    )
     for model, places in cells.groupby("model", sort=False, observed=True).indices.items():
         group = cells.iloc[places]
         covered = group[group["total"] > 0] if model in models else group
         complete = not any(group[name].isna().any() for name in known if name in group)
-        identified = model not in models or not complete or regression.is_identified(covered, formula, family)
+        identified = (
+            model not in models
+            or not complete
+            or regression.is_identified(covered, formula, family)
+        )
         if identified or one_table is not None:
             fits = [regression.fit_glm(group, formula, family)]
         else:
             counts, total = tables[:, places[group["total"] > 0]], covered["total"].to_numpy(float)
-            fits = [*regression.fit_tables(covered, counts, np.tile(total, (len(counts), 1)), formula, family)]
+            fits = [
+                *regression.fit_tables(
+                    covered, counts, np.tile(total, (len(counts), 1)), formula, family
+                )
+            ]
         for number, one in enumerate(fits, start=1):
             whole = *(getattr(one, name) for name in _OF_MODEL), identified
             coefficients = zip(one.terms, one.coef, one.se, one.p, strict=True)
@@ -199,11 +238,13 @@ def _compare_each(
     cells: pd.DataFrame, formula: str | pd.DataFrame, family: str, against: str | pd.DataFrame
 ) -> pd.DataFrame:
     """Compare two regressions: one row per model and, where the comparison is not identified, reconstruction."""
-    check_cells(cells, *(one for one in (formula, against) if isinstance(one, str)))
+    cells = check_cells(cells, *(one for one in (formula, against) if isinstance(one, str)))
     yours, other = _each(cells, formula, family), _each(cells, against)
     formulas = [fits.attrs["formula"] for fits in (yours, other)]
     same_family = yours.attrs["family"] == other.attrs["family"]
-    both = _describe(yours, "").merge(_describe(other, "against_"), on=["model", "reconstruction"], how="outer")
+    both = _describe(yours, "").merge(
+        _describe(other, "against_"), on=["model", "reconstruction"], how="outer"
+    )
     both["model"] = pd.Categorical(both["model"], list(dict.fromkeys(cells["model"])))
     both = both.sort_values(["model", "reconstruction"], ignore_index=True).astype({"model": str})
     for prefix in ("", "against_"):  # a fit for all reconstructions has one row
@@ -226,8 +267,13 @@ def _each(cells: pd.DataFrame, what: str | pd.DataFrame, family: str = "logit") 
         each, attributes = fit_each(cells, what, family), {"formula": what, "family": family}
     else:
         if absent := [name for name in ("formula", "family") if name not in what.attrs]:
-            raise ValueError(f"the table of fits does not say its {absent[0]} (.attrs); pass it as fit returned it")
-        each, attributes = what.assign(reconstruction=1), {name: what.attrs[name] for name in ("formula", "family")}
+            raise ValueError(
+                f"the table of fits does not say its {absent[0]} (.attrs); pass it as fit returned it"
+            )
+        each, attributes = (
+            what.assign(reconstruction=1),
+            {name: what.attrs[name] for name in ("formula", "family")},
+        )
         if not each.get("identified", pd.Series(True)).all():
             each = fit_each(cells[cells["model"].isin(what["model"])], **attributes)
         each = each.assign(identified=each.get("identified", True))
@@ -263,13 +309,24 @@ def _over_tables(
     whole = groups.first().copy()
     tables = groups["reconstruction"].nunique()
     whole[numbers] = groups[numbers].median()
-    whole = whole.join(reconstructions.range_over(groups, ranges if ranges is not None else numbers))
-    failed = each[each["status"] != "ok"].groupby(keys, sort=False, observed=True)["status"].agg(["first", "size"])
+    whole = whole.join(
+        reconstructions.range_over(groups, ranges if ranges is not None else numbers)
+    )
+    failed = (
+        each[each["status"] != "ok"]
+        .groupby(keys, sort=False, observed=True)["status"]
+        .agg(["first", "size"])
+    )
     partly = failed[failed["size"] < tables.reindex(failed.index)]
     whole.loc[failed.index, "status"] = failed["first"]
     for key, row in partly.iterrows():
-        whole.loc[[key], "status"] = f"{row['first']} in {row['size']} of {tables[key]} reconstructions"
-        whole.loc[[key], [name for name in whole if name.removesuffix("_p10").removesuffix("_p90") in numbers]] = np.nan
+        whole.loc[[key], "status"] = (
+            f"{row['first']} in {row['size']} of {tables[key]} reconstructions"
+        )
+        whole.loc[
+            [key],
+            [name for name in whole if name.removesuffix("_p10").removesuffix("_p90") in numbers],
+        ] = np.nan
     return whole.reset_index().drop(columns="reconstruction")
 
 
@@ -298,7 +355,9 @@ def _test_ratios(both: pd.DataFrame, ranks: dict[str, int]) -> None:
     fitted = (both["status"] == "ok") & (both["against_status"] == "ok")
     nested = fitted & (both["model"].map(ranks) == largest)
     both["larger"] = np.select([~nested, df == 0, df > 0], ["", "same", "formula"], "against")
-    both["lr"] = (2 * (both["loglik"] - both["against_loglik"]) * np.sign(df)).where(nested & (df != 0))
+    both["lr"] = (2 * (both["loglik"] - both["against_loglik"]) * np.sign(df)).where(
+        nested & (df != 0)
+    )
     both["lr_df"] = df.abs().where(nested, 0)
     both["lr_p"] = chi2.sf(both["lr"].clip(lower=0), both["lr_df"])
 
@@ -327,7 +386,8 @@ def interactions_table(cells: pd.DataFrame) -> pd.DataFrame:
     cells = reconstructions.as_given(cells)
     full = fit(cells, INTERACTIONS)
     tests = pd.concat(
-        compare_fits(cells, f"{INTERACTIONS} - {term}", against=full).assign(term=term) for term in PRODUCT_TERMS
+        compare_fits(cells, f"{INTERACTIONS} - {term}", against=full).assign(term=term)
+        for term in PRODUCT_TERMS
     )
     products = full.merge(tests[["model", "term", "lr_p"]], on=["model", "term"])
     return spread_terms(products.assign(p=products["lr_p"]))
@@ -342,6 +402,8 @@ def aic_table(cells: pd.DataFrame) -> pd.DataFrame:
             "p_lr": compared["lr_p"],
             "aic_linear": compared["aic"],
             "aic_quadratic": compared["against_aic"],
-            "status": compared["against_status"].where(compared["status"] == "ok", compared["status"]),
+            "status": compared["against_status"].where(
+                compared["status"] == "ok", compared["status"]
+            ),
         }
     )

@@ -1,102 +1,154 @@
-"""What a regression formula may name, and the columns that it stands for.
+"""Regression formulas: what they say, and the columns of the design matrix that they stand for.
 
-formulaic reads and evaluates formulas. Refused is what would silently be another regression: rho**2 is rho, and d - d
-is nothing.
+formulaic reads and evaluates formulas, after `syntax` has checked what they hold. Refused here is
+what formulaic would silently read as another regression: rho**2 is rho to it, and d - d is nothing.
 """
 
 import re
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
+from typing import NamedTuple
 
 import formulaic
 import numpy as np
 import pandas as pd
 from formulaic.errors import DataMismatchWarning, FormulaicError
 from formulaic.formula import SimpleFormula
-from formulaic.parser import DefaultFormulaParser
-from formulaic.parser.types import ASTNode, Token
+from formulaic.parser.types import ASTNode
 
-#: Names of the covariates.
-COVARIATES = ("d", "N", "log10_N", "rho", "ratio_pct", "needles", "prompt_mean")
-#: Columns of words, which stand for nothing but the levels of a factor: C(perturbation).
-FACTORS = ("perturbation",)
+from cogniload_repro.statistics.syntax import (
+    COVARIATES,
+    FACTORS,
+    Tree,
+    first_line,
+    name_columns,
+    read_tree,
+)
+
+#: formulaic knows this function as numpy's only.
+_SQRT = re.compile(r"(?<![\w.])sqrt\(")
 _WHOLE_LEVEL = re.compile(r"(\[(?:T\.)?-?\d+)\.0\]")
 
 
+class Formula(NamedTuple):
+    """The terms of a regression, and the covariates and factors in them."""
+
+    terms: SimpleFormula
+    columns: tuple[str, ...]
+
+
 @lru_cache(maxsize=256)
-def read_formula(formula: str) -> SimpleFormula:
-    """Read the right side of ``correct ~ ...`` without evaluating it; a ValueError quotes what it refuses."""
+def read_formula(formula: str) -> Formula:
+    """Read ``correct ~ ...`` without evaluating it; a ValueError quotes the formula and its fault."""
+    try:
+        return _read_formula(formula)
+    except ValueError as error:
+        raise ValueError(f"formula {_quote(formula)} {error}") from None
+
+
+def _quote(formula: str) -> str:
+    """Return a formula between quotes, cut where it is too long for a sentence."""
+    return repr(formula if len(formula) <= 300 else f"{formula[:60]}...")
+
+
+def _read_formula(formula: str) -> Formula:
     left, tilde, right = formula.partition("~")
     if not tilde or left.strip() != "correct" or not right.strip():
-        raise ValueError(f"formula {formula!r} must read 'correct ~ ...' over {', '.join(COVARIATES)}")
+        raise ValueError(f"must read 'correct ~ ...' over {', '.join(COVARIATES)}")
+    right = _SQRT.sub("np.sqrt(", right)
+    tree = read_tree(right)
     try:
-        silent = _find_silent(DefaultFormulaParser().get_ast(right))
-        parsed = silent or formulaic.Formula(right)
-    except Exception as error:  # formulaic raises many types, all of them for text that is no formula
-        raise ValueError(f"formula {formula!r} cannot be read: {_first_line(error)}") from None
-    if silent:
-        raise ValueError(f"formula {formula!r} {silent}")
-    if not isinstance(parsed, SimpleFormula):
-        raise ValueError(f"formula {formula!r} has more than one right side; write one regression")
-    return parsed
+        loss = next(_find_losses(tree), "")
+        terms = None if loss else formulaic.Formula(right)
+    except Exception as error:  # formulaic raises many types, all for text that is no formula
+        raise ValueError(f"cannot be read: {first_line(error)}") from None
+    if loss:
+        raise ValueError(loss)
+    if not isinstance(terms, SimpleFormula):
+        raise ValueError("has more than one right side; write one regression")
+    return Formula(terms, name_columns(tree))
 
 
-def _find_silent(node: "Token | ASTNode") -> str:
-    """Return what would be fitted as something else than a formula says, or ""."""
-    if not isinstance(node, ASTNode):
-        return ""
-    if found := next(filter(None, map(_find_silent, node.args)), ""):
-        return found
-    symbol, terms = node.operator.symbol, [list(arg.to_terms()) for arg in node.args]
-    if symbol in ("**", "^") and len(terms[0]) == 1:
-        return _name_power(str(terms[0][0]), str(node.args[1]))
-    if symbol in (":", "*", "/", "in"):
-        one, other = ({str(factor) for term in side for factor in term.factors} for side in terms)
-        if shared := sorted(one & other):
-            return _name_power(shared[0], "2")
-    if symbol == "-" and len(terms) == 2:
-        written, there = _summands(node.args[0]), set(terms[0])
-        if gone := [str(term) for term in terms[1] if str(term) != "1" and (term not in there or str(term) in written)]:
-            return f"subtracts {gone[0]}, so that nothing of it is fitted; leave it out"
-    return ""
+def _find_losses(tree: Tree) -> Iterator[str]:
+    """Yield what a formula says that would not be in the regression."""
+    if not isinstance(tree, ASTNode):
+        return
+    for part in tree.args:
+        yield from _find_losses(part)
+    symbol = tree.operator.symbol
+    if symbol in ("**", "^"):
+        yield from _find_lost_power(tree)
+    elif symbol in (":", "*", "/", "in"):
+        yield from _find_repeated_factor(tree)
+    elif symbol == "-" and len(tree.args) == 2:
+        yield from _find_lost_term(tree)
 
 
-def _summands(node: "Token | ASTNode") -> set[str]:
+def _find_lost_power(power: ASTNode) -> Iterator[str]:
+    base, exponent = power.args
+    terms = list(base.to_terms())
+    if len(terms) == 1:
+        yield _advise_power(str(terms[0]), str(exponent))
+
+
+def _find_repeated_factor(product: ASTNode) -> Iterator[str]:
+    left, right = product.args
+    repeated = _name_factors(left) & _name_factors(right)
+    if repeated:
+        yield _advise_power(min(repeated), "2")
+
+
+def _name_factors(tree: Tree) -> set[str]:
+    factors = [factor for term in tree.to_terms() for factor in term.factors]
+    return {str(factor) for factor in factors}
+
+
+def _advise_power(factor: str, power: str) -> str:
+    return (
+        f"has {factor} times itself, which a formula takes for {factor}; write I({factor}**{power})"
+    )
+
+
+def _find_lost_term(difference: ASTNode) -> Iterator[str]:
+    """Yield terms that a formula subtracts although they are not there, or stand there as a sum."""
+    minuend, subtrahend = difference.args
+    present = set(minuend.to_terms())
+    summands = _name_summands(minuend)
+    for term in subtrahend.to_terms():
+        is_intercept = str(term) == "1"
+        if not is_intercept and (term not in present or str(term) in summands):
+            yield f"subtracts {term}, so that nothing of it is fitted; leave it out"
+
+
+def _name_summands(tree: Tree) -> set[str]:
     """Return the terms that stand in a sum as they are, not in a product."""
-    if not isinstance(node, ASTNode):
-        return {str(node)}
-    if node.operator.symbol not in "+-":
-        return {str(term) for term in node.to_terms()} if node.operator.symbol == ":" else set()
-    return {name for arg in node.args[: 1 + (node.operator.symbol == "+")] for name in _summands(arg)}
+    if not isinstance(tree, ASTNode):
+        return {str(tree)}
+    symbol = tree.operator.symbol
+    if symbol == ":":
+        return {str(term) for term in tree.to_terms()}
+    if symbol == "+":
+        return {name for part in tree.args for name in _name_summands(part)}
+    if symbol == "-":
+        return _name_summands(tree.args[0])
+    return set()
 
 
-def _name_power(factor: str, power: str) -> str:
-    return f"has {factor} times itself, which a formula takes for {factor}; write I({factor}**{power})"
-
-
-@lru_cache(maxsize=256)
 def name_covariates(formula: str) -> tuple[str, ...]:
-    """Return the covariates that a formula names."""
-    required = read_formula(formula).required_variables
-    return tuple(name for name in (*COVARIATES, *FACTORS) if name in required)
-
-
-def check_cells(cells: pd.DataFrame, *formulas: str) -> None:
-    """Raise ValueError for cells without rows, or without a column that a regression of their counts needs."""
-    needed = dict.fromkeys(("model", "total", "correct", *(name for one in formulas for name in name_covariates(one))))
-    cells = add_logarithm(cells)
-    if absent := [name for name in needed if name not in cells]:
-        raise ValueError(f"the cells have no column {', '.join(absent)}; they have {', '.join(map(str, cells))}")
-    if not len(cells) or cells["model"].isna().any():
-        raise ValueError("the cells have no rows" if not len(cells) else "some cells do not name their model")
+    """Return the covariates and factors that a formula names."""
+    return read_formula(formula).columns
 
 
 def build_design(cells: pd.DataFrame, formula: str) -> tuple[pd.DataFrame, formulaic.ModelSpec]:
-    """Return a formula's columns at each row of the cells, all finite, and how to build them at other rows."""
+    """Return a formula's columns at each row of the cells, and how to build them at other rows.
+
+    All values are finite. A column has the name of its term.
+    """
     cells = add_logarithm(cells)
-    # by substring: formulaic does not report variables inside a spline
-    known = [name for name in (*COVARIATES, *FACTORS) if name in cells and name in formula]
-    values = tuple((name, freeze(cells, name)) for name in known)
+    names = [name for name in name_covariates(formula) if name in cells]
+    values = tuple((name, freeze(cells, name)) for name in names)
     design, spec = _build_design(formula, values, len(cells))
     return design.copy(), spec
 
@@ -105,47 +157,76 @@ def build_design(cells: pd.DataFrame, formula: str) -> tuple[pd.DataFrame, formu
 def _build_design(
     formula: str, values: tuple[tuple[str, bytes | tuple[str, ...]], ...], rows: int
 ) -> tuple[pd.DataFrame, formulaic.ModelSpec]:
-    """Build a design once for all models with the same cells, of floats: powers may be larger than integers can be."""
-    columns = {name: np.frombuffer(held) if isinstance(held, bytes) else list(held) for name, held in values}
-    covariates, parsed = pd.DataFrame(columns, index=range(rows)), read_formula(formula)
+    """Build a design once for all models with the same cells.
+
+    Covariates are floats: powers may be larger than integers can be.
+    """
+    columns = {
+        name: np.frombuffer(column) if isinstance(column, bytes) else list(column)
+        for name, column in values
+    }
+    covariates = pd.DataFrame(columns, index=range(rows))
+    terms = read_formula(formula).terms
     try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():  # what is not finite is refused below
-            warnings.simplefilter("ignore")
-            matrix = formulaic.model_matrix(parsed, covariates, na_action="ignore", context={"np": np})
+        with _strictly():
+            matrix = formulaic.model_matrix(
+                terms, covariates, na_action="ignore", context={"np": np}
+            )
             design = pd.DataFrame(matrix).astype(float)
     except Exception as error:  # functions refuse their arguments with many types
         named = ", ".join(COVARIATES)
-        raise ValueError(f"formula {formula!r} cannot be built from {named}: {_first_line(error)}") from None
+        raise ValueError(
+            f"formula {_quote(formula)} cannot be built from {named}: {first_line(error):.300}"
+        ) from None
     if design.shape[1] == 0 or not np.isfinite(design.to_numpy()).all():
-        raise ValueError(f"formula {formula!r} has no term, or one that is not finite in every cell; change it")
-    return design.rename(columns=lambda term: _WHOLE_LEVEL.sub(r"\1]", term)), matrix.model_spec
+        raise ValueError(
+            f"formula {_quote(formula)} has no term, or one that is not finite in every cell; change it"
+        )
+    design = design.rename(columns=lambda term: _WHOLE_LEVEL.sub(r"\1]", term))
+    return design, matrix.model_spec
+
+
+@contextmanager
+def _strictly() -> Iterator[None]:
+    """Refuse levels that a factor does not have, which formulaic would count as its reference."""
+    with (
+        np.errstate(all="ignore"),
+        warnings.catch_warnings(),
+    ):  # what is not finite is refused later
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", DataMismatchWarning)
+        yield
 
 
 def freeze(cells: pd.DataFrame, name: str) -> bytes | tuple[str, ...]:
-    """Return a column as a key of the cache: numbers as bytes, words as they are, an absent one as the empty word."""
+    """Return a column as a key of a cache: numbers as bytes, words as they are, "" for none."""
+    column = cells[name]
     if name in FACTORS:
-        return tuple(cells[name].fillna("").astype(str))
-    return cells[name].to_numpy(float).tobytes()
+        words = column.astype(object).where(column.notna(), "")
+        return tuple(words.astype(str))
+    return column.to_numpy(float).tobytes()
 
 
 def expand_design(cells: pd.DataFrame, spec: formulaic.ModelSpec) -> np.ndarray:
     """Return the design matrix at other rows; levels that the fit does not know are refused."""
     cells = add_logarithm(cells)
-    covariates = cells[[name for name in COVARIATES if name in cells]].astype(float)
-    covariates = covariates.assign(**{name: list(freeze(cells, name)) for name in FACTORS if name in cells})
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        warnings.simplefilter("error", DataMismatchWarning)
-        try:
-            return np.asarray(spec.get_model_matrix(covariates, context={"np": np}), dtype=float)
-        except (DataMismatchWarning, FormulaicError) as error:
-            raise ValueError(f"the fit does not reach all of these cells: {_first_line(error)}") from None
+    numbers = [name for name in COVARIATES if name in cells]
+    covariates = cells[numbers].astype(float)
+    for name in FACTORS:
+        if name in cells:
+            covariates[name] = list(freeze(cells, name))
+    try:
+        with _strictly():
+            design = spec.get_model_matrix(covariates, context={"np": np})
+    except (DataMismatchWarning, FormulaicError) as error:
+        raise ValueError(
+            f"the fit does not reach all of these cells: {first_line(error)}"
+        ) from None
+    return np.asarray(design, dtype=float)
 
 
 def add_logarithm(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the cells with log10_N, if they have N."""
-    return cells.assign(log10_N=np.log10(cells["N"].astype(float))) if "N" in cells else cells
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)
+    if "N" not in cells:
+        return cells
+    return cells.assign(log10_N=np.log10(cells["N"].astype(float)))

@@ -18,7 +18,9 @@ FAMILIES = {
 }
 
 
-def _climb(evaluate: Callable[..., tuple[np.ndarray, ...]], b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _climb(
+    evaluate: Callable[..., tuple[np.ndarray, ...]], b: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Maximise a function of each row by damped Newton steps: rows and values; NaN where there is no maximum.
 
     ``evaluate`` returns value, gradient and information of some rows (second argument) at their coefficients.
@@ -36,7 +38,9 @@ def _climb(evaluate: Callable[..., tuple[np.ndarray, ...]], b: np.ndarray) -> tu
         if (done := decrement < 1e-14 * np.abs(current)).any():
             best[active[done]] = (b + step)[done]
             values[active[done]] = evaluate((b + step)[done], active[done])[0]
-            active, b, current, step, decrement = (part[~done] for part in (active, b, current, step, decrement))
+            active, b, current, step, decrement = (
+                part[~done] for part in (active, b, current, step, decrement)
+            )
         if not len(active):
             break
         length, new = np.ones(len(active)), evaluate(b + step, active)
@@ -54,16 +58,23 @@ def _climb(evaluate: Callable[..., tuple[np.ndarray, ...]], b: np.ndarray) -> tu
 
 
 def maximise_all(
-    x: np.ndarray, n: np.ndarray, t: np.ndarray, start: np.ndarray | float = 0.0, offset: np.ndarray | float = 0.0
+    x: np.ndarray,
+    n: np.ndarray,
+    t: np.ndarray,
+    start: np.ndarray | float = 0.0,
+    offset: np.ndarray | float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Fit logistic regressions from sums: maximise the concave t'b - sum n log(1 + exp(x'b + offset)) for each row.
 
     Covariates x are (c, q), answers n (m, c), sums t = x'y (m, q); start is near the maximum, offset (c,) a given part
     of the log-odds. Returns coefficients (m, q) and Bernoulli log-likelihoods (m,), less the sum of the offset over the
-    answers; NaN where there is no maximum: t lies on or outside the edge of what n allows.
+    answers; NaN where there is no maximum: t lies on or outside the edge of what n allows, or a column of x is a
+    combination of the others.
     """
     # orthogonal covariates: Newton's steps keep the digits that d, d log10 N, d rho log10 N, ... lose to one another
     x, triangle = np.linalg.qr(x)
+    if _depends(triangle):
+        return np.full(t.shape, np.nan), np.full(len(t), np.nan)
     size, products = x.shape[1], (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)
     t = np.linalg.solve(triangle.T, t.T).T
 
@@ -79,7 +90,18 @@ def maximise_all(
     return np.linalg.solve(triangle, best.T).T, logliks
 
 
-def maximise_link(x: np.ndarray, n: np.ndarray, k: np.ndarray, family: str, link: Link) -> np.ndarray:
+def _depends(triangle: np.ndarray) -> bool:
+    """Return whether a column is a combination of the others, of the triangle of a QR decomposition."""
+    rows, columns = triangle.shape
+    if rows < columns:
+        return True
+    lengths = np.linalg.norm(triangle, axis=0)
+    return bool((np.abs(np.diag(triangle)) <= 1e-12 * lengths).any())
+
+
+def maximise_link(
+    x: np.ndarray, n: np.ndarray, k: np.ndarray, family: str, link: Link
+) -> np.ndarray:
     """Return coefficients (m, q) of binomial regressions with a link of statsmodels on tables of counts (m, c)."""
     x, triangle = np.linalg.qr(x)
     size, products = x.shape[1], (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)
@@ -88,7 +110,9 @@ def maximise_link(x: np.ndarray, n: np.ndarray, k: np.ndarray, family: str, link
         eta, right, wrong = b @ x.T, k[rows], (n - k)[rows]
         log_p, log_q = (log(eta) for log in FAMILIES[family])
         slope, curve = link.inverse_deriv(eta), link.inverse_deriv2(eta)
-        up, down, bend, fall = np.nan_to_num([part / np.exp(log) for part in (slope, curve) for log in (log_p, log_q)])
+        up, down, bend, fall = np.nan_to_num(
+            [part / np.exp(log) for part in (slope, curve) for log in (log_p, log_q)]
+        )
         information = (right * (up**2 - bend) + wrong * (down**2 + fall)) @ products
         value = (right * log_p + wrong * log_q).sum(axis=1)
         return value, (right * up - wrong * down) @ x, information.reshape(-1, size, size)
@@ -97,15 +121,21 @@ def maximise_link(x: np.ndarray, n: np.ndarray, k: np.ndarray, family: str, link
         return np.linalg.solve(triangle, _climb(evaluate, np.zeros((len(k), size)))[0].T).T
 
 
-def maximise(x: np.ndarray, n: np.ndarray, t: np.ndarray, offset: np.ndarray | float = 0.0) -> tuple[np.ndarray, float]:
+def maximise(
+    x: np.ndarray, n: np.ndarray, t: np.ndarray, offset: np.ndarray | float = 0.0
+) -> tuple[np.ndarray, float]:
     """Fit one logistic regression as `maximise_all` does; ValueError where there is no finite fit."""
     (b,), (loglik,) = maximise_all(x, n[None], t[None], offset=offset)
     if np.isnan(loglik):
-        raise ValueError("the statistics admit no finite maximum-likelihood fit; check the published tables")
+        raise ValueError(
+            "the statistics admit no finite maximum-likelihood fit; check the published tables"
+        )
     return b, float(loglik)
 
 
-def solve_aic(x: np.ndarray, n: np.ndarray, t: np.ndarray, aic: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def solve_aic(
+    x: np.ndarray, n: np.ndarray, t: np.ndarray, aic: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the two values of the last column's statistic, next to the known ones t (m, q - 1), with given AICs (m,).
 
     The AIC is concave in that statistic, highest where its coefficient is zero: one root below, with a negative
@@ -122,7 +152,9 @@ def solve_aic(x: np.ndarray, n: np.ndarray, t: np.ndarray, aic: np.ndarray) -> t
     return _descend(x, n, t, aic, flat - reach), _descend(x, n, t, aic, flat + reach)
 
 
-def _descend(x: np.ndarray, n: np.ndarray, t: np.ndarray, aic: np.ndarray, start: np.ndarray) -> np.ndarray:
+def _descend(
+    x: np.ndarray, n: np.ndarray, t: np.ndarray, aic: np.ndarray, start: np.ndarray
+) -> np.ndarray:
     """Follow the tangents of the concave AIC, whose slope is -2 times the last coefficient, to where it has a value."""
     last, roots = start.copy(), np.full(len(start), np.nan)
     active = np.flatnonzero(np.isfinite(start))

@@ -12,6 +12,7 @@ import pandas as pd
 from pandas.api.typing import DataFrameGroupBy
 
 from cogniload_repro.files import RECONSTRUCTED
+from cogniload_repro.statistics.checks import check_cells
 
 #: The committed tables, r0 to r24.
 TABLES_FILE = RECONSTRUCTED / "reconstructions.csv"
@@ -32,14 +33,20 @@ def each_reconstruction(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
     """
     known = (cells["model"].isin(reconstructed_models(cells)) & (cells["total"] > 0)).to_numpy()
     own = cells["correct"].to_numpy()
-    counts = np.where(known, committed_counts(cells), own).astype(own.dtype) if known.any() else own[None]
+    counts = (
+        np.where(known, committed_counts(cells), own).astype(own.dtype)
+        if known.any()
+        else own[None]
+    )
     for number, correct in enumerate(counts, start=1):
         table = cells.assign(correct=correct)
         table.attrs = dict(cells.attrs) | {"reconstruction": number}
         yield table
 
 
-def over_reconstructions(cells: pd.DataFrame, statistic: Callable[[pd.DataFrame], pd.DataFrame]) -> pd.DataFrame:
+def over_reconstructions(
+    cells: pd.DataFrame, statistic: Callable[[pd.DataFrame], pd.DataFrame]
+) -> pd.DataFrame:
     """Return ``statistic(cells)`` for every sampled reconstruction, stacked, with a first column ``reconstruction``.
 
     Examples
@@ -50,10 +57,23 @@ def over_reconstructions(cells: pd.DataFrame, statistic: Callable[[pd.DataFrame]
     >>> len(better)
     24
     """
-    tables = enumerate(each_reconstruction(cells), start=1)
-    stacked = pd.concat([statistic(table).assign(reconstruction=number) for number, table in tables], ignore_index=True)
+    tables = enumerate(each_reconstruction(check_cells(cells)), start=1)
+    stacked = pd.concat(
+        [statistic(table).assign(reconstruction=number) for number, table in tables],
+        ignore_index=True,
+    )
     stacked.insert(0, "reconstruction", stacked.pop("reconstruction"))
     return stacked
+
+
+def from_printed_tables(cells: pd.DataFrame) -> pd.Series:
+    """Return for each row whether its counts were reconstructed, by the column ``provenance``.
+
+    A table without the column is a reader's own.
+    """
+    if "provenance" not in cells:
+        return pd.Series(False, cells.index)
+    return cells["provenance"] == "reconstructed"
 
 
 def as_given(cells: pd.DataFrame) -> pd.DataFrame:
@@ -64,12 +84,20 @@ def as_given(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def reconstructed_models(cells: pd.DataFrame) -> list[str]:
-    """Return the models whose counts are, wherever there are answers, those of one of the committed tables."""
-    if cells.attrs.get("provenance") == "imported" or not {*KEYS, "total"} <= set(cells):
+    """Return the models whose counts are, wherever there are answers, those of one of the committed tables.
+
+    Counts of scored answers are none, whatever they are.
+    """
+    if not {*KEYS, "total"} <= set(cells):
         return []
     rows = cells.reset_index(drop=True)
+    if "provenance" in rows:
+        rows = rows[rows["provenance"] != "scored"].reset_index(drop=True)
     tables, covered = _join(rows), rows["total"].to_numpy() > 0
-    counts, committed_total = tables.filter(regex=_TABLE).to_numpy(float).T, tables["total"].to_numpy()
+    counts, committed_total = (
+        tables.filter(regex=_TABLE).to_numpy(float).T,
+        tables["total"].to_numpy(),
+    )
     found = []
     for model, places in rows.groupby("model", sort=False, observed=True).indices.items():
         places = places[covered[places]]
@@ -87,7 +115,9 @@ def committed_counts(cells: pd.DataFrame) -> np.ndarray:
 
 def range_over(groups: DataFrameGroupBy, names: Sequence[str]) -> pd.DataFrame:
     """Return the ends of the range of numbers over grouped samples, in columns ``NAME_p10`` and ``NAME_p90``."""
-    return pd.concat([groups[[*names]].quantile(at).add_suffix(f"_p{100 * at:.0f}") for at in RANGE], axis=1)
+    return pd.concat(
+        [groups[[*names]].quantile(at).add_suffix(f"_p{100 * at:.0f}") for at in RANGE], axis=1
+    )
 
 
 @cache
@@ -99,12 +129,16 @@ def load_tables() -> pd.DataFrame:
 def _join(cells: pd.DataFrame) -> pd.DataFrame:
     keyed = cells[KEYS].reset_index(drop=True)
     if "perturbation" in cells:  # a perturbed text is another question
-        keyed["ratio_pct"] = keyed["ratio_pct"].where(cells["perturbation"].fillna("").to_numpy() == "")
+        keyed["ratio_pct"] = keyed["ratio_pct"].where(
+            cells["perturbation"].fillna("").to_numpy() == ""
+        )
     keyed[KEYS[1:]] = keyed[KEYS[1:]].astype(float)
     return keyed.merge(_committed(), on=KEYS, how="left")
 
 
 @cache
 def _committed() -> pd.DataFrame:
-    tables = load_tables().merge(pd.read_csv(RECONSTRUCTED / "cells.csv")[[*KEYS, "total"]], on=KEYS)
+    tables = load_tables().merge(
+        pd.read_csv(RECONSTRUCTED / "cells.csv")[[*KEYS, "total"]], on=KEYS
+    )
     return tables.astype(dict.fromkeys(KEYS[1:], float))

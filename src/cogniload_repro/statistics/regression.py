@@ -18,9 +18,11 @@ from scipy.stats import norm
 from statsmodels.genmod.families import Binomial, links
 from statsmodels.genmod.generalized_linear_model import GLM, GLMResultsWrapper
 
+from cogniload_repro.statistics.checks import check_cells
 from cogniload_repro.statistics.design import GRID, PRODUCTS, X
-from cogniload_repro.statistics.formulas import COVARIATES, FACTORS, build_design, check_cells, freeze, name_covariates
+from cogniload_repro.statistics.formulas import build_design, freeze, name_covariates
 from cogniload_repro.statistics.likelihood import FAMILIES, QUASI, maximise_all, maximise_link
+from cogniload_repro.statistics.syntax import COVARIATES, FACTORS
 
 LINEAR = "correct ~ d + log10_N + rho"
 #: The paper's specification (section 3.1.1).
@@ -34,11 +36,21 @@ SYMBOLS = {
     "d:log10_N": "dN", "d:rho": "drho", "log10_N:rho": "Nrho", "d:log10_N:rho": "dNrho",
 }  # fmt: skip
 
-_LINKS = {"logit": links.Logit, "probit": links.Probit, "cloglog": links.CLogLog, QUASI: links.Logit}
+#: Covariates that are computed from a level, and this one.
+_LEVELS = {"log10_N": "N", "rho": "ratio_pct"}
+_LINKS = {
+    "logit": links.Logit,
+    "probit": links.Probit,
+    "cloglog": links.CLogLog,
+    QUASI: links.Logit,
+}
 _PLACES = pd.Series(range(len(GRID)), pd.MultiIndex.from_frame(GRID[["N", "d", "ratio_pct"]]))
 #: Columns whose sums over correct answers the paper fixes, shape (140, 14 independent of 16).
 FIXED_COLUMNS = np.column_stack(
-    [*(GRID[load] == level for load in ("d", "N") for level in sorted(GRID[load].unique())), X[:, 3:5]]
+    [
+        *(GRID[load] == level for load in ("d", "N") for level in sorted(GRID[load].unique())),
+        X[:, 3:5],
+    ]
     + [X[:, column] for column in PRODUCTS.values()]
 ).astype(float)
 
@@ -73,6 +85,8 @@ class Fit:
     @property
     def bic(self) -> float:
         """Bayesian information criterion, one observation an answer."""
+        if not self.total:
+            return np.nan
         return np.log(self.total) * len(self.terms) - 2 * self.loglik
 
     @property
@@ -107,7 +121,7 @@ def glm(
     Raises
     ------
     ValueError
-        As for `fits.fit`, or if there is no finite fit (separation, or a design that the cells do not identify).
+        As for `fits.fit`, or if there is no finite fit (separation, or fewer levels than terms).
 
     Examples
     --------
@@ -116,7 +130,7 @@ def glm(
     >>> results.params.round(2).to_dict()
     {'Intercept': 5.68, 'd': -0.21, 'log10_N': -2.08, 'rho': -3.7, 'I(rho ** 2)': 3.07}
     """
-    check_cells(cells, formula)
+    cells = check_cells(cells, formula)
     own = cells if model is None else cells[cells["model"] == model]
     if len(names := own["model"].unique()) != 1:
         known = ", ".join(map(str, cells["model"].unique()))
@@ -129,13 +143,17 @@ def glm(
 
 def fit_glm(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") -> Fit:
     """Fit one model's accuracy with a binomial GLM of statsmodels (paper, section 3.1.1), once for equal counts."""
-    key = _name_fit(cells, formula, family, cells["total"].to_numpy(float), cells["correct"].to_numpy(float))
+    key = _name_fit(
+        cells, formula, family, cells["total"].to_numpy(float), cells["correct"].to_numpy(float)
+    )
     if key not in _FITS:
         design, spec, k, n, status, results = _fit_one(cells, formula, family)
         beta = np.full(design.shape[1], np.nan) if results is None else results.params
         fit = _describe(design, spec, family, k, n, beta, status)
         if results is not None:
-            covariance = results.cov_params().T  # symmetric; laid out as statsmodels' frames: the same last digits
+            covariance = (
+                results.cov_params().T
+            )  # symmetric; laid out as statsmodels' frames: the same last digits
             fit = replace(fit, se=results.bse, p=results.pvalues, covariance=covariance)
         _FITS[key] = (fit,)
     return _FITS[key][0]
@@ -145,11 +163,14 @@ def fit_tables(
     cells: pd.DataFrame, correct: np.ndarray, total: np.ndarray, formula: str, family: str = "logit"
 ) -> tuple[Fit, ...]:
     """Fit one regression to many tables of counts (tables, rows) of the same cells, all with answers, at once."""
+    check_family(family)
     if (key := _name_fit(cells, formula, family, total, correct)) in _FITS:
         return _FITS[key]
     design, spec, unknown = _lay_design(cells, formula)
     x = design.to_numpy()
-    statuses = np.array([unknown or _obstacle(x, *one) for one in zip(correct, total, strict=True)], dtype=object)
+    statuses = np.array(
+        [unknown or _obstacle(x, *one) for one in zip(correct, total, strict=True)], dtype=object
+    )
     exists, betas = statuses == "ok", np.full((len(correct), x.shape[1]), np.nan)
     if exists.any() and family in ("logit", QUASI):
         betas[exists] = maximise_all(x, total[exists], correct[exists] @ x)[0]
@@ -172,9 +193,6 @@ def _fit_one(cells: pd.DataFrame, formula: str, family: str, *, named: bool = Fa
     """Return design, spec, correct answers and answers of rows with some, status and results (``named``, or arrays)."""
     check_family(family)
     n, k = cells["total"].to_numpy(float), cells["correct"].to_numpy(float)
-    if (impossible := ~((k >= 0) & (k <= n))).any():
-        row = int(impossible.argmax())
-        raise ValueError(f"row {row} of the cells has {k[row]:g} correct of {n[row]:g} answers; count the scores again")
     k, n, cells = k[n > 0], n[n > 0], cells[n > 0]
     design, spec, unknown = _lay_design(cells, formula)
     if (status := unknown or _obstacle(design.to_numpy(), k, n)) != "ok":
@@ -192,9 +210,11 @@ def _fit_one(cells: pd.DataFrame, formula: str, family: str, *, named: bool = Fa
             off = _off_maximum(results)
         if not off < 1e-12:
             return design, spec, k, n, "not converged", None
-        if family == QUASI and not results.df_resid:  # nothing left to estimate the scatter from
-            return design, spec, k, n, "not identified", None
-        if family == QUASI:  # scale="X2" would leave out the numbers of answers; never narrower than binomial
+        if family == QUASI and not results.df_resid:
+            return design, spec, k, n, "no degree of freedom left for the scatter", None
+        if (
+            family == QUASI
+        ):  # scale="X2" would leave out the numbers of answers; never narrower than binomial
             results = model.fit(scale=max(results.pearson_chi2 / results.df_resid, 1.0), **precise)
     return design, spec, k, n, "ok", results
 
@@ -205,15 +225,66 @@ def _off_maximum(results: GLMResultsWrapper) -> float:
     return float(score @ results.normalized_cov_params @ score)
 
 
-def _lay_design(cells: pd.DataFrame, formula: str) -> tuple[pd.DataFrame, "formulaic.ModelSpec | None", str]:
-    """Return a formula's columns, how they are built, and a status if a covariate is not known in every row."""
-    if unknown := [name for name in name_covariates(formula) if name in cells and cells[name].isna().any()]:
+def _lay_design(
+    cells: pd.DataFrame, formula: str
+) -> tuple[pd.DataFrame, "formulaic.ModelSpec | None", str]:
+    """Return a formula's columns, how they are built, and why they can have no fit, or ""."""
+    unknown = [
+        name for name in name_covariates(formula) if name in cells and cells[name].isna().any()
+    ]
+    if unknown:
         return pd.DataFrame({"": np.zeros(len(cells))}), None, f"no {unknown[0]}"
-    return *build_design(cells, formula), ""
+    design, spec = build_design(cells, formula)
+    return design, spec, _describe_deficiency(design, spec, cells)
+
+
+def find_deficiency(cells: pd.DataFrame, formula: str) -> str:
+    """Return why a formula cannot be fitted to some cells whatever the answers, or "".
+
+    >>> import cogniload_repro as cl
+    >>> cells = cl.load_cells(models="QwQ-32B")
+    >>> find_deficiency(cells[cells["ratio_pct"] < 20], QUADRATIC)
+    'rho takes 2 values, the formula needs 3'
+    """
+    return _lay_design(cells, formula)[2]
+
+
+def _describe_deficiency(
+    design: pd.DataFrame,
+    spec: formulaic.ModelSpec,
+    cells: pd.DataFrame,
+) -> str:
+    """Return why the coefficients of a design are not unique; "" if they are.
+
+    Most often a covariate takes fewer values than its own terms have coefficients. Needles are
+    whole, so that one ratio is .05 or .06: such differences alone are no values of rho.
+    """
+    if design.empty:
+        return "no answers"
+    for name in (name for name in COVARIATES if name in spec.required_variables):
+        others = {*COVARIATES, *FACTORS} - {name}
+        terms = [term for term, used in spec.term_variables.items() if not others & {*used}]
+        needed = sum(len(spec.term_indices[term]) for term in terms)
+        level = _LEVELS.get(name, name)
+        values = cells[level if level in cells else name].nunique()
+        if values < needed:
+            counted = f"{values} value{'s' * (values != 1)}"
+            return f"{name.removeprefix('log10_')} takes {counted}, the formula needs {needed}"
+    x = design.to_numpy()
+    rank = np.linalg.matrix_rank(x)
+    if rank < x.shape[1]:
+        return f"the cells determine {rank} of its {x.shape[1]} coefficients"
+    return ""
 
 
 def _describe(
-    design: pd.DataFrame, spec: object, family: str, k: np.ndarray, n: np.ndarray, beta: np.ndarray, status: str
+    design: pd.DataFrame,
+    spec: object,
+    family: str,
+    k: np.ndarray,
+    n: np.ndarray,
+    beta: np.ndarray,
+    status: str,
 ) -> Fit:
     """Return a fit with its likelihood, standard errors by the expected information, and tests."""
     x, terms, (log_p, log_q) = design.to_numpy(), tuple(design.columns), FAMILIES[family]
@@ -223,7 +294,10 @@ def _describe(
     information = x.T @ (x * (n**2 * _LINKS[family]().inverse_deriv(eta) ** 2 / variance)[:, None])
     covariance = np.linalg.inv(information) if status == "ok" else np.full_like(information, np.nan)
     if family == QUASI:
-        chi_square, freedom = ((k - n * np.exp(log_p(eta))) ** 2 / variance).sum(), len(n) - len(terms)
+        chi_square, freedom = (
+            ((k - n * np.exp(log_p(eta))) ** 2 / variance).sum(),
+            len(n) - len(terms),
+        )
         covariance = covariance * (max(chi_square / freedom, 1.0) if freedom > 0 else np.nan)
     if family == QUASI or status != "ok":
         loglik = np.nan
@@ -250,9 +324,8 @@ def _find_obstacle(design: bytes, pattern: bytes) -> str:
     Separation is decided by a linear programme: a direction b with x'b >= 0 wherever all answers are right,
     <= 0 wherever all are wrong and 0 elsewhere, other than b = 0, would raise the likelihood for ever.
     """
-    sure, x = np.frombuffer(pattern), np.frombuffer(design)
-    if not len(sure) or np.linalg.matrix_rank(x := x.reshape(len(sure), -1)) < x.shape[1]:
-        return "not identified"
+    sure = np.frombuffer(pattern)
+    x = np.frombuffer(design).reshape(len(sure), -1)
     x = x / np.abs(x).max(axis=0)
     one_sided, mixed = x[sure != 0] * sure[sure != 0, None], x[sure == 0]
     if len(mixed) and np.linalg.matrix_rank(mixed) == x.shape[1]:  # no such direction
@@ -274,7 +347,9 @@ def is_identified(cells: pd.DataFrame, formula: str, family: str = "logit") -> b
         return False
     cells = cells[cells["total"] > 0]
     design = build_design(cells, formula)[0].to_numpy()
-    return _is_in_span(design.tobytes(), tuple(cells[["N", "d", "ratio_pct"]].itertuples(index=False, name=None)))
+    return _is_in_span(
+        design.tobytes(), tuple(cells[["N", "d", "ratio_pct"]].itertuples(index=False, name=None))
+    )
 
 
 @lru_cache(maxsize=64)
@@ -290,4 +365,9 @@ def in_span(columns: np.ndarray) -> bool:
     """Return whether columns over the 140 cells are combinations of those whose sums the paper fixes."""
     scale = np.abs(columns).max(axis=0)
     columns = columns / np.where(scale > 0, scale, 1)
-    return bool(np.abs(columns - FIXED_COLUMNS @ np.linalg.lstsq(FIXED_COLUMNS, columns, rcond=None)[0]).max() < 1e-8)
+    return bool(
+        np.abs(
+            columns - FIXED_COLUMNS @ np.linalg.lstsq(FIXED_COLUMNS, columns, rcond=None)[0]
+        ).max()
+        < 1e-8
+    )
