@@ -18,7 +18,7 @@ from typing import Any
 import yaml
 
 from cogniload_repro import __version__
-from cogniload_repro.files import write_whole
+from cogniload_repro.files import DATA, write_whole
 from cogniload_repro.models import MODELS
 
 _SOURCES = Path(__file__).resolve().parents[3] / "book"
@@ -29,6 +29,8 @@ _RESULTS = {
     "figures": ("figures/*.png", "figures/*.svg"),
     "tables": ("tables/*.csv", "tables/*.tex", "fidelity.csv"),
 }
+#: Committed data that the page Data offers for download.
+_COMMITTED = ("published/**/*.csv", "reconstructed/*.csv", "outputs/*.jsonl", "puzzle_ids*.csv")
 #: What `write_data` makes: data by the pages whose scripts load them.
 _DATA = {
     "notebooks/00_introduction": ("models",),
@@ -95,9 +97,19 @@ def stage_book(
                 shutil.copy2(
                     file, staged / folder
                 )  # with its time: Sphinx reads again what is newer
+    _stage_data(staged)
     write_whole(staged / "_config.yml", _configure(config, notice, leave_out))
     write_whole(staged / "_toc.yml", yaml.safe_dump(toc, sort_keys=False))
     return staged
+
+
+def _stage_data(staged: Path) -> None:
+    """Copy the committed data that the book offers for download."""
+    for pattern in _COMMITTED:
+        for file in DATA.glob(pattern):
+            place = staged / "data" / file.relative_to(DATA)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(file, place)
 
 
 def write_data(sources: Path, target: Path, parameters: Mapping[str, Any]) -> None:
