@@ -87,7 +87,7 @@ def test_every_row_is_written_or_rejected(tmp_path, source):
     assert report.settings == {"b": {"effort": {"low": 2}, "max_tokens": {"4096": 2}}}
     puzzles = pd.read_parquet(tmp_path / "build/puzzles.parquet")
     assert (puzzles["name"].tolist(), list(puzzles.columns)) == (NAMES, PUZZLES.names)
-    row = ["mine.jsonl", 5, "duplicate", f"b has answered {NAMES[0]} already, in mine.jsonl", "b"]
+    row = ["mine.jsonl", 5, "duplicate", f"b has answered {NAMES[0]} already, in 'mine.jsonl'", "b"]
     assert rejected_rows(tmp_path / "build", *REJECTED.names) == [row]
     assert (report.responses, reasons(report)) == ({"b": 2, "a/c": 2}, {"duplicate": 1})
     metadata = read_metadata(tmp_path / "build/outputs/b.parquet")

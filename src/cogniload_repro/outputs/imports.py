@@ -210,7 +210,7 @@ class _Answers:
             raise RowError(UNKNOWN_PUZZLE, detail, output.model) from None
         files = self._files[output.model]
         if place in files:
-            detail = f"{output.model} has answered {output.name} already, in {files[place]}"
+            detail = f"{output.model} has answered {output.name} already, in {files[place]!r}"
             raise RowError(DUPLICATE, detail, output.model)
         files[place] = file
 
@@ -229,14 +229,16 @@ class _Answers:
         A line of a failed batch may name no model; then it is the only one of the source.
         """
         name = fields.get("name")
-        named = isinstance(fields.get("model"), str)
-        models = [name_model(fields)] if named else list(self._files)
+        try:
+            models = [name_model(fields)] if fields.get("model") else list(self._files)
+        except RowError:
+            return failure
         if len(models) != 1 or not isinstance(name, str) or name not in self._catalog:
             return failure
         file = self._files[models[0]].get(self._catalog.place(name))
         if file is None:
             return failure
-        return failure._replace(reason=ANSWERED, detail=f"{name}: it is answered in {file}")
+        return failure._replace(reason=ANSWERED, detail=f"{name}: it is answered in {file!r}")
 
 
 def read_outputs(
@@ -252,8 +254,7 @@ def read_outputs(
     changed: set[str] = set()
     answers = _Answers(catalog, changed)
     failures: list[tuple[Rejected, dict]] = []
-    for path, entry in _read_entries(layout, catalog, changed):
-        file = layout.label(path)
+    for file, entry in _read_entries(layout, catalog, changed):
         fields = entry.fields | {"model": model} if model else entry.fields
         if answers.is_copy(entry):
             continue
@@ -281,27 +282,30 @@ def read_outputs(
 
 def _read_entries(
     layout: Layout, catalog: Catalog, changed: set[str]
-) -> Iterator[tuple[Path, Entry]]:
-    """Yield the rows of all files, faults of puzzles first.
+) -> Iterator[tuple[str, Entry]]:
+    """Yield the rows of all files with the names of the files, faults of puzzles first.
 
     Puzzles are added to the catalog; `changed` gets those that are known with another text.
     """
-    yield from _read_puzzles(layout, catalog)
+    for path, fault in _read_puzzles(layout, catalog):
+        yield layout.label(path), fault
     for name, path in layout.texts.items():
         # a puzzle that is not known yet is compared when it is drawn
         if name in catalog and _differs(path, catalog.text(catalog.place(name))):
             changed.add(name)
-    finished = find_finished({path: layout.label(path) for path in layout.tables})
-    for path in layout.tables:
+    labels = {path: layout.label(path) for path in layout.tables}
+    finished = find_finished(labels)
+    for path, label in labels.items():
         for entry in read_rows(path, finished):
-            yield path, entry
+            yield label, entry
     for model, path in layout.answers:
         text = read_text(path)
         about = {"model": model, "name": answer_name(path), "is_release": True}
         message = {"message": {"content": text}}
-        yield path, Entry(1, about | message, None if isinstance(text, str) else text)
+        refusal = None if isinstance(text, str) else text
+        yield layout.label(path), Entry(1, about | message, refusal)
     for path, refusal in layout.lost:
-        yield path, Entry(0, {}, refusal)
+        yield layout.label(path), Entry(0, {}, refusal)
 
 
 def _differs(path: Path, text: str) -> bool:

@@ -61,6 +61,11 @@ def is_json_log(path: Path) -> bool:
         return False
 
 
+def is_log(path: Path) -> bool:
+    """Return whether a file that is read is a log, by its ending."""
+    return path.suffix in (".eval", ".json")
+
+
 def read_log(path: Path, finished: Mapping[str, str] = {}) -> Iterator[Entry]:
     """Yield the samples of a log as rows, one in memory at a time, and then what it lacks.
 
@@ -82,7 +87,7 @@ def read_log(path: Path, finished: Mapping[str, str] = {}) -> Iterator[Entry]:
     is_done = header.get("status") == "success"
     log = finished.get(str(at(header, "eval", "task_id")))
     if log and not is_done:
-        yield Entry(0, {}, (CONTINUED, f"it was continued in {log}, which is read too"))
+        yield Entry(0, {}, (CONTINUED, f"it was continued in {log!r}, which is read too"))
     elif not count:
         detail = "it was run with --no-log-samples, or ended before the first answer"
         yield Entry(0, {}, (NO_SAMPLES, detail))
@@ -95,6 +100,8 @@ def find_finished(labels: Mapping[Path, str]) -> dict[str, str]:
     """Return the labels of finished logs by the task, which a log and its retry have in common."""
     finished = {}
     for path, label in labels.items():
+        if not is_log(path):
+            continue
         try:
             header = next(_read_records(path)).fields
         except DAMAGE:

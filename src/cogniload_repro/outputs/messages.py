@@ -73,8 +73,8 @@ def read_message(message: Mapping) -> Texts:
     texts = read_content(message.get("content"))
     unread = list(texts.unread)
     reasoning = texts.reasoning
-    for key in REASONING:
-        part = read_content(message.get(key))
+    for key in [key for key in REASONING if key in message]:
+        part = read_content(message[key])
         reasoning = reasoning or part.reasoning or part.answer
         if part.unread:
             unread.append(key)

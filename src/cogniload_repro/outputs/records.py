@@ -38,6 +38,7 @@ _KINDS = {
     b"BZh": "it is compressed by bzip2; decompress it",
 }
 _SPREAD_JSON = re.compile(rb"\s*(\[\s*[\[{\n]|\{\s*\n)")
+_OLD_MAC = re.compile(rb"[^\n]*\r[^\n]")
 
 
 class Entry(NamedTuple):
@@ -101,7 +102,7 @@ def explain_bytes(head: bytes) -> str | None:
             return explanation
     if b"\0" in head[:4]:
         return "it is UTF-16 or UTF-32; save it as UTF-8"
-    if b"\r" in head.rstrip() and b"\n" not in head:
+    if _OLD_MAC.match(head):
         return "its lines end as on an old Mac (CR); save it with line ends of Unix or Windows"
     if _SPREAD_JSON.match(head):
         return "it is an array, or an object over several lines; write one JSON object per line"

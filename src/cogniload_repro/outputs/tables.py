@@ -26,8 +26,8 @@ MISSING_WORDS = ("NaN", "nan", "NAN", "NA", "N/A", "n/a", "<NA>", "NULL", "null"
 # columns that are never missing: a model may be called nan
 _NAMES = ("model", "name")
 _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-# what Python's csv says at the end of a file within quotes
-_UNCLOSED = "unexpected end of data"
+# the fault of a file that ends within quotes
+_UNCLOSED = "not CSV: unexpected end of data"
 _BATCH_ROWS = 16
 
 
@@ -113,8 +113,8 @@ def _split_records(lines: Any) -> Iterator[_Record]:
         except StopIteration:
             return
         except csv.Error as error:
-            fault = str(error).partition(" - ")[0]
-            yield _Record([], start, lines.line_num, fault)
+            fault = str(error).partition(" - ")[0]  # without advice to programmers
+            yield _Record([], start, lines.line_num, f"not CSV: {fault}")
 
 
 def _find_rows(fields: list[str]) -> str:
