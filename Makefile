@@ -17,9 +17,9 @@ ifneq ($(filter evaluate-local,$(MAKECMDGOALS)),)
 export COGNILOAD_CELLS := $(if $(filter command environment,$(origin GRID)),$(value GRID),mini)
 export COGNILOAD_PER_CELL := $(value PER_CELL)
 export COGNILOAD_MODEL := $(value MODEL)
-unexport PER_CELL MODEL
 override GRID := paper
 endif
+unexport PER_CELL MODEL
 
 $(if $(filter paper mini,$(GRID)),,$(error GRID is '$(GRID)'; choose GRID=paper or GRID=mini))
 $(foreach name,source add max_rejected scorer formula family models grid jobs venv,\
@@ -142,7 +142,7 @@ evaluate-env: $(EVALUATE_ENV)  ## Inspect and the task cogniload_repro/cogniload
 evaluate-local: $(LOCAL_ENV)  ## ask a small model on this machine and put it into the book (GRID=mini PER_CELL=1 MODEL=)
 	@mkdir -p data/local
 	@exec "$(EVALUATE_PY)" -m cogniload_repro evaluate-local --jobs $(JOBS) --ends-with $$PPID > data/local/.answers
-	@$(MAKE) --no-print-directory GRID=paper ADD="$${COGNILOAD_ADD-} $$(< data/local/.answers)" reproduce
+	@$(MAKE) --no-print-directory GRID=paper ADD="$${COGNILOAD_ADD-} $$(cat data/local/.answers 2>/dev/null)" reproduce
 
 # ---- the chain ---------------------------------------------------------------------------------------------------
 # These targets follow the rules below with the folder locked; $(BUILD)/params has what each step was made with, and

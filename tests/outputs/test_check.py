@@ -108,3 +108,24 @@ def test_truncated_answers_are_counted(tmp_path):
     assert re.search(r"model +stop +length +context +refusal +error +unknown +open", shown)
     assert re.search(r"mine +1 +3 +1 +0 +0 +2 +1", shown)
     assert "1 duplicate, first in 'o.jsonl', row 8" in shown
+
+
+def test_what_the_cells_can_feed_is_said_before_the_build(tmp_path):
+    """Ranks need cells of the paper, the last clause two answers per cell, regressions enough levels."""
+    cells = [cell for cell in PAPER_GRID if cell.ratio_pct in (5, 50) and cell.d in (1, 5)]
+    names = puzzles_table(cells, 2).column("name").to_pylist()
+    frame, report = check(tmp_path, [("mine", name, 5) for name in names], puzzles_table(cells, 2))
+    assert frame.loc["mine", "on_grid"] == 16
+    why = "rho takes 2 values, the formula needs 3"
+    assert frame.loc["mine", ["regression", "interactions"]].tolist() == [why, why]
+    shown = print_check(frame, report)
+    assert re.search(rf"mine +16 of 140 cells +yes +{why} +{why}\n", shown)
+    assert "judges no statement of the paper" in shown
+    (tmp_path / "whole").mkdir()
+    whole = puzzles_table(PAPER_GRID, 1)
+    answers = [("x/y", name, 5) for name in whole.column("name").to_pylist()]
+    frame, report = check(tmp_path / "whole", answers, whole)
+    assert frame.loc["x/y", ["on_grid", "regression", "interactions"]].tolist() == [140, "", ""]
+    assert re.search(
+        r"\n +y +140 of 140 cells +needs 2 per cell +yes +yes\n", print_check(frame, report)
+    )

@@ -39,7 +39,7 @@ def imported(tmp_path_factory):
 
 def levels_of_readme():
     """The levels N and d that the README says were asked."""
-    lines = re.findall(r"^\| (\d+) \| ([\d, ]+) \|", README.read_text("utf-8"), re.MULTILINE)
+    lines = re.findall(r"^\| (\d+) \| ([\d, ]+) \|$", README.read_text("utf-8"), re.MULTILINE)
     return {(int(N), int(d)) for N, listed in lines for d in listed.split(",")}
 
 

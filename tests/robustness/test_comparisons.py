@@ -218,6 +218,35 @@ def test_a_model_without_a_capacity_point_is_compared_by_accuracy_alone():
     assert len(compare_pairs(pd.concat([cells, turned]), "accuracy")) == 3
 
 
+def test_models_on_part_of_a_level_are_compared_over_all_reconstructions():
+    """On three ratios a verdict would be one reconstruction's: a range stands in its place, and no pair is tested."""
+    part = CELLS.query("model in ('QwQ-32B', 'Qwen3-32B') and ratio_pct in (5, 50, 95)")
+    row = compare_models(part, "QwQ-32B", "Qwen3-32B").iloc[0]
+    tables = [
+        table.eval("share = correct / total").groupby("model")["share"].mean()
+        for table in each_reconstruction(part)
+    ]
+    differences = pd.Series([means["QwQ-32B"] - means["Qwen3-32B"] for means in tables])
+    assert not row["identified"]
+    assert row["difference"] == pytest.approx(differences.median())
+    assert row["difference_p10"] == pytest.approx(differences.quantile(0.1))
+    assert row[["ci_low", "ci_high", "p", "p_holm"]].isna().all()
+    assert row["verdict"].endswith(" of 24")
+    assert compare_pairs(part).empty
+    assert len(compare_pairs(part.assign(provenance="scored"))) == 1
+    whole = CELLS.query("model in ('QwQ-32B', 'Qwen3-32B') and N <= 50")
+    assert compare_models(whole, "QwQ-32B", "Qwen3-32B").iloc[0]["identified"]
+
+
+def test_a_model_without_a_correct_answer_is_not_different_from_one_with_few():
+    """0 of 6 against 2 of 21: the interval holds zero, and so the test does not reject."""
+    cells = table_of(a=[(0, 1)] * 6, b=[(1, 3)] * 2 + [(0, 3)] * 4 + [(0, 1)] * 14)
+    (row,) = compare_models(cells, "a", "b").itertuples()
+    assert row.ci_low < 0 < row.ci_high
+    assert row.p > 0.05
+    assert row.verdict == "inconclusive"
+
+
 def test_of_very_many_models_some_are_compared():
     """The paper's models and as many others as make `MANY` are shown and compared."""
     own = CELLS[CELLS["model"] == "QwQ-32B"]

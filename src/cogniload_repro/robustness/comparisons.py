@@ -186,8 +186,9 @@ def compare_pairs(
 
     One row per pair, the larger value first: first, second, difference (of accuracies, or of log10
     ECL50), ci_low, ci_high, p, p_holm. Of accuracies also cells, p_equivalence, verdict, and by N
-    difference_N and significant_N (after Holm over the levels of the pair). Models without the
-    quantity are left out.
+    difference_N and significant_N (after Holm over the levels of the pair). Left out are models
+    without the quantity, and pairs whose accuracies the printed tables do not identify, because
+    they share a part of the grid only (`compare_models` has these over the reconstructions).
     """
     if quantity not in QUANTITIES:
         choices = ", ".join(QUANTITIES)
@@ -200,15 +201,24 @@ def compare_pairs(
     mean = layout.accuracy.sum(axis=1) / np.maximum(present.sum(axis=1), 1)
     first, second = _rank_pairs(mean)
     masks = present[first] & present[second]
+    names = np.array(layout.models, dtype=object)
+    reconstructed = np.isin(names, reconstructed_models(cells))
     comparable = masks.any(axis=1)
+    comparable &= ~(reconstructed[first] | reconstructed[second]) | _are_identified(layout, masks)
     first = first[comparable]
     second = second[comparable]
     masks = masks[comparable]
-    names = np.array(layout.models, dtype=object)
     table = pd.DataFrame({"first": names[first], "second": names[second]})
     table["cells"] = masks.sum(axis=1)
     table = table.join(_compare_places(layout, first, second, masks, margin))
     return _judge_rows(table.join(_compare_at_lengths(layout, first, second, masks)))
+
+
+def _are_identified(layout: Layout, masks: np.ndarray) -> np.ndarray:
+    """Return for each mask whether the printed tables fix the mean accuracies over its cells."""
+    different, places = np.unique(masks, axis=0, return_inverse=True)
+    identified = [is_mean_identified(layout.cells[mask]) for mask in different]
+    return np.array(identified, dtype=bool)[places]
 
 
 def _compare_places(
@@ -314,7 +324,7 @@ def bracket_models(pairs: pd.DataFrame) -> list[tuple[str, ...]]:
     Pairs that were not compared count as different.
     """
     models = list(pd.concat([pairs["first"], pairs["second"]]).unique())  # best first
-    alike = pairs.loc[~(pairs["p_holm"] < ALPHA), ["first", "second"]]
+    alike = pairs.loc[pairs["p_holm"] >= ALPHA, ["first", "second"]]
     alike_pairs = set(alike.itertuples(index=False, name=None))
     runs: list[tuple[str, ...]] = []
     last_end = 0

@@ -118,6 +118,8 @@ def _read_divisions() -> dict[tuple, Ends]:
 def _find_ends(cells: pd.DataFrame, model: str, term: str, level: float | None) -> Ends:
     """Return the ends of one model: those committed for these sums, or those of a search."""
     counts = cells[(cells["model"] == model) & (cells["total"] > 0)]
+    if counts.empty:
+        return Ends(np.nan, np.nan, np.nan)
     if not from_printed_tables(counts).any():
         return _Divisions(counts, term, level).value_of_given()
     committed = _read_divisions().get((model, term, level, *counts[_COUNTS].sum()))

@@ -49,6 +49,7 @@ class Specification(NamedTuple):
 SPECIFICATIONS = tuple(
     map(Specification._make, pd.read_csv(DATA / "specifications.csv").to_numpy().tolist())
 )
+_OF_FIT = ["status", "terms", "loglik", "aic", "bic", "ecl50"]
 _COUNTED = ["daic", "aic_better", "bic_better", "ecl50_ratio", "ecl50_left", "order"]
 
 
@@ -94,13 +95,9 @@ def fit_specifications(
                 numbers = [(fit.status, len(fit.terms), fit.loglik, fit.aic, fit.bic, ecl50)
                            for fit, ecl50 in zip(fits, points, strict=True)]  # fmt: skip
             named = models.assign(specification=one.name)
-            parts.append(
-                named.join(
-                    pd.DataFrame(
-                        numbers, columns=["status", "terms", "loglik", "aic", "bic", "ecl50"]
-                    )
-                )
-            )
+            parts.append(named.join(pd.DataFrame(numbers, columns=_OF_FIT)))
+    if not parts:
+        return pd.DataFrame(columns=["model", "specification", *_OF_FIT])
     return pd.concat(parts, ignore_index=True)
 
 
@@ -233,7 +230,8 @@ def dispersion_table(cells: pd.DataFrame) -> pd.DataFrame:
         richest = maximise_all(wide, total, correct @ wide)[
             1
         ]  # none for a level without correct or wrong answers
-        p, df = np.clip(expit(betas @ x.T), 1e-12, 1 - 1e-12), len(own) - x.shape[1]
+        p = np.clip(expit(betas @ x.T), 1e-12, 1 - 1e-12)
+        df = len(own) - x.shape[1] or np.nan  # as many terms as cells: no scatter is left
         table = models.assign(phi=((correct - total * p) ** 2 / (total * p * (1 - p))).sum(1) / df)
         table["lr"] = np.nan_to_num(np.maximum(2 * (richest - logliks), 0))
         table["lr_df"] = np.where(np.isnan(richest), 0, wide.shape[1] - x.shape[1])

@@ -17,7 +17,7 @@ from scipy.stats import chi2, norm
 
 from cogniload_repro.published import ALPHA
 from cogniload_repro.statistics.checks import check_cells
-from cogniload_repro.statistics.design import grid_means, lay_out, many_points
+from cogniload_repro.statistics.design import NO_SLOPE, grid_means, lay_out, many_points
 from cogniload_repro.statistics.likelihood import maximise
 from cogniload_repro.statistics.reconstructions import reconstructed_models
 from cogniload_repro.statistics.regression import QUADRATIC, Fit, fit_glm, is_identified
@@ -195,35 +195,48 @@ def _search(
 def trough_table(cells: pd.DataFrame, stated: tuple[float, float] = (0.25, 0.5)) -> pd.DataFrame:
     """Return where along rho the quadratic fit is lowest, and whether there is a U at all.
 
-    One row per model: model, trough (fraction; of a maximum if curvature is negative), low, high (profile likelihood,
-    infinite if unlimited), lowest (of the tested ratios, nominal, the one at which the fit is lowest), inside (whether
-    that is a stated one), curvature (beta_rho2), slope_low, slope_high (log-odds per unit of rho at 5% and 95%), p_u
-    (Sasabuchi's test: the larger of the one-sided p-values of a fall at the low end and a rise at the high end).
+    One row per model: model, trough (fraction; of a maximum if curvature is negative), low, high
+    (profile likelihood, infinite if unlimited; these three are NaN for a curve so straight that it
+    turns nowhere near the tested ratios, or not at all), lowest (of the tested ratios, nominal, the
+    one at which the fit is lowest), inside (whether that is a stated one), curvature (beta_rho2),
+    slope_low, slope_high (log-odds per unit of rho at 5% and 95%), p_u (Sasabuchi's test: the larger
+    of the one-sided p-values of a fall at the low end and a rise at the high end).
     """
-    ratios, rows = np.sort(cells["ratio_pct"].unique()) / 100, []
-    for one in fit_quadratics(cells):
-        beta, covariance = one.fit.coef[3:], one.fit.covariance[3:, 3:]
-        trough = -beta[0] / (2 * beta[1])
-
-        def statistic(rho: float, one=one) -> float:
-            return one.loss(np.column_stack([one.x[:, :3], (one.x[:, 3] - rho) ** 2]))
-
-        at = np.array([[1, 2 * rho] for rho in (*_ENDS, trough)])
-        (low, high, _), errors = at @ beta, np.sqrt(((at @ covariance) * at).sum(axis=1))
-        ends = _search(statistic, trough, errors[2] / abs(2 * beta[1]), _TROUGH_BOUNDS)
-        lowest = ratios[np.argmin(beta[0] * ratios + beta[1] * ratios**2)]
-        p_u = max(norm.cdf(low / errors[0]), norm.sf(high / errors[1]))
+    ratios = np.sort(cells["ratio_pct"].unique()) / 100
+    rows = []
+    for quadratic in fit_quadratics(cells):
+        linear, curvature = quadratic.fit.coef[3:]
+        trough, low, high = _find_trough(quadratic)
+        lowest = ratios[np.argmin(linear * ratios + curvature * ratios**2)]
+        slopes = [linear + 2 * curvature * rho for rho in _ENDS]
+        z_low, z_high = (
+            slope / _slope_error(quadratic, rho) for slope, rho in zip(slopes, _ENDS, strict=True)
+        )
+        p_u = max(norm.cdf(z_low), norm.sf(z_high))
+        is_inside = stated[0] <= lowest <= stated[1]
         rows.append(
-            (
-                one.model,
-                trough,
-                *ends,
-                lowest,
-                stated[0] <= lowest <= stated[1],
-                beta[1],
-                low,
-                high,
-                p_u,
-            )
+            (quadratic.model, trough, low, high, lowest, is_inside, curvature, *slopes, p_u)
         )
     return pd.DataFrame(rows, columns=_TROUGHS)
+
+
+def _find_trough(quadratic: Quadratic) -> tuple[float, float, float]:
+    """Return the rho at which the fitted curve turns, with its interval; NaN if it does not."""
+    linear, curvature = quadratic.fit.coef[3:]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        trough = -linear / (2 * curvature)
+    if abs(curvature) < NO_SLOPE or not _TROUGH_BOUNDS[0] < trough < _TROUGH_BOUNDS[1]:
+        return np.nan, np.nan, np.nan
+
+    def loss_at(rho: float) -> float:
+        distance = quadratic.x[:, 3] - rho
+        return quadratic.loss(np.column_stack([quadratic.x[:, :3], distance**2]))
+
+    step = _slope_error(quadratic, trough) / abs(2 * curvature)
+    return trough, *_search(loss_at, trough, step, _TROUGH_BOUNDS)
+
+
+def _slope_error(quadratic: Quadratic, rho: float) -> float:
+    """Return the standard error of the fitted slope along rho, at one value of rho."""
+    weights = np.array([1, 2 * rho])
+    return float(np.sqrt(weights @ quadratic.fit.covariance[3:, 3:] @ weights))

@@ -34,7 +34,7 @@ PRODUCTS = {"dN": 5, "drho": 6, "Nrho": 7, "dNrho": 8}
 # along N or d exists only if accuracy falls with that load: where it rises, one half is crossed upwards.
 
 #: A slope of this size (log-odds per unit of d or decade of N) is rounding error: the load has no effect.
-_NO_SLOPE = 1e-9
+NO_SLOPE = 1e-9
 
 
 def grid_means(cells: pd.DataFrame) -> dict[str, float]:
@@ -83,7 +83,7 @@ def many_points(betas: np.ndarray, means: dict[str, float]) -> dict[str, np.ndar
         ecl50 = -(intercept + slope_d * means["d"] + at_rho) / slope_N
         id50 = -(intercept + slope_N * means["log10_N"] + at_rho) / slope_d
     return {
-        "ecl50": np.where(slope_N < -_NO_SLOPE, ecl50, np.nan),
+        "ecl50": np.where(slope_N < -NO_SLOPE, ecl50, np.nan),
         "nt50": np.where(np.isfinite(inside), inside, np.nan),
-        "id50": np.where(slope_d < -_NO_SLOPE, id50, np.nan),
+        "id50": np.where(slope_d < -NO_SLOPE, id50, np.nan),
     }

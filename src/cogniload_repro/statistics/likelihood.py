@@ -68,10 +68,13 @@ def maximise_all(
 
     Covariates x are (c, q), answers n (m, c), sums t = x'y (m, q); start is near the maximum, offset (c,) a given part
     of the log-odds. Returns coefficients (m, q) and Bernoulli log-likelihoods (m,), less the sum of the offset over the
-    answers; NaN where there is no maximum: t lies on or outside the edge of what n allows.
+    answers; NaN where there is no maximum: t lies on or outside the edge of what n allows, or a column of x is a
+    combination of the others.
     """
     # orthogonal covariates: Newton's steps keep the digits that d, d log10 N, d rho log10 N, ... lose to one another
     x, triangle = np.linalg.qr(x)
+    if _depends(triangle):
+        return np.full(t.shape, np.nan), np.full(len(t), np.nan)
     size, products = x.shape[1], (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)
     t = np.linalg.solve(triangle.T, t.T).T
 
@@ -85,6 +88,15 @@ def maximise_all(
     first = np.where(np.isfinite(t), np.broadcast_to(start, t.shape) @ triangle.T, np.nan)
     best, logliks = _climb(evaluate, first)
     return np.linalg.solve(triangle, best.T).T, logliks
+
+
+def _depends(triangle: np.ndarray) -> bool:
+    """Return whether a column is a combination of the others, of the triangle of a QR decomposition."""
+    rows, columns = triangle.shape
+    if rows < columns:
+        return True
+    lengths = np.linalg.norm(triangle, axis=0)
+    return bool((np.abs(np.diag(triangle)) <= 1e-12 * lengths).any())
 
 
 def maximise_link(

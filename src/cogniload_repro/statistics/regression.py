@@ -85,6 +85,8 @@ class Fit:
     @property
     def bic(self) -> float:
         """Bayesian information criterion, one observation an answer."""
+        if not self.total:
+            return np.nan
         return np.log(self.total) * len(self.terms) - 2 * self.loglik
 
     @property

@@ -1,0 +1,53 @@
+"""Chapters as a reader sees them: run in this process, with what each cell shows."""
+
+import ast
+import json
+from pathlib import Path
+
+from cogniload_repro.presentation import page
+
+NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
+
+
+def read_chapter(name, monkeypatch, **parameters):
+    """Run a notebook and return the Markdown and the HTML that its cells show, one text a cell.
+
+    Parameters take the place of those in its first cell, where it has them.
+    """
+    monkeypatch.chdir(NOTEBOOKS)
+    monkeypatch.setattr(page, "glue", lambda key, value, display: None)
+    monkeypatch.setattr(
+        page,
+        "save_figure",
+        lambda figure, stem, source: (stem_of(stem, ".png"), stem_of(stem, ".svg")),
+    )
+    cells = json.loads((NOTEBOOKS / f"{name}.ipynb").read_text("utf-8"))["cells"]
+    shown, space = [], {}
+    for cell in cells:
+        if cell["cell_type"] != "code":
+            continue
+        body = ast.parse("".join(cell["source"])).body
+        last = body.pop() if isinstance(body[-1], ast.Expr) else None
+        exec(compile(ast.Module(body, []), f"{name}, {cell['id']}", "exec"), space)  # our own
+        if last is not None:
+            value = eval(
+                compile(ast.Expression(last.value), f"{name}, {cell['id']}", "eval"), space
+            )
+            shown.append(show(value))
+        if "parameters" in cell["metadata"].get("tags", ()):
+            space |= {key: value for key, value in parameters.items() if key in space}
+    return shown
+
+
+def stem_of(path, ending):
+    """The path of a picture that is not saved."""
+    return Path(f"{path}{ending}")
+
+
+def show(value):
+    """What a notebook shows of a value: Markdown and HTML where it has them, else its plain text."""
+    if hasattr(value, "_repr_mimebundle_"):
+        return "\n".join(value._repr_mimebundle_().values())
+    if hasattr(value, "_repr_html_"):
+        return value._repr_html_() or ""
+    return ""
