@@ -1,4 +1,4 @@
-"""What is true of an answer is true in the files of every program: one test for each kind of fault."""
+"""What is true of an answer is true in the files of every program: a test per kind of fault."""
 
 import gzip
 import json
@@ -329,7 +329,7 @@ def test_a_file_that_is_cut_short_is_never_accepted(tmp_path, kind):
 
 
 QUOTES = {
-    "a comma in the answer": 'model,name,response\nm,{0},"So red\nm,{1},yes, it is blue"\nm,{2},x\n',
+    "a comma": 'model,name,response\nm,{0},"So red\nm,{1},yes, it is blue"\nm,{2},x\n',
     "commas": 'model,name,response\nm,{0},"So red\nm,{1},a, b, c, d"\nm,{2},x\n',
     "a column before": 'id,model,name,response\n1,m,{0},"So red\n2,m,{1},one, two"\n3,m,{2},x\n',
     "name last": 'response,model,name\n"So red,m,{0}\nSo blue",m,{1}\nx,m,{2}\n',
@@ -478,7 +478,7 @@ ENDS = [
 
 @pytest.mark.parametrize("mark", MARKED)
 def test_reasoning_that_does_not_end_has_no_answer(tmp_path, mark):
-    """Under the marks of many models, in capitals, with attributes and namespaces; `check` counts it."""
+    """Under the marks of many models, in capitals, with attributes; `check` counts it."""
     response = f"{mark}So far Raymond is wearing red underwear"
     assert take_answer(response) is None
     path = write_answers(tmp_path, "JSONL", Answer(text=response, stop="length"))

@@ -18,7 +18,7 @@ def refusals(path):
 
 
 def test_texts_have_universal_newlines(tmp_path):
-    """Line ends of other systems are read as the scorer expects them; what is no UTF-8 is refused."""
+    """Line ends are as the scorer expects them; what is no UTF-8 is refused."""
     (tmp_path / "a.txt").write_bytes("é\r\nb\rc".encode())
     (tmp_path / "b.txt").write_bytes(b"\xff")
     (tmp_path / "c.txt").write_bytes("é".encode("utf-16"))

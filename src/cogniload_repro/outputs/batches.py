@@ -62,7 +62,7 @@ def read_batch_line(record: Mapping) -> list[Row]:
 
 
 def _find_choices(body: object) -> list[tuple[object, object]] | None:
-    """Return messages and words for why they stopped; None if no provider's place for them is there."""
+    """Return messages and words for why they stopped; None if no place for them is known."""
     output = at(body, "output")
     if isinstance(output, list):
         parts = [part for item in output for part in _read_item(item)]

@@ -1,4 +1,4 @@
-"""Outputs of a source -> the outputs table, one partition a model, with puzzles and rejected rows."""
+"""Outputs of a source -> one table per model, the puzzles, the rejected rows."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping

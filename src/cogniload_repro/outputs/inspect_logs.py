@@ -150,14 +150,14 @@ def _refuse_sample(sample: Mapping, model: object) -> Refusal | None:
 def _read_settings(header: Mapping) -> dict[str, object]:
     """Return a log's model and how it was asked; the plan goes before the model's settings."""
     model = str(at(header, "eval", "model"))
-    asked = {"model": model, "provider": model.partition("/")[0]}
+    settings = {"model": model, "provider": model.partition("/")[0]}
     for key in ("temperature", "top_p", "max_tokens", "reasoning_effort", "reasoning_tokens"):
         planned = at(header, "plan", "config", key)
         by_model = at(header, "eval", "model_generate_config", key)
-        asked[key] = by_model if planned is None else planned
-    budget = asked.pop("reasoning_tokens")
-    effort = asked.pop("reasoning_effort") or at(header, "eval", "metadata", "effort") or budget
-    return asked | {"effort": effort, "date": at(header, "eval", "created")}
+        settings[key] = by_model if planned is None else planned
+    budget = settings.pop("reasoning_tokens")
+    effort = settings.pop("reasoning_effort") or at(header, "eval", "metadata", "effort") or budget
+    return settings | {"effort": effort, "date": at(header, "eval", "created")}
 
 
 def _read_records(path: Path) -> Iterator[Entry]:

@@ -161,7 +161,7 @@ def refuse_textless(texts: Texts, stopped: object, has_place: bool) -> Refusal |
 
 
 def find_remarks(texts: Texts, message: Mapping) -> tuple[str, ...]:
-    """Return what a reader should know of a response: reasoning that is not read, a text cut off."""
+    """Return what a reader should know: reasoning that is not read, a text that was cut off."""
     remarks = [
         f"{key!r} looks like reasoning and is not read; name it 'reasoning'"
         for key in texts.unread

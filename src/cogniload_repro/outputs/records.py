@@ -42,7 +42,7 @@ _OLD_MAC = re.compile(rb"[^\n]*\r[^\n]")
 
 
 class Entry(NamedTuple):
-    """A record of a file: its row (from 1; 0 is the file as a whole), its fields, why it is refused."""
+    """A record of a file: its row (from 1, 0 for the whole file), its fields, why it is refused."""
 
     row: int
     fields: dict

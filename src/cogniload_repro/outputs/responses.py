@@ -40,7 +40,7 @@ class Output(NamedTuple):
 
 
 class RowError(Exception):
-    """Why a row cannot be used: reason and detail, and the model if only its puzzle is the trouble."""
+    """Why a row cannot be used: reason, detail, and the model if only its puzzle is the fault."""
 
 
 def read_output(fields: Mapping, refusal: Refusal | None = None) -> Output:
@@ -118,7 +118,7 @@ def is_safe(name: str, *, slash: bool) -> bool:
 
 
 def take_settings(row: Mapping[str, object]) -> dict[str, str]:
-    """Return how a model was asked, as short texts by `SETTINGS`; a date is a day (ISO 8601, UTC)."""
+    """Return how a model was asked, as short texts by `SETTINGS`; a date is a day (UTC)."""
     settings = {}
     for name in SETTINGS:
         value = row.get(name)
