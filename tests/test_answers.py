@@ -90,6 +90,7 @@ ELSEWHERE = {
     "tool call": change(chat_line(Answer(text=None)), (*MESSAGE, "tool_calls"), [CALL]),
     "unknown key": change(chat_line(Answer(text="")), (*MESSAGE, "output_text"), "red"),
     "delta": change(chat_line(Answer()), (*BODY, "choices"), [{"delta": {"content": SUE}}]),
+    "beside the message": change(chat_line(Answer(text=None)), (*BODY, "choices", 0, "text"), SUE),
     "number as content": change(chat_line(Answer()), (*MESSAGE, "content"), 5),
     "unknown body": change(chat_line(Answer()), BODY, {"id": "x", "data": [{"embedding": [1]}]}),
     "output as a string": change(responses_line(Answer()), (*BODY, "output"), SUE),
@@ -112,6 +113,16 @@ def test_an_answer_that_stands_elsewhere_is_never_an_empty_answer(tmp_path, case
     path = write_lines(tmp_path / "o.jsonl", [ELSEWHERE[case]])
     outputs, rejected = read(path)
     assert (outputs, list(rejected.values())) == ({}, ["unknown shape"])
+
+
+def test_what_servers_put_beside_an_empty_message_is_no_text(tmp_path):
+    """Filters, log-probabilities and reasons of other names leave it an empty answer."""
+    line = chat_line(Answer(text="", stop="length"))
+    choice = line["response"]["body"]["choices"][0]
+    choice |= {"content_filter_results": {"hate": {"filtered": False}}, "matched_stop": "</s>"}
+    choice |= {"native_finish_reason": "max tokens", "logprobs": {"content": [1]}}
+    outputs, rejected = read(write_lines(tmp_path / "o.jsonl", [line]))
+    assert (outputs[RED].response, rejected) == ("", {})
 
 
 def test_a_sample_whose_parts_are_no_text_is_of_unknown_shape(tmp_path):

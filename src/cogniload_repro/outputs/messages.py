@@ -32,7 +32,8 @@ _TEXT_KEYS = ("text", "thinking", "reasoning", "summary", "refusal")
 _NO_TEXT = (
     *("role", "type", "id", "format", "model", "source", "metadata", "internal"),
     *("data", "signature", "encrypted_content", "thought_signature"),
-    *("finish_reason", "finish_message", "safety_ratings"),
+    *("finish_reason", "native_finish_reason", "finish_message", "stop_reason", "matched_stop"),
+    *("logprobs", "token_ids", "content_filter_results", "safety_ratings"),
     *("citation_metadata", "grounding_metadata", "logprobs_result"),
 )
 # a model that stopped so without a text has given a wrong, empty answer
@@ -60,12 +61,11 @@ def read_choice(choice: object) -> tuple[object, object]:
     stopped = first(choice, "finish_reason", "stop_reason")
     if not isinstance(choice, dict):
         return None, stopped
-    message = choice.get("message")
-    if message is None and "text" in choice:  # a completion
-        message = {"content": choice["text"]}
-    if isinstance(message, dict):
-        message = {key: choice[key] for key in REASONING if key in choice} | message
-    return message, stopped
+    beside = dict(choice)
+    message = beside.pop("message", None)
+    if message is None and "text" in beside:  # a completion
+        message = {"content": beside.pop("text")}
+    return beside | message if isinstance(message, dict) else None, stopped
 
 
 def read_message(message: Mapping) -> Texts:
