@@ -92,6 +92,7 @@ ELSEWHERE = {
     "delta": change(chat_line(Answer()), (*BODY, "choices"), [{"delta": {"content": SUE}}]),
     "beside the message": change(chat_line(Answer(text=None)), (*BODY, "choices", 0, "text"), SUE),
     "number as content": change(chat_line(Answer()), (*MESSAGE, "content"), 5),
+    "beside the choices": change(chat_line(Answer(text="")), (*BODY, "output_text"), SUE),
     "unknown body": change(chat_line(Answer()), BODY, {"id": "x", "data": [{"embedding": [1]}]}),
     "output as a string": change(responses_line(Answer()), (*BODY, "output"), SUE),
     "function call": change(responses_line(Answer()), (*BODY, "output"), [CALL]),
@@ -102,8 +103,17 @@ ELSEWHERE = {
         gemini_line(Answer()), PARTS[:-2], {"output": SUE, "finishReason": "STOP"}
     ),
     "harness": change(harness_sample(Answer()), ("resps",), [[{"generated_text": SUE}]]),
-    "column": table_row(Answer(text="")) | {"completion": SUE},
-    "column of a null": table_row(Answer(text=None)) | {"model_output": SUE},
+} | {
+    f"column {name}": table_row(Answer(text=text)) | {name: SUE}
+    for text in ("", None)
+    for name in (
+        "completion",
+        "content",
+        "model_output",
+        "raw_response",
+        "generated_text",
+        "answer",
+    )
 }
 
 
@@ -115,10 +125,16 @@ def test_an_answer_that_stands_elsewhere_is_never_an_empty_answer(tmp_path, case
     assert (outputs, list(rejected.values())) == ({}, ["unknown shape"])
 
 
-def test_what_servers_put_beside_an_empty_message_is_no_text(tmp_path):
-    """Filters, log-probabilities and reasons of other names leave it an empty answer."""
+def test_what_programs_put_beside_an_empty_answer_is_no_text(tmp_path):
+    """Filters, log-probabilities, reasons of other names, prompts and gold answers leave it empty."""
+    row = table_row(Answer(PURPLE, text="", stop="length"))
+    row |= {"prompt_text": SUE, "text": SUE, "gold_answer": SUE, "generated_at": "1 May"}
+    (output,) = read_outputs(write_lines(tmp_path / "row.jsonl", [row]), Catalog())
+    assert output.response == ""
     line = chat_line(Answer(text="", stop="length"))
     choice = line["response"]["body"]["choices"][0]
+    choice["message"] |= {"provider_specific_fields": {"refusal": None}, "name": "m"}
+    choice |= {"prompt_token_ids": [1, 2]}
     choice |= {"content_filter_results": {"hate": {"filtered": False}}, "matched_stop": "</s>"}
     choice |= {"native_finish_reason": "max tokens", "logprobs": {"content": [1]}}
     outputs, rejected = read(write_lines(tmp_path / "o.jsonl", [line]))
@@ -210,6 +226,9 @@ def test_encrypted_reasoning_is_neither_text_nor_a_reason_to_reject(tmp_path, hi
 UNREAD = {
     "column": table_row(Answer()) | {"my_thoughts": THOUGHT},
     "column in capitals": table_row(Answer()) | {"Reasoning_Trace": THOUGHT},
+    "short name": table_row(Answer()) | {"model_cot": THOUGHT},
+    "analysis": change(gemini_line(Answer()), (*PARTS[:-2], "analysis"), THOUGHT),
+    "beside the choices": change(chat_line(Answer()), (*BODY, "thinking_trace"), THOUGHT),
     "scratchpad": table_row(Answer()) | {"scratchpad": [{"step": THOUGHT}]},
     "key": change(chat_line(Answer()), (*MESSAGE, "inner_monologue"), THOUGHT),
     "known key": change(chat_line(Answer()), (*MESSAGE, "reasoning"), {"steps": [THOUGHT]}),
@@ -287,6 +306,7 @@ FAILURES = {
     "Anthropic": {"custom_id": RED, "result": {"type": "errored", "error": {"type": "api_error"}}},
     "Gemini": {"key": RED, "error": {"code": 429}},
     "Inspect": inspect_sample(Answer()) | {"error": {"message": "RateLimitError"}},
+    "Inspect, invalidated": inspect_sample(Answer()) | {"invalidation": {"author": "reviewer"}},
 }
 
 
@@ -298,12 +318,13 @@ def test_a_failure_that_a_later_file_makes_good_is_listed_and_counts_for_nothing
     """The answer counts, in whichever file it stands; without it, the failure is a rejected row."""
     source = tmp_path / "source"
     source.mkdir()
-    if first == "Inspect":
+    if first.startswith("Inspect"):
         write_archive(source / "a.eval", [FAILURES[first]], make_header("m"))
     else:
         write_lines(source / "a.jsonl", [FAILURES[first]])
     outputs, rejected = read(source)
-    assert (outputs, list(rejected.values())) == ({}, ["failed request"])
+    reason = "invalidated sample" if first.endswith("invalidated") else "failed request"
+    assert (outputs, list(rejected.values())) == ({}, [reason])
     write_answers(source, second, Answer())
     outputs, rejected = read(source)
     assert (list(outputs), list(rejected.values())) == ([RED], ["answered elsewhere"])
@@ -387,7 +408,16 @@ DIALECTS = {
     "quoted semicolons": ("o.csv", b'"model";"name";"response"\n"m";"n";"x"\n', "semicolons"),
     "tabs": ("o.csv", TABLE.replace(",", "\t").encode(), "separated by tabs"),
     "bars": ("o.csv", TABLE.replace(",", "|").encode(), "separated by vertical bars"),
+    "colons": ("o.csv", TABLE.replace(",", ":").encode(), "separated by ':'"),
+    "blanks between": ("o.csv", b"id  model  name  response\n1 m n x\n", "separated by blanks"),
+    "ampersands": ("o.csv", b"model & name & response \\\n", "separated by '&'"),
     "sep": ("o.csv", b"sep=,\n" + TABLE.encode(), "(sep=) is meant for Excel alone"),
+    "sep in capitals": ("o.csv", b"SEP=;\n" + TABLE.encode(), "(sep=) is meant for Excel alone"),
+    "title": ("o.csv", b"# exported\n" + TABLE.encode(), "its first line is '# exported'"),
+    "blank line": ("o.csv", b"\n" + TABLE.encode(), "its first line is ''"),
+    "other names": ("o.csv", b"llm,puzzle,output\nm,n,x\n", "it should hold the names of columns"),
+    "page": ("o.csv", b"<html><body>404</body></html>", "its first line is '<html>"),
+    "JSON lines": ("o.csv", LINE.encode(), "let its name end in .jsonl"),
     "capitals": ("o.csv", TABLE.replace("model", "Model").encode(), "is called 'Model'"),
     "blanks": ("o.csv", TABLE.replace(",name", ", name").encode(), "is called ' name'"),
     "no header": ("o.csv", TABLE.partition("\n")[2].encode(), "its first line is a row"),
@@ -478,12 +508,13 @@ MARKED = [
     *("<reflection>", "<inner_monologue>", "<rationale>", "<chain-of-thought>", "<analysis>"),
     *("<|START_THINKING|>", "<|thinking|>", "<|begin_of_thought|>", "<|start_reasoning|>"),
     *("<|channel|>analysis<|message|>", "<|channel>thought\n", "<unused94>thought\n"),
-    *("[THINK]", "[think]", "◁think▷", "<cot>"),
+    *("[THINK]", "[think]", "[REASONING]", "◁think▷", "<cot>", "<scratch-pad>", "<思考>"),
 ]
 ENDS = [
     *("</think>", "</Think>", "</think >", "</mm:think>", "</Thoughts>", "</scratchpad>"),
     *("<|END_THINKING|>", "<|/thinking|>", "<|end_of_thought|>", "<|end_reasoning|>"),
     *("<|channel|>final<|message|>", "<channel|>", "<unused95>", "[/THINK]", "◁/think▷"),
+    *("<|thought_end|>", "<|REASONING_END|>", "</scratch_pad>", "[/reasoning]"),
 ]
 
 

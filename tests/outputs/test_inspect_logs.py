@@ -48,6 +48,15 @@ def test_a_log_is_read(tmp_path, kind):
     assert read(path) == ([output, output._replace(name=OTHER)], [])
 
 
+@pytest.mark.parametrize("name", ["run.json", "run.eval"])
+def test_a_log_in_json_is_known_by_its_beginning(tmp_path, name):
+    """An editor may have put a byte order mark before it, and somebody another ending behind it."""
+    path = write_json(tmp_path / name, [make_sample(NAME)])
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    (output,) = read_outputs(path, Catalog())
+    assert output.name == NAME
+
+
 @pytest.mark.parametrize("zstandard", [True, False])
 def test_a_bad_sample_is_refused_and_the_others_read(tmp_path, zstandard):
     """An error of the evaluation, no answer, another check sum, no JSON: each with its reason."""

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from tqdm import tqdm
 
 from cogniload_repro import __version__
-from cogniload_repro.outputs.inspect_logs import find_finished
+from cogniload_repro.outputs.inspect_logs import INVALIDATED, find_finished
 from cogniload_repro.outputs.layout import Layout, LocalSource, answer_name, find_files
 from cogniload_repro.outputs.messages import FAILED
 from cogniload_repro.outputs.records import MALFORMED, Entry, read_text
@@ -224,7 +224,7 @@ class _Answers:
         return is_copy
 
     def settle(self, failure: Rejected, fields: Mapping) -> Rejected:
-        """Return a failed request as answered, if the source has an answer of the same model.
+        """Return a row without an answer as answered, if the source has one of the same model.
 
         A line of a failed batch may name no model; then it is the only one of the source.
         """
@@ -247,8 +247,8 @@ def read_outputs(
     """Read the responses of a file or folder, one by one, in the order of paths and rows.
 
     The source's own puzzles, and those drawn from their names, are added to the catalog. `model`
-    takes the place of the source's names. Failed requests come last, since a later one may have
-    been answered.
+    takes the place of the source's names. Failed requests and invalidated samples come last, since
+    a later one may have been answered.
     """
     layout = source if isinstance(source, Layout) else find_files(source)
     changed: set[str] = set()
@@ -270,7 +270,7 @@ def read_outputs(
             # it may quote the source
             detail = detail[:1000].encode("utf-8", "backslashreplace").decode()
             row = Rejected(file, entry.row, reason, detail, *known_model)
-            if reason == FAILED:
+            if reason in (FAILED, INVALIDATED):
                 failures.append((row, fields))
             else:
                 yield row

@@ -47,7 +47,7 @@ _CONVERT = "`inspect log convert --to eval --output-dir FOLDER FILE`"
 _ZSTANDARD = 93  # the compression of a zip's member, which Python before 3.14 does not know
 _LOCAL_HEADER = struct.Struct("<26xHH")  # of a zip's member: lengths of its name and its extras
 # how a log begins that is one JSON file
-_JSON_LOG = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')
+_JSON_LOG = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*"version":\s*\d+,\s*"status":')
 #: Longest log that is one JSON file, in bytes.
 JSON_BYTES = 1 << 30
 
@@ -162,7 +162,7 @@ def _read_settings(header: Mapping) -> dict[str, object]:
 
 def _read_records(path: Path) -> Iterator[Entry]:
     """Yield the header of a log as row 0, then its samples."""
-    if path.suffix == ".eval":
+    if not is_json_log(path):
         yield from _read_archive(path)
         return
     if path.stat().st_size > JSON_BYTES:

@@ -19,10 +19,10 @@ _COUNT = re.compile(r"(\d{1,19})(\.0*)?", re.ASCII)
 _PERTURBATION = re.compile(r"[a-z_]{1,40}")
 # columns that a response must have, with what to do where one is missing
 _REQUIRED = {
+    "name": "name; nothing says which puzzle is answered (a batch does in custom_id or key)",
     "model": "model; write it into the rows as a column (samples of lm-evaluation-harness need the"
     " results file of their run beside them), or name the model of one source with --model of"
     " cogniload check and download-outputs",
-    "name": "name; nothing says which puzzle is answered (a batch does in custom_id or key)",
 }
 
 
@@ -80,7 +80,8 @@ def _check_text(column: str, value: object) -> None:
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        detail = f"{column} has {value[error.start]!r}, which is no character of UTF-8"
+        sign = value[error.start]
+        detail = f"{column} has {sign!r}, which is no character of UTF-8; save it as UTF-8"
         raise RowError(NOT_UTF8, detail) from None
     if column != "response" and not is_safe(value, slash=column == "model"):
         raise RowError(UNSAFE_NAME, f"{column} is {value[:200]!r}")
