@@ -35,7 +35,7 @@ def open_executor(jobs: int, scheduler: str | None = None) -> Iterator[Executor]
     # forking saves all imports, but a process with other threads may deadlock when it is forked
     alone = threading.active_count() == 1
     context: Any = multiprocessing.get_context("fork" if CAN_FORK and alone else "spawn")
-    with ProcessPoolExecutor(jobs, context, _follow_parent) as pool:
+    with ProcessPoolExecutor(jobs, context, follow_parent) as pool:
         try:
             yield pool
         except BrokenExecutor:
@@ -47,7 +47,7 @@ def open_executor(jobs: int, scheduler: str | None = None) -> Iterator[Executor]
             raise
 
 
-def _follow_parent() -> None:
+def follow_parent() -> None:
     """End this worker when its parent ends, however that does."""
     # Ctrl-C reaches every process: workers end at once and leave the traceback to the first
     signal.signal(signal.SIGINT, signal.SIG_DFL)
