@@ -37,7 +37,7 @@ FORK = """
 import sys
 from pathlib import Path
 from cogniload_repro.files import locked
-from cogniload_repro.presentation.chapters import Work, do_side_by_side
+from cogniload_repro.executors import Work, do_side_by_side
 
 def work():
     print("at work", flush=True)

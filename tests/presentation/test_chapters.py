@@ -1,8 +1,6 @@
-"""Chapters of a build: which there are, which have to be run again, and works side by side."""
+"""Chapters of a build: which there are, which have to be run again, and their files."""
 
 import os
-import signal
-import time
 from pathlib import Path
 
 import nbformat
@@ -10,8 +8,6 @@ import pytest
 
 from cogniload_repro.presentation.chapters import (
     Chapter,
-    Work,
-    do_side_by_side,
     is_current,
     list_chapters,
     remove_others,
@@ -109,42 +105,3 @@ def test_a_build_holds_the_files_of_its_chapters_alone(build):
     write_copy(build, "b", ["tables/a.csv"])
     with pytest.raises(ValueError, match=r"a\.ipynb and b\.ipynb both write tables/a\.csv"):
         remove_others(chapters_of(build), build)
-
-
-def fail(text):
-    """Work that fails."""
-    raise ValueError(text)
-
-
-def test_after_a_failure_no_other_work_is_started(tmp_path):
-    """What runs beside it is finished; the refusal has its name."""
-    done = [tmp_path / name for name in ("beside", "later")]
-    works = [Work("first", fail, ("no data",)), *(Work(path.name, path.touch) for path in done)]
-    with pytest.raises(ValueError, match=r"^first: no data$"):
-        list(do_side_by_side(works, 2))
-    assert [path.exists() for path in done] == [True, False]
-
-
-def test_a_process_that_dies_is_one_sentence():
-    """A work whose process is killed ends the others with its name, and without a traceback."""
-    with pytest.raises(ValueError, match=r"page\.ipynb: its process ended"):
-        list(do_side_by_side([Work("page.ipynb", kill_this_process)]))
-
-
-def kill_this_process():
-    """End by force."""
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def start_a_thread():
-    """Leave a thread behind that is no daemon."""
-    import threading
-
-    threading.Thread(target=time.sleep, args=(600,)).start()
-
-
-def test_a_thread_that_a_chapter_has_started_does_not_stop_the_book():
-    """Its process ends with the work."""
-    assert [name for name, _ in do_side_by_side([Work("page.ipynb", start_a_thread)])] == [
-        "page.ipynb"
-    ]

@@ -103,6 +103,14 @@ def test_files_of_a_chapter_of_the_book_are_where_its_runner_says(build, monkeyp
     assert "output" not in figure.html + figure.markdown + table.html + table.markdown
 
 
+def test_a_narrow_figure_fits_a_phone_and_a_wide_one_scrolls(build):
+    """Only a picture that would be too small to read on a phone keeps its width there."""
+    page, words = build(), {"caption": "C.", "alt": "a", "evidence": ""}
+    for width, scrolls in {4.4: False, 7.2: True}.items():
+        shown = page.figure(Figure(figsize=(width, 3)), "f", **words).markdown
+        assert (":figclass: wide" in shown) == scrolls
+
+
 @given(HOSTILE)
 def test_shown_text_stays_inside_its_block(text):
     """Text of a puzzle or model ends up in one code block, whole, and in escaped HTML."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,12 +11,21 @@ from cogniload_repro.commands.options import BUILD, JOBS, say, takes
 from cogniload_repro.commands.outputs import SOURCES, read_sources
 from cogniload_repro.files import locked
 
+if TYPE_CHECKING:
+    from cogniload_repro.presentation.chapters import Chapter
+
 #: The steps before the book: the file that each makes, and the one with its parameters.
 _STEPS = {
     "download-outputs": (SOURCES, "outputs"),
     "score": ("cells.parquet", "scores"),
     "fit": ("fidelity.csv", "scores"),
 }
+#: What nearly every chapter imports, slowest first.
+_LIBRARIES = (
+    "cogniload_repro.presentation.page",
+    "seaborn",
+    "cogniload_repro.presentation.notebooks",
+)
 
 
 @click.command()
@@ -28,6 +37,7 @@ def render(again: bool, build: Path, jobs: int) -> None:
     The parameters formula, family and models reach every chapter that has them.
     """
     _check_steps(build)
+    from cogniload_repro.executors import Work, do_side_by_side
     from cogniload_repro.models import NAMES
     from cogniload_repro.presentation import book, chapters
 
@@ -42,14 +52,14 @@ def render(again: bool, build: Path, jobs: int) -> None:
     with locked(build):
         params.write_parameters(build, "notebooks", parameters)
         kept = params.parameters_file(build, "notebooks")
-        works = [
-            chapters.work_on(chapter, build, given)
-            for chapter in contents
-            if again or not chapters.is_current(chapter, build, kept)
-        ]
+        works = []
         if again or not book.has_data(build, "book"):
-            works.insert(0, chapters.Work("data of pages", book.write_data, ("book", build)))
-        for name, seconds in chapters.do_side_by_side(works, jobs):
+            works.append(Work("data of pages", book.write_data, ("book", build)))
+        for chapter in contents:
+            if again or not chapters.is_current(chapter, build, kept):
+                run = chapter, build, given
+                works.append(Work(chapter.source.name, _run_chapter, run))
+        for name, seconds in do_side_by_side(works, jobs, _LIBRARIES):
             say(f"  {name:28} {seconds:5.1f} s")
         chapters.remove_others(contents, build)
         names = {chapter.source for chapter in contents}
@@ -63,6 +73,16 @@ def render(again: bool, build: Path, jobs: int) -> None:
             notice=params.describe_changes(params.made_with(build)),
         )
         book.build_book(build, jobs)
+
+
+def _run_chapter(chapter: "Chapter", build: Path, given: Mapping[str, object]) -> None:
+    """Run a chapter, with those of the parameters that it takes."""
+    from cogniload_repro.presentation.chapters import executed_copy
+    from cogniload_repro.presentation.notebooks import run_notebook
+
+    values = {name: given[name] for name in given.keys() & chapter.takes}
+    values["build"] = build.resolve()
+    run_notebook(chapter.source, executed_copy(chapter, build), values, build)
 
 
 def _check_steps(build: Path) -> None:

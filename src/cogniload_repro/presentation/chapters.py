@@ -1,28 +1,12 @@
-"""The book's chapters: which a build has, which are older than what they are made from, and works side by side."""
+"""The book's chapters: which a build has, which are older than what they are made from, the files they have written."""
 
 import ast
-import gc
-import importlib
 import json
-import multiprocessing
-import os
 import shutil
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any
 
-from cogniload_repro.executors import CAN_FORK, follow_parent
-from cogniload_repro.files import describe_error
-
-#: What nearly every chapter imports, slowest first.
-_LIBRARIES = (
-    "cogniload_repro.presentation.page",
-    "seaborn",
-    "cogniload_repro.presentation.notebooks",
-)
 #: Folders of a build for the files that chapters write.
 FOLDERS = ("figures", "tables")
 #: How the folder begins in which these are until a run has ended well.
@@ -89,7 +73,8 @@ def _read_names(notebook: dict) -> frozenset[str]:
     return frozenset(names)
 
 
-def _executed_copy(chapter: Chapter, build: Path) -> Path:
+def executed_copy(chapter: Chapter, build: Path) -> Path:
+    """Return the notebook that a chapter's last run has written, with what its cells have shown."""
     return build / "notebooks" / chapter.source.name
 
 
@@ -105,7 +90,7 @@ def is_current(chapter: Chapter, build: Path, parameters: Path) -> bool:
     file of its parameters. Figures and tables carry the time of the run that wrote them, which is
     the copy's: a file of another time comes from elsewhere.
     """
-    copy = _executed_copy(chapter, build)
+    copy = executed_copy(chapter, build)
     inputs = [chapter.source, build / "fidelity.csv"]
     if chapter.takes - {"build"}:
         inputs.append(parameters)
@@ -123,7 +108,7 @@ def remove_others(chapters: Sequence[Chapter], build: Path) -> None:
 
     What a killed run has left goes too. A ValueError names two chapters that write the same file.
     """
-    copies = [_executed_copy(chapter, build) for chapter in chapters]
+    copies = [executed_copy(chapter, build) for chapter in chapters]
     writers: dict[str, str] = {}
     for copy in copies:
         for name in _list_files(copy):
@@ -139,90 +124,3 @@ def remove_others(chapters: Sequence[Chapter], build: Path) -> None:
             copy.unlink()
     for stage in build.glob(f"{STAGE}*"):
         shutil.rmtree(stage)
-
-
-@dataclass(frozen=True)
-class Work:
-    """Something to be done in a process of its own."""
-
-    name: str
-    function: Callable[..., object]
-    arguments: tuple = ()
-
-
-def work_on(chapter: Chapter, build: Path, parameters: Mapping[str, object]) -> Work:
-    """Return the run of a chapter, with those parameters that it takes."""
-    values: dict[str, object] = {"build": build.resolve()}
-    for name in parameters.keys() & chapter.takes:
-        values[name] = parameters[name]
-    arguments = chapter.source, _executed_copy(chapter, build), values, build
-    return Work(chapter.source.name, _run_chapter, arguments)
-
-
-def _run_chapter(*arguments: Any) -> None:
-    from cogniload_repro.presentation.notebooks import run_notebook
-
-    run_notebook(*arguments)
-
-
-def do_side_by_side(works: Sequence[Work], jobs: int = 1) -> Iterator[tuple[str, float]]:
-    """Do works side by side, so many at a time, each in a process of its own.
-
-    Yields the name of each as soon as it is done, with the seconds it took. After a failure none is
-    started; when those that run beside it have ended, a ValueError has what each says.
-    """
-    if CAN_FORK and len(works) > 1:
-        for library in _LIBRARIES:
-            importlib.import_module(library)
-        gc.freeze()  # forks need not go through what they share
-    waiting = list(reversed(works))
-    running: dict[Any, _Running] = {}
-    failures: list[str] = []
-    while running or (waiting and not failures):
-        while waiting and len(running) < jobs and not failures:
-            process = _Running(waiting.pop())
-            running[process.receiver] = process
-        for receiver in wait(list(running)):
-            process = running.pop(receiver)
-            failure = process.end()
-            if failure:
-                failures.append(failure)
-            else:
-                yield process.name, time.monotonic() - process.start
-    if failures:
-        raise ValueError("\n".join(failures))
-
-
-class _Running:
-    """A work that is being done."""
-
-    def __init__(self, work: Work):
-        context: Any = multiprocessing.get_context("fork" if CAN_FORK else "spawn")
-        self.name = work.name
-        self.start = time.monotonic()
-        self.receiver, sender = context.Pipe(duplex=False)
-        self.process = context.Process(target=_do, args=(work, sender))
-        self.process.start()
-        sender.close()
-
-    def end(self) -> str:
-        """Wait for the end; return what went wrong, or nothing."""
-        try:
-            failure = self.receiver.recv()
-        except EOFError:
-            failure = f"{self.name}: its process ended before it was done; run again"
-        self.process.join()
-        return failure
-
-
-def _do(work: Work, sender: Connection) -> None:
-    """Do a work in this process, and say what went wrong; nothing if all went well."""
-    follow_parent()
-    failure = ""
-    try:
-        work.function(*work.arguments)
-    except (ValueError, OSError, MemoryError) as error:
-        text = describe_error(error)
-        failure = text if work.name in text else f"{work.name}: {text}"
-    sender.send(failure)
-    os._exit(0)  # threads that a chapter has started would keep the process
