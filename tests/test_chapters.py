@@ -5,8 +5,8 @@ import json
 import re
 from pathlib import Path
 
-import pandas as pd
 import pytest
+from extreme_models import extreme_rows, few_rows
 from harness import run as command
 from harness import write_lines
 from samples import table_of
@@ -124,64 +124,72 @@ def test_the_scorers_chapter_counts_the_answers_that_were_scored(
     tables = {}
     keep = lambda self, frame, name, **more: tables.update({name: frame})  # noqa: E731
     monkeypatch.setattr(page.Page, "table", keep)
-    says = run("03_scoring", monkeypatch, build=str(tmp_path))["build_says"]
+    says = run("03_scoring", monkeypatch, build=tmp_path)["build_says"]
     counted = tables["scoring-buckets"]["Responses in this build"].astype(int)
     assert counted.sum() == len(rows)
     assert set(tables["scoring-readings"]["Responses"]) == {len(rows)}
     assert says.endswith("correct responses have the value in the first place.")
 
 
-def test_answers_of_another_model_are_counted_by_what_ended_and_what_decided_them(tmp_path):
-    """Finished answers met no limit, open trace or full context; leaning ones are correct by an earlier line only."""
-    rows = [
-        ("mine", "correct_valid", True, "stop", False, True, False),
-        ("mine", "correct_valid", True, "stop", False, False, True),
-        ("mine", "correct_poi", True, "length", True, False, False),
-        ("mine", "wrong_logic", False, None, False, False, True),
-        ("mine", "wrong_max_context", False, "context", False, False, False),
-        ("mine", "wrong_other", False, "shrug", True, False, False),
-    ]
-    names = ["model", "bucket", "correct", "stopped", "unclosed_trace", "answer_correct", "unsure"]
-    stated = {"mine": {"effort": {"high": 3}, "max_tokens": {"1": 1, "2": 1200}}}
-    (tmp_path / "sources.json").write_text(
-        json.dumps([{"models": ["QwQ-32B", "mine"], "settings": stated}])
-    )
-    cells, space = read("15_your_model", "code"), {"build": tmp_path}
-    exec(cells["c15-02"].partition("page = ")[0], space)  # our own notebook
-    space |= {
-        "page": page.Page(tmp_path),
-        "scores": pd.DataFrame(rows, columns=names),
-        "own": pd.DataFrame({"model": ["mine"]}),
-    }
-    for cell in ("c15-13", "c15-16", "c15-settings"):
-        exec(cells[cell], space)
-    (ended,), (leant,), (set_,) = (
-        space[name].to_dict("records") for name in ("endings", "leaning", "settings")
-    )
-    kinds = ("stop", "length", "context", "unknown", "unclosed_trace", "over", "finished")
-    assert [ended[kind] for kind in kinds] == [2, 1, 1, 1, 2, 1, 3]
-    assert (ended["accuracy"], ended["accuracy_finished"]) == (0.5, pytest.approx(2 / 3))
-    kinds = ("correct", "correct_valid", "correct_poi", "alone", "leaning", "hedged")
-    assert [leant[kind] for kind in kinds] == [3, 2, 1, 1, 2, 1]
-    assert (set_["effort"], set_["max_tokens"], set_["version"]) == (
-        "high",
-        "1 (1), 2 (1,200)",
-        "not stated",
-    )
+def build_own(folder, rows):
+    """Import and score answers of own models."""
+    source = write_lines(folder / "answers.jsonl", rows)
+    for step in (["download-outputs", "--source", source], ["score", "--jobs", "1"]):
+        assert command(*step, "--build", folder).exit_code == 0
+    return str(folder)
+
+
+def show(monkeypatch, build):
+    """What the chapter on own models shows, as Markdown, and the files of its figures."""
+    fragments, figures = [], []
+    for kind in ("table", "sentence", "text"):
+        made = getattr(page.Page, kind)
+
+        def keep(*arguments, made=made, **options):
+            fragment = made(*arguments, **options)
+            fragments.append(fragment)
+            return fragment
+
+        monkeypatch.setattr(page.Page, kind, keep)
+    drawn = page.Page.figure
+
+    def keep_name(*arguments, **options):
+        figures.append(arguments[2])
+        return drawn(*arguments, **options)
+
+    monkeypatch.setattr(page.Page, "figure", keep_name)
+    run("15_your_model", monkeypatch, build=build)
+    return [fragment.markdown for fragment in fragments], figures
 
 
 @pytest.mark.parametrize("grid", ["N=20,200,1000 ratio=5,50,95 d=1,3", "N=250 ratio=50 d=5"])
 def test_an_own_model_on_other_levels_has_its_chapter(grid, one_process, tmp_path, monkeypatch):
-    """Levels that the paper does not have, and a single one, stop nothing; what cannot be fitted is named."""
+    """Levels that the paper does not have, and a single one, stop nothing; what cannot be fitted says why."""
     rows = list(draw_rows(PuzzleSet(grid_cells(grid), 2, 5)))
     answers = [
         {"model": "mine", "name": row["name"], "response": f"So {row['poi']}: {row['gold']}."}
         for row in rows
     ]
-    source = write_lines(tmp_path / "answers.jsonl", answers)
-    for step in (["download-outputs", "--source", source], ["score", "--jobs", "1"]):
-        assert command(*step, "--build", tmp_path).exit_code == 0
-    assert run("15_your_model", monkeypatch, build=str(tmp_path))["unfitted"].startswith("mine (")
+    shown, figures = show(monkeypatch, build_own(tmp_path, answers))
+    (lacking,) = (text for text in shown if text.startswith("There is no regression for mine"))
+    assert ("takes 1 value" in lacking) == (grid == "N=250 ratio=50 d=5")
+    assert figures == ["your-accuracy"]
+
+
+def test_the_chapter_on_own_models_has_no_empty_rows_and_no_figure_without_them(
+    one_process, tmp_path, monkeypatch
+):
+    """Four extreme models and one with 18 answers: each is in the tables that it can fill, none with dashes alone."""
+    rows = [*extreme_rows(), *few_rows()]
+    shown, figures = show(monkeypatch, build_own(tmp_path, rows))
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for text in shown for line in text.splitlines()
+             if line.startswith("| ") and not line.startswith("| :")]  # fmt: skip
+    assert len(cells) > 20
+    assert not [row for row in cells if {*row[1:]} <= {r"\-\-", "nan", "", "not stated"}]
+    assert "your-accuracy" in figures
+    assert "tiny" in " ".join(shown)
+    assert "openai" not in " ".join(shown)
+    assert [text for text in shown if "{code-block} text" in text]
 
 
 def test_sampling_errors_are_those_of_shares():

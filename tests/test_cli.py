@@ -56,9 +56,14 @@ def test_a_regression_is_refused_printed_kept_and_compared(fitted):
     fit = ("fit", "--build", fitted)
     assert_refused([*fit, "--formula", "correct ~ d + length"], "length", "log10_N")
     assert_refused([*fit, "--model", "gpt-6"], "gpt-6", "QwQ-32B")
+    for formula in ((), ("--formula", "correct ~ C(ratio_pct)")):
+        assert_refused(
+            [*fit, "--family", "poisson", *formula],
+            "there is no family 'poisson'; choose one of: logit,",
+        )
     said = run(*fit, "--formula", "correct ~ d + log10_N + I(2 * d)").stdout
     assert said.splitlines()[0] == "Reconstructed from the paper's tables, not raw outputs"
-    assert "QwQ-32B: not identified" in said
+    assert "QwQ-32B: the cells determine 3 of its 4 coefficients" in said
     kept = [
         "--formula",
         "correct ~ d",

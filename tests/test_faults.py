@@ -150,8 +150,8 @@ FAULTS = {
     "a.jsonl": (b"\xef\xbb\xbf" + lines(ROW, "", '{"model": "mine", ', "[1]", OTHER, "\x00").replace(b"\n", b"\r\n"),
                 {"malformed row": 2, "wrong type": 1}),
     "b.csv": (pd.DataFrame([ROW, OTHER, {**ROW, "response": "a\nb"}]).to_csv(index=False).encode()[:-6],
-              {"duplicate": 2, "malformed row": 1}),
-    "c.jsonl": (lines(ROW, OTHER).decode().encode("utf-16"), {"not UTF-8": 1, "malformed row": 2}),
+              {"duplicate": 2, "unreadable file": 1}),
+    "c.jsonl": (lines(ROW, OTHER).decode().encode("utf-16"), {"unreadable file": 1}),
     "d.jsonl.gz": (gzip.compress(lines(ROW, {"response": noise(90_000)}))[:60_000],
                    {"duplicate": 1, "unreadable file": 1}),
     "e.parquet": (pd.DataFrame([OTHER]).to_parquet(), {"duplicate": 1}),
@@ -162,7 +162,7 @@ FAULTS = {
 
 
 def test_good_rows_are_scored_and_bad_ones_are_named(tmp_path):
-    """The strict run ends with 2 and says why; both good rows are scored, by a second run too."""
+    """The strict run says why; without files that are not whole, the good rows are scored."""
     source, build = tmp_path / "source", tmp_path / "build"
     source.mkdir()
     for name, (content, _) in FAULTS.items():
@@ -178,16 +178,13 @@ def test_good_rows_are_scored_and_bad_ones_are_named(tmp_path):
     assert rejected.groupby(["file", "reason"]).size().to_dict() == expected
     reasons = rejected["reason"].value_counts().items()
     assert all(f"{count} {reason}, first in" in message for reason, count in reasons)
+    command = ["download-outputs", "--build", build, "--source", source, "--max-rejected", 100]
+    for name in [name for name, (_, reasons) in FAULTS.items() if "unreadable file" in reasons]:
+        code, message = run(*command)
+        assert (code, f"'{name}' cannot be read to its end" in message) == (2, True), message
+        (source / name).unlink()
     for _ in range(2):
-        code, message = run(
-            "download-outputs",
-            "--build",
-            build,
-            "--source",
-            source,
-            "--max-rejected",
-            len(rejected),
-        )
+        code, message = run(*command)
         assert code == 0, message
         score(build)
         scores = pd.read_parquet(build / "scores/mine.parquet")

@@ -127,8 +127,6 @@ def test_a_terminal_gets_letters_only(text):
         "@SUM(1)",
         "=cmd|' /C calc'!A0",
         " =1",
-        "\t=1",
-        "\r=1",
         "--1",
         "-x",
     ],
@@ -138,6 +136,28 @@ def test_a_spreadsheet_gets_no_formula(text):
     frame = for_spreadsheet(pd.DataFrame({text: [text, "QwQ-32B"]}))
     assert list(frame) == [f"'{text}"]
     assert list(frame.iloc[:, 0]) == [f"'{text}", "QwQ-32B"]
+
+
+@pytest.mark.parametrize(
+    ("text", "guarded"),
+    [
+        ("\t=1", "'\t'=1"),
+        ("x;=1+1;@SUM(1)", "x;'=1+1;'@SUM(1)"),
+        ("x\t=1", "x\t'=1"),
+        ("x|=1", "x|'=1"),
+        ("x\n  =1", "x\n  '=1"),
+        ("x\r+1", "x\r'+1"),
+        ("\uff1d1+1", "'\uff1d1+1"),
+        ("\uff0b1", "'\uff0b1"),
+        ("\uff0d1", "'\uff0d1"),
+        ("\uff20SUM(1)", "'\uff20SUM(1)"),
+        ("x;\uff1d1", "x;'\uff1d1"),
+        ("acme/m1:7b; d = 3", "acme/m1:7b; d = 3"),
+    ],
+)
+def test_no_formula_hides_behind_a_separator_or_in_full_width(text, guarded):
+    """Some spreadsheets divide cells at semicolons, tabs, bars and line ends, or read full width."""
+    assert for_spreadsheet(pd.DataFrame({"a": [text]}))["a"].tolist() == [guarded]
 
 
 @pytest.mark.parametrize(
@@ -171,6 +191,13 @@ def test_no_cell_of_a_guarded_table_begins_as_a_formula(cells):
         ("hf://datasets/o/n@0123/a.jsonl", "hf://datasets/o/n@0123/a.jsonl"),
         ("s3://key:word@bucket/x", "s3://bucket/x"),
         ("git+https://me:s3cret@h/a?token=TOK", "git+https://h/a"),
+        ("https:/me:s3cret@h/x", "https:/h/x"),
+        ("https:me:s3cret@h", "https:h"),
+        ("https:///me:s3cret@h/x", "https:///h/x"),
+        ("HTTP:\\me:s3cret@h", "HTTP:\\h"),
+        ("https://me:s3/cret@h/x", "https://h/x"),
+        ("https://me:s3@cret@h/x", "https://h/x"),
+        ("https://h:80/a@b", "https://h:80/a@b"),
         ("C:/me/a:b@c", "C:/me/a:b@c"),
         ("outputs/a?b#c@d", "outputs/a?b#c@d"),
     ],

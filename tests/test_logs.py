@@ -65,10 +65,25 @@ def test_a_run_that_ended_with_an_error(tmp_path):
     assert log.status == "error"
     responses, rejected = read(log.location, tmp_path)
     assert responses == {"mockllm/model": 3}
-    *failed, (row, reason, detail) = rejected
-    assert {one[1] for one in failed} == {"failed request"}
+    (row, reason, detail), *failed = rejected
     assert (row, reason) == (0, "unfinished log")
     assert "samples are in it; continue it with `inspect eval-retry`" in detail
+    assert {failure[1] for failure in failed} == {"failed request"}
+    assert ask(tmp_path / "logs").status == "success"
+    responses, rejected = read(tmp_path / "logs", tmp_path / "again")
+    assert responses == {"mockllm/model": 6}
+    reasons = Counter(reason for _, reason, _ in rejected)
+    assert reasons == {"duplicate": 3, "answered elsewhere": len(failed), "unfinished log": 1}
+
+
+def test_a_log_in_json_is_read_and_one_without_samples_says_so(tmp_path):
+    """Whatever format Inspect was told to write, the answers are those of the archive."""
+    log = ask(tmp_path / "logs", log_format="json")
+    assert log.location.endswith(".json")
+    assert read(log.location, tmp_path) == ({"mockllm/model": 6}, [])
+    log = ask(tmp_path / "logs", log_samples=False)
+    ((row, reason, detail),) = read(log.location, tmp_path / "none")[1]
+    assert (row, reason, "--no-log-samples" in detail) == (0, "log without samples", True)
 
 
 def test_logs_of_another_task_beside_one_of_ours(tmp_path):

@@ -4,7 +4,14 @@ from collections import Counter
 
 import pytest
 
-from cogniload_repro.models import BY_NAME, MODELS, NAMES
+from cogniload_repro.models import (
+    BY_NAME,
+    MODELS,
+    NAMES,
+    find_model,
+    resolve_model,
+    short_names,
+)
 from cogniload_repro.published import load_table
 
 
@@ -30,3 +37,37 @@ def test_samples_follow_from_puzzles_per_cell_and_missing_puzzles(table, key, pl
             row.model,
             getattr(row, key),
         )
+
+
+def test_a_model_is_shown_by_what_follows_the_last_slash():
+    """Whoever serves a model is no part of its name, unless two models, or one and the paper's, would share it."""
+    names = ["openai-api/local/mine", "a/b", "c/b", "openai/gpt-5", "x/QwQ-32B", "plain", "QwQ-32B"]
+    assert short_names(names) == {
+        "openai-api/local/mine": "mine",
+        **{name: name for name in names[1:]},
+    }
+    assert short_names(["a/b"]) == {"a/b": "b"}
+
+
+def test_a_model_is_found_by_each_name_that_is_shown():
+    """Full, short, and the name of figures; a name that two models share is none."""
+    models = ["openai-api/local/mine", "a/b", "c/b", "gpt-5-2025-08-07"]
+    for name in ("mine", "openai-api/local/mine"):
+        assert resolve_model(name, models) == "openai-api/local/mine"
+    for name in ("gpt-5", "gpt-5-2025-08-07"):
+        assert resolve_model(name, models) == "gpt-5-2025-08-07"
+    with pytest.raises(ValueError, match=r"no model b.*they have: mine, a/b, c/b, gpt-5$"):
+        resolve_model("b", models)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("gpt5", "gpt-5"), ("qwq-32b", "QwQ-32B"), ("o4mini", "o4-mini")]
+)
+def test_a_misspelt_model_is_suggested(written, meant):
+    """The closest name is asked for, of the cells at hand and of the paper's models."""
+    with pytest.raises(ValueError, match=f"did you mean {meant}"):
+        resolve_model(written, NAMES)
+    with pytest.raises(ValueError, match=f"did you mean {meant}"):
+        find_model(written)
+    with pytest.raises(ValueError, match=r"no model \?\?; they"):
+        resolve_model("??", NAMES)

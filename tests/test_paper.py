@@ -22,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 BETAS = ("beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2")
 POINTS = ("ecl50", "nt50", "id50")
 PAIRS = ("dN", "drho", "Nrho", "dNrho")
-#: The one row of Table 2 that contradicts Tables 4 to 6.
+#: The one row of Table 6 that contradicts Tables 2, 4 and 5.
 ODD = "DeepSeek-R1-Distill-Qwen-32B"
 
 
@@ -134,14 +134,26 @@ def test_tables_4_and_5_are_exact(cells, table, key):
 @pytest.mark.parametrize(
     ("table", "names"),
     [
-        ("table6", ("p_lr", "aic_linear", "aic_quadratic")),
-        ("table3", [f"p_{pair}_stars" for pair in PAIRS]),
+        ("table2", (*BETAS, *POINTS)),
         ("table2", [f"{beta}_stars" for beta in BETAS]),
+        ("table3", [f"p_{pair}_stars" for pair in PAIRS]),
     ],
 )
-def test_table_6_and_all_stars_are_exact(recomputed, table, names):
-    """All 66 AICs and p-values, and the 88 and 110 marks of significance, of the odd row too, are the printed ones."""
+def test_table_2_and_all_stars_are_exact(recomputed, table, names):
+    """All 176 numbers of Table 2 and the 110 and 88 marks of significance are the printed ones."""
     assert differences(recomputed, table, names) == (set(), 22 * len(names))
+
+
+def test_table_6_is_exact_but_for_one_row(recomputed):
+    """All AICs and p-values are the printed ones, except two AICs that are about 4 too small."""
+    names = ("p_lr", "aic_linear", "aic_quadratic")
+    assert differences(recomputed, "table6", names) == (
+        {(ODD, "aic_linear"), (ODD, "aic_quadratic")},
+        66,
+    )
+    printed = load_printed("table6").set_index("model").loc[ODD]
+    for name in names[1:]:
+        assert 3.5 < float(recomputed["table6"][ODD][name]) - float(printed[name]) < 5
 
 
 def test_table_3_is_exact(recomputed):
@@ -160,13 +172,6 @@ def test_table_3_is_exact(recomputed):
 def formats_of(name, text):
     """A printed string in the spelling of `formats`: the paper writes the same number with or without zeros."""
     return formats.format_p(float(text)) if name.startswith("p_") else text
-
-
-def test_table_2_is_exact_but_for_two_numbers_of_one_row(recomputed):
-    """Of 176 printed numbers all but two come out, and these two stand in the row that contradicts Tables 4 to 6."""
-    wrong, compared = differences(recomputed, "table2", (*BETAS, *POINTS))
-    assert compared == 176
-    assert wrong == {(ODD, "beta_0"), (ODD, "beta_rho")}
 
 
 def test_accuracies_along_rho_are_those_of_the_prose(cells):

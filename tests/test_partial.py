@@ -1,6 +1,7 @@
 """The whole chain on parts of the grid and on other models: what is missing is said, nothing is judged without data."""
 
 import json
+from contextlib import chdir
 
 import numpy as np
 import pandas as pd
@@ -88,11 +89,11 @@ def test_one_own_model_on_two_cells(tmp_path):
     results = load_results(build)
     assert results.cells["total"].tolist() == [4, 4]
     for frame in (results.glm, results.aic, results.interactions):
-        assert frame["status"].tolist() == ["not identified"]
+        assert frame["status"].tolist() == ["N takes 1 value, the formula needs 2"]
         assert frame.filter(regex="^(beta|se|p|ecl50|nt50|id50|aic|loglik)").isna().all(axis=None)
     fits = cl.fit(results.cells)
     shown = tables.table2(fits, cl.capacity_points(fits, results.cells)).frame
-    assert shown.iloc[0].tolist() == ["me/mine", "not identified", *[""] * 7]
+    assert shown.iloc[0].tolist() == ["mine", "N takes 1 value, the formula needs 2", *[""] * 7]
     assert describe_cells(results.cells) == "Partial grid: 2 of the paper's 140 cells"
     assert not compared(build) & {f"table{number}" for number in range(2, 11)}
 
@@ -158,9 +159,7 @@ def test_the_mini_grids_book_judges_nothing(name):
         for kind, text in data.items()
         if kind.endswith("text/markdown")
     ]
-    assert (
-        sum(text.startswith("This build holds 22 models on 18 of the grid") for text in texts) >= 2
-    )
+    assert sum(text.startswith("This build holds ") for text in texts) >= 2
     assert not [text for text in texts if text.startswith("| Claim |")]
 
 
@@ -197,7 +196,8 @@ def test_outputs_of_all_the_papers_models_make_every_chapter(tmp_path, monkeypat
     assert page.complete
     assert page.badge("identified") == page.badge("not identified") == "{bdg-info}`scored outputs`"
     chapters = [name for name in test_chapters.ANALYSES if name != "15_your_model"]
-    texts = said(build, chapters, monkeypatch)
+    with chdir(test_chapters._NOTEBOOKS[0].parent):
+        texts = said(build, chapters, monkeypatch)
     assert not [name for name, text in texts.items() if "This build holds" in text]
 
 

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 BETAS = ["beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"]
 ROWS = {"table2": 22, "table3": 22, "table4": 110, "table5": 88, "table6": 22, "tokens": 440}
+ROWS["results_page"] = 19
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -26,13 +27,8 @@ def test_numbers_are_the_printed_strings(table):
     printed, numbers = load_printed(table), load_table(table)
     assert len(printed) == len(numbers) == ROWS[table]
     columns = numbers.select_dtypes("number").columns
-    assert set(numbers) - set(columns) <= {
-        "model",
-        "flag",
-        "raw",
-        "printed_model",
-        *numbers.filter(like="_stars"),
-    }
+    texts = {"model", "developer", "in_paper", "flag", "raw", "printed_model"}
+    assert set(numbers) - set(columns) <= {*texts, *numbers.filter(like="_stars")}
     for column in columns:
         expected = [float(text) if text else np.nan for text in printed[column]]
         np.testing.assert_array_equal(numbers[column].to_numpy(float), expected)
@@ -57,3 +53,10 @@ def test_claims_name_models_of_the_paper():
     """Each has a number of its own."""
     assert set(load_claims()["model"]) <= {"", *NAMES}
     assert load_claims()["id"].is_unique
+
+
+def test_the_results_page_names_models_of_the_paper_as_the_paper_does():
+    """The page's 13 models of the paper have the paper's names, its six others have not."""
+    page = load_table("results_page").set_index("in_paper")["model"]
+    assert len(page["yes"]) == len(set(page["yes"]) & set(NAMES)) == 13
+    assert len(page["no"]) == len(set(page["no"]) - set(NAMES)) == 6

@@ -5,7 +5,7 @@ import gc
 import click
 
 from cogniload_repro import __version__
-from cogniload_repro.commands import book, chain, outputs, params, puzzles
+from cogniload_repro.commands import book, chain, local, outputs, params, puzzles
 from cogniload_repro.files import describe_error, for_terminal
 
 
@@ -43,10 +43,9 @@ def main() -> None:
     """
 
 
-gc.set_threshold(
-    50_000
-)  # libraries make many objects that stay: looking through them takes a sixth of their import
-for _module in (outputs, chain, book, puzzles, params):
+# libraries make many objects that stay: looking through them takes a sixth of their import
+gc.set_threshold(50_000)
+for _module in (outputs, chain, book, puzzles, local, params):
     for _command in vars(_module).values():
         if isinstance(_command, click.Command):
             main.add_command(_command)

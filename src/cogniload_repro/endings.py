@@ -1,59 +1,51 @@
-"""How responses end: why a model stopped, and reasoning separated from the answer; the paper's rules use neither."""
+"""How responses end: why a model stopped, and where its reasoning ends and the answer begins."""
 
 import re
-from collections import deque
+from functools import lru_cache
 
-#: Why a model stopped; what a source does not tell is missing in a table and unknown in a report.
+from cogniload_repro.files import DATA
+
+#: Why a model stopped; unknown is a word that no program listed here uses.
 STOPS = ("stop", "length", "context", "refusal", "error", "unknown")
-#: Of these, the limits that cut an answer off: the tokens that were asked for, the model's or server's context.
+#: Of these, the limits that cut an answer off: of tokens asked for, and of the context.
 CUT = ("length", "context")
+#: The marks of reasoning that models use; a reader may add others.
+MARKS = DATA / "reasoning_marks.txt"
 
 #: Context length given to every model, and the tokens reserved at its end (paper, Appendix D.3).
 CONTEXT_TOKENS = 32_768
 RESERVED_TOKENS = 20
 
-# what programs and servers call them, in lower case
+# the words of programs and servers for each reason, in lower case
 _WORDS = {
-    "stop": "stop eos eos_token end_turn stop_sequence stop_token stop_str completed complete finished end",
-    "length": "length token_limit max_tokens max_output_tokens max_new_tokens max_completion_tokens truncated",
+    "stop": "stop eos eos_token end_turn stop_sequence stop_token stop_str completed complete"
+    " finished end",
+    "length": "length token_limit max_tokens max_output_tokens max_new_tokens"
+    " max_completion_tokens truncated",
     "context": "context context_limit context_length context_length_exceeded model_length"
     " model_context_window_exceeded",
-    "refusal": "refusal content_filter safety recitation blocklist prohibited_content spii sensitive",
-    "error": "error abort aborted cancelled canceled failed insufficient_system_resource malformed_function_call"
-    " time_limit working_limit message_limit cost_limit operator_limit custom_limit",
+    "refusal": "refusal content_filter safety recitation blocklist prohibited_content spii"
+    " sensitive",
+    "error": "error abort aborted cancelled canceled failed insufficient_system_resource"
+    " malformed_function_call time_limit working_limit message_limit cost_limit operator_limit"
+    " custom_limit",
 }
 _KINDS = {word: kind for kind, words in _WORDS.items() for word in words.split()}
 
-# marks that begin and end a trace; those that end one are matched by the group
-_MARKS = re.compile(
-    r"[<\[◁](?:(/)?(?:think|thinking|thought|reasoning|seed:think)[>▷]|(/)?THINK\]"
-    r"|\|(?:begin|(end))_of_thought\|>|\|channel\|>\s?(?:analysis|(final)(?:<\|message\|>)?))"
-)
-# what each mark has in it: looking for words takes a tenth of the time that a pattern takes
-_TAILS = (
-    "think>",
-    "thinking>",
-    "thought>",
-    "reasoning>",
-    "think▷",
-    "THINK]",
-    "of_thought|>",
-    "<|channel|>",
-)
-
 
 def read_stop(word: object) -> str | None:
-    """Return why a model stopped, of `STOPS`, from the word of a program or server; None where nothing is said."""
+    """Return why a model stopped, one of `STOPS`, from a server's word; None without a word."""
     if word is None or word == "":
         return None
     return _KINDS.get(word.strip().lower(), "unknown") if isinstance(word, str) else "unknown"
 
 
 def join_reasoning(reasoning: str, answer: str) -> str:
-    """Return a response of reasoning and an answer that came apart; without an answer, the trace stays open.
+    """Return reasoning and answer as one response, since the paper scores both.
 
-    The marks are on lines of their own, and are left out where the paper's rules would take one for the last line
-    (reasoning of line breaks, an ending in brackets): the windows of the scorer are those of the two texts in a row.
+    Without an answer the mark of the reasoning stays open. There are no marks where the paper's
+    rules would take one for the last line (an ending in brackets), so that the scorer's windows
+    are always those of the two texts in a row.
     """
     if not reasoning.strip("\n"):
         return answer
@@ -65,14 +57,46 @@ def join_reasoning(reasoning: str, answer: str) -> str:
 
 
 def take_answer(response: str) -> str | None:
-    """Return what follows a response's last trace: all of it without one, None if the trace is not closed.
+    """Return the part of a response after its reasoning, None if the reasoning does not end.
 
-    Known are ``<think>`` and its kin, ``[THINK]``, ``<|begin_of_thought|>`` and ``<|channel|>analysis``. A template
-    that writes the first mark into the prompt leaves only the last one in a response, which is enough; where such a
-    response was cut off, nothing in it tells so.
+    A response without marks of reasoning (`MARKS`) is returned whole. One closing mark is
+    enough, since a prompt may end with the opening one.
     """
-    if any(tail in response for tail in _TAILS) and (
-        marks := deque(_MARKS.finditer(response), maxlen=1)
-    ):
-        return response[marks[0].end() :] if any(marks[0].groups()) else None
+    first_signs, marks = _compile_marks()
+    if not any(sign in response for sign in first_signs):
+        return response
+    places = [sign.start() for sign in re.finditer(f"[{re.escape(first_signs)}]", response)]
+    for place in reversed(places):
+        if mark := marks.match(response, place):
+            return response[mark.end() :] if any(mark.groups()) else None
     return response
+
+
+def names_reasoning(name: str) -> bool:
+    """Return whether a name, such as that of a column, has one of the words for reasoning in it."""
+    words, _ = _read_marks()
+    return any(word in name.lower() for word in words)
+
+
+@lru_cache(1)
+def _read_marks() -> tuple[list[str], list[list[str]]]:
+    """Return the words that tags of reasoning have in their names, and the pairs of other marks."""
+    lines = MARKS.read_text(encoding="utf-8").splitlines()
+    entries = [line for line in lines if line and not line.startswith("#")]
+    words = [line.lower() for line in entries if " ... " not in line]
+    return words, [line.split(" ... ") for line in entries if " ... " in line]
+
+
+@lru_cache(1)
+def _compile_marks() -> tuple[str, re.Pattern[str]]:
+    """Return the first signs of marks, and their pattern: marks that end reasoning fill a group."""
+    tag_words, pairs = _read_marks()
+    words = "|".join(map(re.escape, tag_words))
+    name = rf"[\w.:-]{{0,40}}(?:{words})[\w.:-]{{0,40}}"  # bounded, or a response could take hours
+    tag = rf"<\|?(/|end_)?{name}(?:\s[^<>]{{0,200}})?(?<!/)\|?>"
+    begins = "|".join(re.escape(begin) for begin, _ in pairs)
+    longest_first = sorted((end for _, end in pairs), key=len, reverse=True)
+    ends = "|".join(map(re.escape, longest_first))
+    first_signs = {mark[0] for pair in pairs for mark in pair} | {"<"}
+    pattern = re.compile(f"({ends})|{begins}|{tag}", re.IGNORECASE)
+    return "".join(sorted(first_signs)), pattern

@@ -30,10 +30,18 @@ ANSWERS = DATA / "outputs"
 LOCK = ".lock"
 _ROOM = "free some disk space and run the same command again"
 _RIGHTS = "change its permissions, or choose another folder"
-#: What spreadsheets take for a formula, or for the guard of one, and the signed numbers and dashes of printed tables,
-#: which they do not.
-_FORMULA = re.compile(r"\s*[=+\-@]|[\t\r\n]|'")
+# what spreadsheets take for a formula, or for the guard of one; full-width signs too
+_FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]|'")
+# the same behind a mark at which some spreadsheets divide cells
+_INNER_FORMULA = re.compile(r"([;|\t\r\n]\s*)(?=[=+\-@＝＋－＠])")
+# signed numbers and dashes of printed tables, which are no formulas
 _NUMBER = re.compile(r"[+-]?\d[\d,]*\.?\d*(e[+-]?\d+)?%?\**|--|-")
+# how an address begins; of these schemes with any number of strokes, of others with two
+_ADDRESS = re.compile(
+    r"(?:(?:https?|hf|ftps?|sftp|ssh|s3|gs):[/\\]*|[a-z][a-z0-9+.-]+:[/\\]{2,})", re.IGNORECASE
+)
+# user and password before a host, a password with a stroke in it too
+_USER = re.compile(r"^(?:[^/]*@|(?!\[)[^/]*:(?!\d*(?:/|$)).*@)")
 #: What to do where the system refuses.
 _REMEDIES = {
     errno.ENOSPC: _ROOM, errno.EDQUOT: _ROOM, errno.EFBIG: _ROOM,
@@ -143,23 +151,35 @@ def for_terminal(text: str) -> str:
 
 
 def for_spreadsheet(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Return a frame, to be written as CSV, with an apostrophe before text that would be taken for a formula."""
+    """Return a frame, to be written as CSV, in which no spreadsheet sees a formula.
+
+    An apostrophe stands before text that begins like one, also behind a mark at which some
+    spreadsheets divide cells.
+    """
     return frame.map(_guard_cell).set_axis([_guard_cell(name) for name in frame.columns], axis=1)
 
 
 def _guard_cell(cell: object) -> object:
-    is_formula = isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell)
-    return f"'{cell}" if is_formula else cell
+    if not isinstance(cell, str) or _NUMBER.fullmatch(cell):
+        return cell
+    guarded = _INNER_FORMULA.sub(r"\1'", cell)
+    return f"'{guarded}" if _FORMULA.match(guarded) else guarded
+
+
+def is_address(source: str) -> bool:
+    """Return whether a source is meant as an address, however many strokes it has."""
+    return _ADDRESS.match(source) is not None
 
 
 def without_secrets(address: str) -> str:
-    """Return an address without user, password, query and fragment, but for a sum; a path comes back as it is."""
-    scheme, mark, rest = address.partition("://")
-    if not mark:
+    """Return an address without user, password, query and fragment, but for the sum of a file.
+
+    A path is returned as it is.
+    """
+    start = _ADDRESS.match(address)
+    if not start:
         return address
-    rest, _, fragment = rest.partition("#")
-    host, slash, path = rest.partition("?")[0].partition("/")
+    rest, _, fragment = address[start.end() :].partition("#")
+    place = _USER.sub("", rest.partition("?")[0], count=1)
     digits = re.match(r"sha256=[0-9A-Fa-f]+", fragment)
-    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}" + (
-        f"#{digits[0]}" if digits else ""
-    )
+    return start[0] + place + (f"#{digits[0]}" if digits else "")

@@ -1,9 +1,11 @@
 """Numbers as the paper prints them: `tables` prints with these functions and `fidelity` compares with them."""
 
 import math
+from collections.abc import Iterable
 
 import pandas as pd
 
+from cogniload_repro.models import short_names
 from cogniload_repro.published import STAR_LEVELS
 
 #: Printed where a threshold does not exist (paper, Table 2) or a value is unknown.
@@ -13,6 +15,11 @@ NONE = "--"
 def format_name(model: str) -> str:
     """Return a model's name, which may be anybody's text, as one line of printable characters."""
     return " ".join("".join(c if c.isprintable() else " " for c in model).split()) or "unnamed"
+
+
+def display_names(models: Iterable[str]) -> dict[str, str]:
+    """Return what each model is called on pages and terminals (`models.short_names`), printable."""
+    return {model: format_name(name) for model, name in short_names(models).items()}
 
 
 def format_beta(beta: float) -> str:

@@ -1,8 +1,10 @@
-"""The 22 models of the paper: names, family and number of puzzles per cell."""
+"""The 22 models of the paper: names, family and number of puzzles per cell; how any model is named."""
 
 import csv
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from cogniload_repro.files import ICLR2026
 
@@ -51,11 +53,56 @@ NAMES = tuple(BY_NAME)
 
 
 def find_model(name: str) -> Model:
-    """Return the model of the paper with this name or short name; the ValueError for another one lists them."""
+    """Return the model of the paper with this name or short name.
+
+    The ValueError for another name suggests the closest one and lists all.
+    """
     name = BY_LABEL.get(name, name)
     if name not in BY_NAME:
-        raise ValueError(f"unknown model {name!r}; the paper's models are: {', '.join(NAMES)}")
+        listed = ", ".join(BY_LABEL)
+        raise ValueError(f"unknown model {name!r}{_suggest(name, (*BY_LABEL, *NAMES))}; {listed}")
     return BY_NAME[name]
+
+
+def short_names(models: Iterable[str]) -> dict[str, str]:
+    """Return the name by which each model is shown.
+
+    It is the printed name of a model of the paper. Of any other it is what follows the last slash,
+    such as "NAME" of "openai-api/local/NAME", unless another model would have the same name.
+    """
+    names = list(dict.fromkeys(models))
+    last = {name: name.rpartition("/")[2].strip() or name for name in names}
+    shared = Counter(last.values())
+    short = {}
+    for name in names:
+        is_alone = shared[last[name]] == 1 and last[name] not in {*BY_NAME, *BY_LABEL}
+        short[name] = last[name] if is_alone else name
+    return short
+
+
+def resolve_model(name: str, models: Iterable[str]) -> str:
+    """Return which of some models a name stands for: its full name, or one by which it is shown.
+
+    The ValueError for a name that none of them has suggests the closest one and lists all.
+    """
+    short = short_names(models)
+    known = {shown: full for full, shown in short.items()}
+    known |= {label: full for label, full in BY_LABEL.items() if full in short}
+    known |= {full: full for full in short}
+    if name not in known:
+        labels = {full: label for label, full in BY_LABEL.items()}
+        listed = ", ".join(labels.get(full, shown) for full, shown in short.items())
+        raise ValueError(
+            f"the cells have no model {name}{_suggest(name, known)}; they have: {listed}"
+        )
+    return known[name]
+
+
+def _suggest(name: str, known: Iterable[str]) -> str:
+    """Return a question with the closest known name; "" if none is close."""
+    spelled = {other.lower(): other for other in known}
+    close = get_close_matches(name.lower(), spelled, 1)
+    return f" (did you mean {spelled[close[0]]}?)" if close else ""
 
 
 def order_models(models: Iterable[str]) -> list[str]:

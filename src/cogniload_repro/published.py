@@ -34,16 +34,18 @@ TOKEN_TABLES = {
 #: accuracies of 200 puzzles each can have, sqrt(2 * 0.25 / 200). The models so described have 200 a ratio.
 ABOUT_NONE = 0.05
 
-#: The published tables: file, and the columns besides the model that tell their rows apart.
+#: The published tables, those of the paper and of the authors' results page (19 of its 31 rows):
+#: file, and the columns besides the model that tell their rows apart.
 TABLES = {
-    "table2": ("table2_glm.csv", ()),
-    "table3": ("table3_interactions.csv", ()),
-    "table4": ("table4_errors_by_d.csv", ("d",)),
-    "table5": ("table5_errors_by_N.csv", ("N",)),
-    "table6": ("table6_aic.csv", ()),
-    "tokens": ("tables7_10_tokens.csv", ("N", "d")),
+    "table2": (ICLR2026 / "table2_glm.csv", ()),
+    "table3": (ICLR2026 / "table3_interactions.csv", ()),
+    "table4": (ICLR2026 / "table4_errors_by_d.csv", ("d",)),
+    "table5": (ICLR2026 / "table5_errors_by_N.csv", ("N",)),
+    "table6": (ICLR2026 / "table6_aic.csv", ()),
+    "tokens": (ICLR2026 / "tables7_10_tokens.csv", ("N", "d")),
+    "results_page": (PUBLISHED / "authors_site" / "results.csv", ()),
 }
-_TEXTS = re.compile(r"model|printed_model|flag|raw|.*_stars")
+_TEXTS = re.compile(r"model|developer|in_paper|printed_model|flag|raw|.*_stars")
 
 
 def _read_texts(path: Path) -> pd.DataFrame:
@@ -55,7 +57,7 @@ def load_printed(table: str) -> pd.DataFrame:
 
     Rows are in printed order; a string is empty where nothing is printed or legible.
     """
-    return _read_texts(ICLR2026 / TABLES[table][0])
+    return _read_texts(TABLES[table][0])
 
 
 def load_table(table: str) -> pd.DataFrame:

@@ -21,7 +21,9 @@ PROVENANCE = ("reconstructed", "scored")
 ERRORS = ("ctx", "valid_logic", "poi_logic", "last_logic", "other")
 
 #: How a printed number compares with the recomputed one; see `fidelity.ledger`.
-KINDS = ("input", "constraint", "derived", "independent")
+KINDS = ("input", "constraint", "derived", "independent", "imputed")
+#: The kinds of numbers that could have turned out otherwise.
+TESTED = ("derived", "independent")
 VERDICTS = ("exact", "unit", "within", "differs", "not_computable")
 
 _STRING, _INT, _FLOAT = pa.string(), pa.int64(), pa.float64()
@@ -169,8 +171,9 @@ TOKENS = Schema(
 #: The frames of a build, by the names of their files.
 FRAMES = {"cells": CELLS, "glm": GLM, "interactions": INTERACTIONS, "aic": AIC, "tokens": TOKENS}
 
-#: Columns of one row a printed number or statement: see `fidelity.ledger.compare`. kind is of `KINDS`, evidence
-#: identified, bounded, not identified or empty, verdict of `VERDICTS`; what is not computable has a reason.
+#: Columns of one row a printed number or statement: see `fidelity.ledger.compare`. kind is of
+#: `KINDS`, evidence identified, bounded, not identified or empty, verdict of `VERDICTS` (empty for
+#: imputed numbers); what is not computable has a reason.
 FIDELITY = (
     *(
         "table",

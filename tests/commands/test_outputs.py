@@ -66,6 +66,47 @@ def test_a_stop_by_hand_is_one_sentence(tmp_path, monkeypatch):
     )
 
 
+def test_rejected_rows_are_written_beside_a_build_and_their_path_is_printed(tmp_path):
+    """As CSV for a reader, of a source that is refused and of one that is accepted."""
+    rows = [{"model": "m", "name": name, "response": "x"} for name in ("8_2_4_770487_red", "none")]
+    source = write_lines(tmp_path / "answers.jsonl", rows)
+    build = tmp_path / "build"
+    command = ("download-outputs", "--source", source, "--build", build, "--max-rejected")
+    for allowed, code in ((0, 2), (1, 0)):
+        exit_code, printed, _ = run(*command, allowed)
+        assert exit_code == code
+        assert f"Rejected rows: {build / 'rejected.csv'}" in printed
+        assert "unknown puzzle" in (build / "rejected.csv").read_text()
+
+
+ROW = {"name": "20_1_1_770487_red", "response": "x"}
+
+
+@pytest.mark.parametrize("name", ["Bob's answers.jsonl", "my answers.jsonl", "a#b.jsonl"])
+def test_a_path_is_added_as_it_stands(tmp_path, monkeypatch, name):
+    """With quotes and blanks in it."""
+    monkeypatch.chdir(tmp_path)
+    write_lines(tmp_path / name, [ROW | {"model": "added"}])
+    source = write_lines(tmp_path / "first.jsonl", [ROW | {"model": "first"}])
+    monkeypatch.setenv("COGNILOAD_ADD", name)
+    code, printed, _ = run("download-outputs", "--source", source, "--build", tmp_path / "build")
+    assert (code, printed.splitlines()[-1]) == (0, "Outputs: first + added")
+
+
+def test_model_names_the_one_source_of_the_reader(tmp_path):
+    """An added one too, if it is the only one; rows without a model are refused otherwise."""
+    added = write_lines(tmp_path / "added.jsonl", [ROW])
+    source = write_lines(tmp_path / "first.jsonl", [ROW | {"model": "first"}])
+    command = ("download-outputs", "--add", added, "--build", tmp_path / "build", "--source")
+    code, printed, _ = run(*command, source)
+    assert (code, "model; write it into the rows as a column" in printed) == (2, True)
+    code, _, errors = run(*command, source, "--model", "mine")
+    assert (code, "--model names the model of one source, and there are 2" in errors) == (2, True)
+    small = ("--grid", "N=20 ratio=5 d=1", "--jobs", 1)
+    code, printed, _ = run(*command, "reconstructed", "--model", "mine", *small)
+    assert (code, "mine" in printed.splitlines()[-1]) == (0, True)
+
+
 #: One cell of the paper, and one of another length.
 CELL, OTHER = "N=20 ratio=50 d=1", "N=50 ratio=50 d=1"
 

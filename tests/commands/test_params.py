@@ -61,7 +61,7 @@ def test_a_call_takes_precedence_over_the_environment_and_that_over_the_file(fol
         ("max_rejected: true", "must be a whole number"),
         ("formula: [d]", "formula must be a text"),
         ("add: {a: 1}", "add must be a list of texts"),
-        ('add: "\'"', "No closing quotation"),
+        ('add: "\'"', "no outputs at '; of several sources in ADD, a path with blanks or quotes"),
     ],
 )
 def test_what_is_not_a_parameter_is_a_sentence(folder, text, complaint):

@@ -13,11 +13,15 @@ import yaml
 from harness import run, write_lines
 
 from cogniload_repro.companions.perturbations import PERTURBATIONS
-from cogniload_repro.companions.protocol import Query, list_queries, write_queries
+from cogniload_repro.companions.protocol import (
+    COMPARABILITY,
+    Query,
+    list_queries,
+    write_queries,
+)
 from cogniload_repro.evaluation import requests
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.outputs.imports import read_outputs
-from cogniload_repro.outputs.readers import COMPARABILITY
 from cogniload_repro.puzzles.baselines import baselines
 from cogniload_repro.puzzles.catalog import Catalog
 from cogniload_repro.puzzles.ids import PuzzleSet
@@ -233,7 +237,7 @@ def test_without_the_package_the_task_says_what_to_install(task, monkeypatch):
 def test_whatever_makes_answers_incomparable_raises_the_version():
     """Prompts, draws and verdicts of a sample of puzzles are those of this comparability version.
 
-    When this fails, and the change is meant, raise COMPARABILITY in outputs/readers.py and enter the new digest.
+    When this fails, and the change is meant, raise COMPARABILITY in companions/protocol.py and enter the new digest.
     """
     own = list(draw_rows(PuzzleSet(grid_cells("mini"), 2, 42, "default")))
     said = []

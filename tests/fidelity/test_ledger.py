@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import results_of
 
-from cogniload_repro.fidelity.ledger import COLUMNS, KINDS, VERDICTS, compare, judge
-from cogniload_repro.models import BY_NAME
+from cogniload_repro.fidelity.ledger import COLUMNS, KINDS, VERDICTS, compare, judge, scoreboard
 from cogniload_repro.published import load_printed
+from cogniload_repro.reconstruction.sufficient import uses_table2
 from cogniload_repro.statistics.cell_tables import load_cells
 
 CELLS = load_cells()
@@ -27,37 +27,55 @@ def test_every_printed_number_has_a_row(fidelity):
         "table2": 22 * (8 + 5), "table3": 22 * (8 + 4), "table4": 110 * 7, "table5": 88 * 7, "table6": 66, "prose": 180,
     }  # fmt: skip
     counts = fidelity["table"].value_counts()
+    assert counts["results page"] == 13 * 7 - 2  # two stand behind the end of the stored copy
     assert {table: counts[table] for table in expected} == expected
     printed = load_printed("tokens")[["prompt_mean", "prompt_p90", "output_mean", "output_p90"]]
     assert (
         sum(counts[f"table{number}"] for number in range(7, 11)) == (printed != "").to_numpy().sum()
     )
     assert tuple(fidelity.columns) == COLUMNS
-    assert set(fidelity["kind"]) == set(KINDS) - {"independent"}
-    assert set(fidelity["verdict"]) <= set(VERDICTS)
+    assert set(fidelity["kind"]) == set(KINDS)
+    imputed = fidelity["kind"] == "imputed"
+    assert set(fidelity.loc[imputed, "verdict"]) == {""}
+    assert set(fidelity.loc[~imputed, "verdict"]) <= set(VERDICTS)
 
 
 def test_the_reconstruction_prints_the_tables(fidelity):
-    """Tables 3 to 6 come out in every digit, Table 2 but for the one model whose printed row contradicts Table 6."""
+    """Tables 2 to 6 follow in every digit, but for two AICs that contradict Table 2."""
     tables = fidelity[fidelity["table"].isin(["table2", "table3", "table4", "table5", "table6"])]
     missed = tables[tables["verdict"] != "exact"]
-    assert set(missed["table"]) == {"table2"}
+    assert set(missed["table"]) == {"table6"}
     assert set(missed["model"]) == {"DeepSeek-R1-Distill-Qwen-32B"}
+    assert missed["quantity"].tolist() == ["aic_linear", "aic_quadratic"]
 
 
 def test_kinds_are_kept_apart(fidelity):
-    """What was put in is never called derived; Table 2 of models with missing puzzles chose their ratio."""
+    """What was put in is never called derived; four rows of Table 2 were used."""
     kinds = fidelity.groupby("table")["kind"].agg(set)
     assert kinds["table4"] == kinds["table5"] == {"input"}
     assert kinds["table3"] == {"constraint"}
-    assert kinds["table6"] == {"input"}
+    assert kinds["table6"] == {"input", "imputed"}
     assert set(fidelity.loc[fidelity["table"] != "prose", "evidence"]) == {"identified"}
     table2 = fidelity[fidelity["table"] == "table2"]
-    chosen = table2["model"].map(lambda name: bool(BY_NAME[name].missing))
+    chosen = table2["model"].map(uses_table2)
+    assert table2.loc[chosen, "model"].nunique() == 4
     assert set(table2.loc[chosen, "kind"]) == {"constraint"}
     assert set(table2.loc[~chosen, "kind"]) == {"derived"}
     tokens = fidelity[fidelity["table"].str.fullmatch("table([789]|10)")]
     assert set(tokens["kind"]) == {"input"}
+
+
+def test_the_scoreboard_ends_with_what_could_have_failed(fidelity):
+    """Only derived and independent numbers are counted there, and imputed ones nowhere."""
+    board = scoreboard(fidelity)
+    assert "imputed" not in set(board["kind"])
+    assert board["numbers"].iloc[:-1].sum() == (fidelity["kind"] != "imputed").sum()
+    tested = fidelity[fidelity["kind"].isin(["derived", "independent"])]
+    tested = tested[tested["verdict"] != "not_computable"]
+    last = board.iloc[-1]
+    assert last["kind"] == "could have failed"
+    assert last["numbers"] == len(tested)
+    assert last["exact"] == (tested["verdict"] == "exact").sum()
 
 
 def test_real_outputs_are_independent():
@@ -88,6 +106,7 @@ def test_other_numbers_of_puzzles_are_not_compared():
         checks = all_checks[all_checks["model"] == model]
         touched = checks["table"].isin(["table2", "table3", "table6"])
         touched |= checks["condition"].isin(["d=5", "N=50", "N=50 d=5"])
+        touched |= (checks["table"] == "results page") & (checks["condition"] == "")
         assert set(checks.loc[touched, "verdict"]) == {"not_computable"}
         assert (checks.loc[touched, "reason"] != "").all()
         assert "not_computable" not in set(checks.loc[~touched, "verdict"])

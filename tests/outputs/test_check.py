@@ -11,8 +11,8 @@ from cogniload_repro.outputs.check import check_outputs, print_check
 from cogniload_repro.puzzles.catalog import Catalog
 from cogniload_repro.schemas import PUZZLES
 
-COUNTS = ["responses", "cells", "min_per_cell", "max_per_cell", "missing", "tokens", "empty", "unclosed_trace",
-          "duplicates"]  # fmt: skip
+COUNTS = ["responses", "cells", "min_per_cell", "max_per_cell", "missing", "tokens", "empty"]
+COUNTS += ["unclosed_trace", "duplicates"]
 
 
 def puzzles_table(cells, per_cell):
@@ -33,6 +33,7 @@ def check(folder, answers, puzzles):
             "model": model,
             "name": name,
             "response": "",
+            "finish_reason": "stop",
             "prompt_tokens": tokens,
             "response_tokens": tokens,
         }
@@ -42,7 +43,7 @@ def check(folder, answers, puzzles):
 
 
 def test_cells_missing_puzzles_and_duplicates_are_counted(tmp_path):
-    """A model is measured against its fullest cell, also where puzzles are drawn; a second answer is a rejected row."""
+    """A model is measured against its fullest cell; a second answer is a rejected row."""
     names = puzzles_table(PAPER_GRID[:3], 4).column("name").to_pylist()
     answers = [("mine", name, 5) for name in [*names[0:3], *names[4:6]]]
     answers += [("mine", names[0], None), ("o3-2025-04-16", names[0], None)]
@@ -107,3 +108,24 @@ def test_truncated_answers_are_counted(tmp_path):
     assert re.search(r"model +stop +length +context +refusal +error +unknown +open", shown)
     assert re.search(r"mine +1 +3 +1 +0 +0 +2 +1", shown)
     assert "1 duplicate, first in 'o.jsonl', row 8" in shown
+
+
+def test_what_the_cells_can_feed_is_said_before_the_build(tmp_path):
+    """Ranks need cells of the paper, the last clause two answers per cell, regressions enough levels."""
+    cells = [cell for cell in PAPER_GRID if cell.ratio_pct in (5, 50) and cell.d in (1, 5)]
+    names = puzzles_table(cells, 2).column("name").to_pylist()
+    frame, report = check(tmp_path, [("mine", name, 5) for name in names], puzzles_table(cells, 2))
+    assert frame.loc["mine", "on_grid"] == 16
+    why = "rho takes 2 values, the formula needs 3"
+    assert frame.loc["mine", ["regression", "interactions"]].tolist() == [why, why]
+    shown = print_check(frame, report)
+    assert re.search(rf"mine +16 of 140 cells +yes +{why} +{why}\n", shown)
+    assert "judges no statement of the paper" in shown
+    (tmp_path / "whole").mkdir()
+    whole = puzzles_table(PAPER_GRID, 1)
+    answers = [("x/y", name, 5) for name in whole.column("name").to_pylist()]
+    frame, report = check(tmp_path / "whole", answers, whole)
+    assert frame.loc["x/y", ["on_grid", "regression", "interactions"]].tolist() == [140, "", ""]
+    assert re.search(
+        r"\n +y +140 of 140 cells +needs 2 per cell +yes +yes\n", print_check(frame, report)
+    )

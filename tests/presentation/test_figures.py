@@ -20,7 +20,7 @@ from cogniload_repro.statistics.cell_tables import accuracy_by, load_cells
 
 CELLS = provisional_cells()
 COMMITTED = load_cells()
-HOSTILE = "my $model$_</text>-->&"
+HOSTILE = "my $model$_<text>-->&"
 STRANGERS = [
     rename_model(CELLS, NAMES[at], name)
     for at, name in enumerate((HOSTILE, "checkpoint-0000001", "own"))

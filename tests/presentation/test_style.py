@@ -17,7 +17,7 @@ def test_no_two_models_look_alike():
 def test_own_models_are_black_and_differ():
     """A reader's models are in a group of their own, each with another marker and one short line as its label."""
     drawn = pens(
-        [NAMES[0], "a\nb\tc\x00", " \n", "x" * 50, "openai-api/local/strong-1", "local/strong-1"]
+        [NAMES[0], "a\nb\tc\x00", " \n", "x" * 50, "openai-api/local/strong", "local/strong"]
     )
     paper, *own = drawn.values()
     assert {(pen.color, pen.family, pen.own) for pen in own} == {(OTHERS_COLOR, OTHERS, True)}
@@ -26,7 +26,7 @@ def test_own_models_are_black_and_differ():
     assert [pen.label for pen in own] == [
         "a b c",
         "unnamed",
-        "x" * 17 + "…",
-        "strong-1",
-        "local/strong-1",
+        "x" * 20 + "…",
+        "…nai-api/local/strong",
+        "local/strong",
     ]

@@ -8,9 +8,17 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from cogniload_repro.models import BY_NAME, MODELS
+from cogniload_repro.published import load_table
 from cogniload_repro.reconstruction import sufficient
-from cogniload_repro.statistics.design import GRID, QUADRATIC, X, grid_means, many_points
-from cogniload_repro.statistics.likelihood import maximise
+from cogniload_repro.statistics.design import (
+    GRID,
+    QUADRATIC,
+    X,
+    grid_means,
+    many_points,
+    roots_along_rho,
+)
+from cogniload_repro.statistics.likelihood import maximise, solve_aic
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -40,7 +48,7 @@ def test_derivatives_are_finite_differences(n, seed):
 
 @pytest.mark.parametrize("name", ["o4-mini-2025-04-16", "DeepSeek-R1-Distill-Qwen-32B"])
 def test_recovered_statistics_print_what_is_printed(name):
-    """The recovered statistics give Tables 3 and 6, and 500 T_rho is a whole number."""
+    """The recovered statistics give Tables 2, 3 and 6, and 500 T_rho is a whole number."""
     model = BY_NAME[name]
     recovered = sufficient.recover(model)
     assert recovered.max_deviation <= 1
@@ -53,10 +61,42 @@ def test_recovered_statistics_print_what_is_printed(name):
     assert recovered.n.sum() == 140 * model.puzzles_per_cell - len(model.missing)
     beta, _ = maximise(X[:, QUADRATIC], recovered.n, recovered.T[list(QUADRATIC)])
     points = {point: at[0] for point, at in many_points(beta[None], grid_means(GRID)).items()}
-    misfit = max(
-        sufficient.deviations(name, beta, points | {"ecl50": 10 ** points["ecl50"]}).values()
-    )
-    assert (misfit <= 1) == (name != "DeepSeek-R1-Distill-Qwen-32B")
+    points["ecl50"] = 10 ** points["ecl50"]
+    assert max(sufficient.deviations(name, beta, points).values()) <= 1
+
+
+def test_replaced_aics_agree_with_everything_else_that_is_printed():
+    """With both AICs about 4 higher, Table 2 and the page's root and ID50 follow."""
+    (name,) = sufficient.REPLACED_AICS
+    page = load_table("results_page").set_index("model").loc[name]
+    printed = load_table("table6").set_index("model").loc[name].drop("p_lr").to_numpy(float)
+    agreements = {}
+    for which, aics in {"printed": printed, "replaced": sufficient.REPLACED_AICS[name]}.items():
+        beta, points = refit(name, np.array(aics, float))
+        deviation = max(sufficient.deviations(name, beta, points).values())
+        (root, _), *_ = 100 * roots_along_rho(beta[None], grid_means(GRID))
+        agreements[which] = (
+            deviation <= 1,
+            f"{root:.1f}" == f"{page['nt50_pct']:.1f}",
+            f"{points['id50']:.1f}" == f"{page['id50']:.1f}",
+        )
+    assert agreements == {"printed": (False, False, False), "replaced": (True, True, True)}
+    assert sufficient.uses_table2(name)
+    assert not sufficient.uses_table2("QwQ-32B")
+    higher = np.subtract(sufficient.REPLACED_AICS[name], printed)
+    assert higher == pytest.approx([4.1, 4.5], abs=0.1)
+
+
+def refit(name, aics):
+    """Coefficients and capacity points of a regression with these AICs and rising slopes."""
+    n = np.full((1, len(GRID)), 100.0)
+    sums = sufficient.exact_statistics(name)[None]
+    for columns, aic in zip((4, 5), aics, strict=True):
+        _, upper = solve_aic(X[:, :columns], n, sums, np.array([aic]))
+        sums = np.column_stack([sums, upper])
+    beta, _ = maximise(X[:, QUADRATIC], n[0], sums[0])
+    points = {point: at[0] for point, at in many_points(beta[None], grid_means(GRID)).items()}
+    return beta, points | {"ecl50": 10 ** points["ecl50"]}
 
 
 @settings(deadline=None, max_examples=20)

@@ -45,7 +45,9 @@ def test_some_models_can_be_asked_for():
         "QwQ-32B",
         "o3-2025-04-16",
     ]
-    with pytest.raises(ValueError, match=r"no model gpt-6; they have: DeepSeek-R1-0528"):
+    with pytest.raises(
+        ValueError, match=r"no model gpt-6 \(did you mean gpt-5\?\); they have: DS-R1-0528"
+    ):
         load_cells(models=["gpt-6", "QwQ-32B"])
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cogniload_repro.statistics.design import many_points
+from cogniload_repro.statistics.design import many_points, roots_along_rho
 
 MEANS = {"d": 5.2, "log10_N": 1.85, "rho": 0.5}
 COEFFICIENT = st.floats(-20, 20).filter(lambda value: abs(value) > 1e-3)
@@ -45,6 +45,20 @@ def test_nt50_is_the_largest_root_of_numpy(beta):
     inside = real[(real >= 0) & (real <= 1)]
     assert np.allclose(many_points(np.array([beta]), MEANS)["nt50"], inside.max(initial=-1) if len(inside) else np.nan,
                        atol=1e-6, equal_nan=True)  # fmt: skip
+
+
+@given(st.tuples(*[COEFFICIENT] * 5))
+def test_both_roots_along_rho_are_those_of_numpy(beta):
+    """Accuracy is one half at numpy's two real roots, the smaller first, else nowhere."""
+    b0, bd, bN, br, br2 = beta
+    constant = b0 + bd * MEANS["d"] + bN * MEANS["log10_N"]
+    assume(abs(br**2 - 4 * br2 * constant) > 1e-6)
+    expected = np.sort_complex(np.roots([br2, br, constant]))
+    (roots,) = roots_along_rho(np.array([beta]), MEANS)
+    if np.abs(expected.imag).max() > 0:
+        assert np.isnan(roots).all()
+    else:
+        assert roots == pytest.approx(expected.real, rel=1e-6, abs=1e-6)
 
 
 @pytest.mark.parametrize(

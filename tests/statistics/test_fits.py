@@ -274,3 +274,13 @@ def test_our_level_moves_our_intervals_and_verdicts_and_not_the_papers_stars():
     assert float(width) > 1.2 * (ecl50["profile_high"] - ecl50["profile_low"])
     assert papers.startswith("0.05 True ")
     assert papers.endswith("p_{LR} < 0.05$.")
+
+
+@pytest.mark.parametrize("formula", [QUADRATIC, "correct ~ C(ratio_pct)"])
+def test_a_family_that_there_is_not_is_refused_with_those_that_there_are(formula):
+    """Of reconstructed counts too, whether the printed tables identify the regression or not."""
+    for regress in (fit, compare_fits):
+        with pytest.raises(
+            ValueError, match="'poisson'; choose one of: logit, probit, cloglog, quasi"
+        ):
+            regress(load_cells(models="QwQ-32B"), formula, "poisson")

@@ -181,7 +181,7 @@ def test_glm_refuses_what_has_no_fit():
             cl.glm(both, model)
     with pytest.raises(ValueError, match=r"QwQ-32B: separation; .* has no finite fit"):
         cl.glm(QWQ.assign(correct=QWQ["total"]))
-    with pytest.raises(ValueError, match="QwQ-32B: not identified"):
+    with pytest.raises(ValueError, match="QwQ-32B: no degree of freedom left for the scatter"):
         cl.glm(QWQ[:3], "QwQ-32B", "correct ~ C(d)", "quasi-binomial")
 
 
@@ -243,12 +243,28 @@ TEN = draw(10, 2)
             QUADRATIC,
             "separation",
         ),
-        (TEN.query("d == 1"), QUADRATIC, "not identified"),
-        (TEN.query("N == 20"), QUADRATIC, "not identified"),
-        (TEN, "correct ~ d + I(2 * d)", "not identified"),
-        (TEN, "correct ~ I(0 * d)", "not identified"),
-        (TEN.iloc[:0], QUADRATIC, "not identified"),
-        (draw(0, 1), QUADRATIC, "not identified"),
+        (TEN.query("d == 1"), QUADRATIC, "d takes 1 value, the formula needs 2"),
+        (TEN.query("N == 20"), QUADRATIC, "N takes 1 value, the formula needs 2"),
+        (TEN.query("ratio_pct < 20"), QUADRATIC, "rho takes 2 values, the formula needs 3"),
+        (
+            TEN.query("d < 5"),
+            "correct ~ d + I(d**2) + I(d**3)",
+            "d takes 2 values, the formula needs 4",
+        ),
+        (
+            TEN.query("d == N / 20"),
+            "correct ~ d * log10_N",
+            "the cells determine 2 of its 4 coefficients",
+        ),
+        (
+            TEN.query("(d == 1) == (N == 20)"),
+            "correct ~ C(d) + C(N)",
+            "the cells determine 7 of its 8 coefficients",
+        ),
+        (TEN, "correct ~ d + I(2 * d)", "the cells determine 2 of its 3 coefficients"),
+        (TEN, "correct ~ I(0 * d)", "the cells determine 1 of its 2 coefficients"),
+        (TEN.iloc[:0], QUADRATIC, "no answers"),
+        (draw(0, 1), QUADRATIC, "no answers"),
     ],
 )
 def test_what_has_no_estimate_is_not_a_number(cells, formula, status):

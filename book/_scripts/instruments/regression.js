@@ -2,7 +2,7 @@
  *
  * A formula is a list of terms over d, N, log10_N and rho. Columns are centred and scaled before anything is multiplied, so that
  * products keep their digits. Where no fit exists the status says why, in the
- * words of `cogniload fit`: "not identified" (dependent columns), "separation" (estimates without bound), "not converged".
+ * words of `cogniload fit`, or "dependent columns": "separation" (estimates without bound), "not converged".
  */
 "use strict";
 
@@ -181,7 +181,7 @@ cogniload.regression = (() => {
     const x = [ones, ...raw.map((column, j) => column.map((cell) => (cell - middle[j]) / scale[j]))];
     const isConstant = scale.some((spread, j) => !(spread > 1e-10 * Math.hypot(...raw[j])));
     const isDependent = !cells.length || isConstant || names.length > cells.length || !cholesky(gram(x, ones), 1e-11);
-    return { cells, columns, names, raw, middle, scale, x, status: isDependent ? "not identified" : "ok" };
+    return { cells, columns, names, raw, middle, scale, x, status: isDependent ? "dependent columns" : "ok" };
   }
 
   /** Fit k correct of n answers: {status, names, coef, se, p, low, high, covariance, loglik, aic, accuracy, ...}. */

@@ -96,7 +96,7 @@ def _say_rejected(build: Path) -> None:
     rejected = build / "rejected.parquet"
     count = read_table(rejected).num_rows if rejected.is_file() else 0
     if count:
-        say(f"{_count(count, 'rejected row')}: {rejected}")
+        say(f"{_count(count, 'rejected row')}: {rejected.with_suffix('.csv')}")
 
 
 def _count(number: int, noun: str) -> str:
@@ -175,6 +175,7 @@ def fit(
 
 
 def _fit_paper(build: Path, executor: "Executor") -> None:
+    from cogniload_repro.formats import display_names
     from cogniload_repro.presentation.terminal import print_fit_summary
     from cogniload_repro.schemas import CELLS, FRAMES, check_frame, read_frame
     from cogniload_repro.statistics import fits
@@ -192,13 +193,14 @@ def _fit_paper(build: Path, executor: "Executor") -> None:
         write_table(build / f"{name}.parquet", table, read_metadata(path))
     say(f"fitted {_count(cells['model'].nunique(), 'model')}")
     say(print_fit_summary(cells, tables["glm"]))
+    names = display_names(cells["model"])
     for name, what in (
         ("glm", "Table 2"),
         ("interactions", "interactions (Table 3)"),
         ("aic", "Table 6"),
     ):
         for row in tables[name].query("status != 'ok'").itertuples():
-            say(f"  no fit of {what} for {row.model}: {row.status}")
+            say(f"  no fit of {what} for {names[row.model]}: {row.status}")
 
 
 @click.command()
@@ -257,9 +259,10 @@ def compare_models(
     """Compare the accuracies of the models FIRST and SECOND: overall, by load, and answer by answer.
 
     Names may be full or short. Without a build, the committed counts of the paper's models are compared.
-    Differences are FIRST minus SECOND over the cells that both have, with intervals; p-values are Holm-adjusted
-    over the rows of a table, overall over all pairs of models. The printed tables do not identify levels of rho and
-    single cells of the paper's models: there a range over the reconstructions stands in place of a p-value. Real
+    Differences are FIRST minus SECOND over the cells that both have, with score intervals, which the tests invert;
+    p-values are Holm-adjusted over the rows of a table, overall over all pairs of models. The printed tables do not
+    identify accuracy of the paper's models at levels of rho, in single cells and on parts of the grid: there a range
+    over the reconstructions stands in place of a p-value, with the number of them in which the models differ. Real
     answers of both models to the same puzzles are also compared puzzle by puzzle (McNemar).
 
     \b
@@ -267,14 +270,18 @@ def compare_models(
       cogniload compare-models QwQ-32B Qwen3-32B
       cogniload compare-models mine QwQ-32B --margin 0.02 --by cell
     """
+    from cogniload_repro.formats import display_names
+    from cogniload_repro.models import resolve_model
     from cogniload_repro.robustness.comparisons import compare_models as compare
     from cogniload_repro.robustness.overflows import MARKED_SHARE
     from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
 
     place = build if (build / "cells.parquet").exists() else None
     counts = load_cells(place)
-    first, second = (load_cells(place, name)["model"].iloc[0] for name in (first, second))
-    say(f"{first} minus {second}")
+    names = display_names(counts["model"])
+    first = resolve_model(first, counts["model"])
+    second = resolve_model(second, counts["model"])
+    say(f"{names[first]} minus {names[second]}")
     for columns in [[], *(_LOADS[one] for one in dict.fromkeys(by))]:
         say(_table_text(compare(counts, first, second, columns, margin), columns) + "\n")
     lost = (
@@ -285,7 +292,7 @@ def compare_models(
     )
     for name, share in (lost["ctx"] / lost["total"]).items():
         if share > MARKED_SHARE:
-            say(f"{name}: {share:.0%} of the answers ran out of context and count as wrong.")
+            say(f"{names[name]}: {share:.0%} of the answers ran out of context and count as wrong.")
     if note := describe_cells(counts):
         say(f"{note}.")
     for line in _answer_lines(build, counts, first, second, margin):
@@ -304,10 +311,11 @@ def _table_text(frame: "pd.DataFrame", columns: list[str]) -> str:
     name = (
         f"difference ({CONFIDENCE})" if identified else "median and range over the reconstructions"
     )
-    shown[name] = [f"{100 * one:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})"
-                   for one, low, high in frame[["difference", *ends]].to_numpy()]  # fmt: skip
+    numbers = 100 * frame[["difference", *ends]].to_numpy()
+    shown[name] = ["{:+.1f} ({:+.1f} to {:+.1f})".format(*row) for row in numbers]
     if identified:
-        shown["p (Holm)"], shown["verdict"] = frame["p_holm"].map("{:.2g}".format), frame["verdict"]
+        shown["p (Holm)"] = frame["p_holm"].map("{:.2g}".format)
+    shown["verdict"] = frame["verdict"]
     return shown.rename(columns={"ratio_pct": "rho (%)"}).to_string(index=False)
 
 
@@ -317,38 +325,47 @@ def _answer_lines(
     """Yield what single answers say: use of the last clause by each model, and both compared on the same puzzles."""
     import pandas as pd
 
-    from cogniload_repro.robustness.comparisons import compare_answers, judge, shortcut_use
+    from cogniload_repro.formats import display_names
+    from cogniload_repro.robustness.comparisons import compare_answers, shortcut_use
+    from cogniload_repro.robustness.differences import judge
     from cogniload_repro.storage import partition_path
 
+    names = display_names((first, second))
     scores = []
-    for name in (first, second):
-        if (counts.loc[counts["model"] == name, "provenance"] == "scored").all():
-            scores.append(pd.read_parquet(partition_path(build / "scores", name)))
+    for model in (first, second):
+        if (counts.loc[counts["model"] == model, "provenance"] == "scored").all():
+            scores.append(pd.read_parquet(partition_path(build / "scores", model)))
         else:
-            yield f"{name}: no single answers exist, its counts are reconstructed from the printed tables."
+            yield (
+                f"{names[model]}: no single answers exist, its counts are reconstructed from "
+                "the printed tables."
+            )
     if not scores:
         return
     baselines = pd.read_parquet(build / "baselines.parquet")
-    for use in shortcut_use(pd.concat(scores), baselines).itertuples():
-        if use.answers:
-            right = f"accuracy {use.right:.1%} where the last clause is right"
-            yield f"{use.model}: {right}, {use.wrong:.1%} where it is wrong; within cells, {_interval(use)}"
-        else:
-            yield f"{use.model}: no cell has puzzles whose last clause is right and wrong"
+    for row in shortcut_use(pd.concat(scores), baselines).itertuples():
+        yield f"{names[row.model]}: {_describe_kinds(row)}"
     answers = [frame.set_index("name")["correct"] for frame in scores]
     if len(answers) == 2 and len(answers[0].index.intersection(answers[1].index)):
-        counts, found = compare_answers(answers[0], answers[1], margin)
-        said = ", ".join(f"{count:,} {word.replace('_', ' ')}" for word, count in counts.items())
-        yield f"{counts.sum():,} puzzles answered by both: {said}"
-        yield f"{_interval(found)}, McNemar p = {found.p:.2g}: {judge(found.p, found.p_equivalence)}"
+        counts, difference = compare_answers(answers[0], answers[1], margin)
+        solved = ", ".join(f"{count:,} {word.replace('_', ' ')}" for word, count in counts.items())
+        yield f"{counts.sum():,} puzzles answered by both: {solved}"
+        verdict = judge(difference.p, difference.p_equivalence)
+        yield f"{_interval(difference)}, McNemar p = {difference.p:.2g}: {verdict}"
 
 
-def _interval(found: Any) -> str:
+def _describe_kinds(row: Any) -> str:
+    """Return how a model does where the last clause is right and where it is wrong (`shortcut_use`)."""
+    right = f"{row.correct_right:,} of {row.answers_right:,} correct where the last clause is right"
+    wrong = f"{row.correct_wrong:,} of {row.answers_wrong:,} where it is wrong"
+    within = (
+        f"within cells, {_interval(row)}" if row.answers else "no cell has puzzles of both kinds"
+    )
+    return f"{right}, {wrong}; {within}"
+
+
+def _interval(difference: Any) -> str:
     from cogniload_repro.published import CONFIDENCE
 
-    ends = (
-        f"{100 * found.ci_low:+.1f} to {100 * found.ci_high:+.1f}"
-        if found.ci_low == found.ci_low
-        else "unknown"
-    )
-    return f"difference {100 * found.difference:+.1f} points ({CONFIDENCE}: {ends})"
+    ends = f"{100 * difference.ci_low:+.1f} to {100 * difference.ci_high:+.1f}"
+    return f"difference {100 * difference.difference:+.1f} points ({CONFIDENCE}: {ends})"

@@ -64,6 +64,12 @@ def download_outputs(
     parameters = params.read_parameters(
         source=source, add=add or None, max_rejected=max_rejected, grid=grid
     )
+    given = {parameters.source, *parameters.add} - {RECONSTRUCTED}
+    if read_as["model"] and len(given) > 1:
+        raise ValueError(
+            f"--model names the model of one source, and there are {len(given)}; write the models "
+            "into their rows, as a column"
+        )
     with locked(build), _staged(build) as stage:
         sources = [] if parameters.source == RECONSTRUCTED else [parameters.source]
         brought = []
@@ -74,10 +80,11 @@ def download_outputs(
         for address in sources:
             brought.append(_import(stage, address, parameters.max_rejected, build, **read_as))
         for address in parameters.add:
-            brought.append(_import(stage, address, parameters.max_rejected, build))
+            brought.append(_import(stage, address, parameters.max_rejected, build, **read_as))
         write_whole(stage / _SOURCES, json.dumps(brought, indent=1) + "\n")
         params.write_parameters(stage, "outputs", parameters)
         _take_places(stage, build)
+    _say_rejected(build)
     for line in _describe_sources(brought):
         say(line)
 
@@ -92,6 +99,9 @@ def read_sources(build: Path) -> list[dict]:
 
 def _describe_sources(brought: list[dict]) -> Iterator[str]:
     """Yield what was counted and which models have answers."""
+    from cogniload_repro.formats import display_names
+
+    names = display_names([model for source in brought for model in source["models"]])
     answered = []
     for source in brought:
         models = source["models"]
@@ -100,25 +110,33 @@ def _describe_sources(brought: list[dict]) -> Iterator[str]:
         elif len(models) > 5:
             answered.append(f"{source['source']} ({len(models):,} models)")
         elif models:
-            answered.append(", ".join(models))
+            answered.append(", ".join(names[model] for model in models))
     if answered:
         yield f"Outputs: {' + '.join(answered)}"
 
 
 @contextmanager
 def _staged(build: Path) -> Iterator[Path]:
-    """Give a folder to make outputs in, which goes in the end; of a refused source only rejected.parquet stays."""
+    """Give a folder to make outputs in; of a refused source only its rejected rows are kept."""
     stage = build / _STAGE
     shutil.rmtree(stage, ignore_errors=True)
     (stage / "outputs").mkdir(parents=True)
     try:
         yield stage
     except ValueError:
-        if (stage / "rejected.parquet").exists():
-            os.replace(stage / "rejected.parquet", build / "rejected.parquet")
+        for path in stage.glob("rejected.*"):
+            os.replace(path, build / path.name)
+        _say_rejected(build)
         raise
     finally:
         shutil.rmtree(stage, ignore_errors=True)
+
+
+def _say_rejected(build: Path) -> None:
+    """Say where the rejected rows of a build can be read, if it has some."""
+    path = build / "rejected.csv"
+    if path.exists() and path.read_text(encoding="utf-8").count("\n") > 1:
+        say(f"Rejected rows: {path}")
 
 
 def _take_counts(stage: Path, grid: str, jobs: int) -> dict:
@@ -142,30 +160,22 @@ def _take_counts(stage: Path, grid: str, jobs: int) -> dict:
 
 def _committed_answers() -> list[str]:
     """Return the files of real answers that come with the package."""
-    from cogniload_repro.outputs.sources import TABLES
+    from cogniload_repro.outputs.layout import TABLES
 
     return [str(path) for path in sorted(ANSWERS.glob("*")) if path.name.endswith(TABLES)]
 
 
 def _import(stage: Path, address: str, max_rejected: int, build: Path, **read_as: Any) -> dict:
     """Add what a source gives to the outputs in a folder; return which models it has brought."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     from cogniload_repro.outputs.imports import import_outputs
     from cogniload_repro.outputs.sources import open_source
-    from cogniload_repro.storage import write_table
 
     params.check_source(address)
     before = _models(stage)
-    rejected = stage / "rejected.parquet"
-    earlier = [pq.read_table(path) for path in stage.glob(rejected.name)]
     report = import_outputs(open_source(address, build / "downloads"), stage, **read_as)
     say(report.summary())
     if report.responses or not read_as.get("known_only"):  # a part of the grid may have none
         report.check(max_rejected)
-    if earlier:
-        write_table(rejected, pa.concat_tables([*earlier, pq.read_table(rejected)]))
     models = _models(stage) - before
     _refuse_counted(stage, models)
     return {
@@ -204,7 +214,7 @@ def _take_places(stage: Path, build: Path) -> None:
     (build / "params").mkdir(exist_ok=True)
     for name in sorted(names):
         os.replace(stage / name, build / name)
-    optional = [build / "rejected.parquet", build / COUNTS]
+    optional = [*build.glob("rejected.*"), build / COUNTS]
     for old in [*(build / "outputs").glob("*.parquet"), *optional]:
         if old.relative_to(build) not in names:
             old.unlink(missing_ok=True)

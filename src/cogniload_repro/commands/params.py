@@ -12,7 +12,14 @@ from typing import Any
 import click
 import yaml
 
-from cogniload_repro.files import for_terminal, locked, look_at, without_secrets, write_whole
+from cogniload_repro.files import (
+    for_terminal,
+    is_address,
+    locked,
+    look_at,
+    without_secrets,
+    write_whole,
+)
 
 FILE, FOLDER = (
     click.Path(path_type=Path, dir_okay=False),
@@ -72,6 +79,10 @@ def say(text: object, *, err: bool = False) -> None:
 
 
 RECONSTRUCTED = "reconstructed"
+_QUOTING = (
+    "of several sources in ADD, a path with blanks or quotes stands in quotation marks, as in"
+    """ ADD="'my answers.jsonl' other.jsonl\""""
+)
 #: The file at the top of a checkout that says what a build is to be.
 PARAMS = Path("params.yaml")
 #: Prefix of the environment variables in which make passes the parameters of one call: no shell
@@ -140,7 +151,8 @@ def _convert(name: str, value: Any) -> Any:
     """Return a value as `Parameters` has it, of a text of the command line or of what YAML makes of it."""
     kind = type(getattr(Parameters(), name))
     if kind is tuple and isinstance(value, str):
-        value = shlex.split(value) if name == "add" else [word.strip() for word in value.split(",")]
+        words = [word.strip() for word in value.split(",")]
+        value = _split_sources(value) if name == "add" else words
     if kind is int and str(value).isdecimal():
         return int(value)
     if (
@@ -157,9 +169,23 @@ def _convert(name: str, value: Any) -> Any:
     return _locate(value) if name == "source" else value
 
 
+def _split_sources(text: str) -> list[str]:
+    """Return the sources of a text: one existing path as it stands, or several between blanks."""
+    if not is_address(text) and os.path.exists(text.partition("#sha256=")[0]):
+        return [text]
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=False)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    lexer.escape = ""  # backslashes divide paths elsewhere
+    try:
+        return list(lexer)
+    except ValueError:
+        raise ValueError(f"no outputs at {without_secrets(text)}; {_QUOTING}") from None
+
+
 def _locate(address: str) -> str:
     """Return an address that means the same from every folder."""
-    if address == RECONSTRUCTED or "://" in address:
+    if address == RECONSTRUCTED or is_address(address):
         return address
     path, mark, digits = address.partition("#sha256=")
     return os.path.abspath(path) + mark + digits
@@ -168,7 +194,7 @@ def _locate(address: str) -> str:
 def local_path(address: str) -> Path | None:
     """Return the local file or folder of a source; None for an address and the reconstruction."""
     path = address.partition("#sha256=")[0]
-    return None if address == RECONSTRUCTED or "://" in path else Path(path)
+    return None if address == RECONSTRUCTED or is_address(path) else Path(path)
 
 
 def label_of(address: str) -> str:
@@ -183,6 +209,7 @@ def check_source(address: str) -> None:
     if path is not None and not path.exists():
         raise ValueError(
             f"no outputs at {path}; give a folder, a file or an address, or '{RECONSTRUCTED}'"
+            f" ({_QUOTING})"
         )
     if path is None and address != RECONSTRUCTED:
         from cogniload_repro.outputs.sources import resolve_address

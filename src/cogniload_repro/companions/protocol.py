@@ -22,6 +22,8 @@ from cogniload_repro.companions.perturbations import (
 )
 from cogniload_repro.puzzles.readers import read_puzzles
 
+#: Version of what models are asked, raised when prompts, verdicts or the order of draws change.
+COMPARABILITY = 1
 #: The condition of a text that is prepared like perturbed ones and asked as it is.
 BASELINE = "baseline"
 _PROTOCOL = (

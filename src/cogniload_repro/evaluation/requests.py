@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from cogniload_repro.companions.protocol import Query
 from cogniload_repro.files import write_whole
-from cogniload_repro.outputs.imports import is_safe
+from cogniload_repro.outputs.responses import is_safe
 from cogniload_repro.puzzles.sets import cut, write_jsonl
 
 #: A file of a batch is full with so many requests, or from so many bytes on: 200 MB are allowed, with the last line.

@@ -24,10 +24,11 @@ from inspect_ai.scorer import (
 )
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from cogniload_repro.companions.protocol import write_queries
-from cogniload_repro.endings import CONTEXT_TOKENS, CUT, RESERVED_TOKENS, read_stop
+from cogniload_repro.companions.protocol import COMPARABILITY, write_queries
+from cogniload_repro.endings import CONTEXT_TOKENS, CUT, RESERVED_TOKENS
 from cogniload_repro.grid import PAPER_GRID, check_count, grid_cells
-from cogniload_repro.outputs.readers import COMPARABILITY, adapt_record
+from cogniload_repro.outputs.inspect_logs import read_sample
+from cogniload_repro.outputs.responses import RowError, read_output
 from cogniload_repro.puzzles.draws import resolve_edition
 from cogniload_repro.puzzles.ids import SEED, choose_set
 from cogniload_repro.puzzles.sets import draw_rows
@@ -157,22 +158,20 @@ def verdict() -> Scorer:
     """Judge an answer as the import of this log will: the paper's Appendix D on the whole text, reasoning included."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        output = state.output.model_dump(
-            exclude_none=True
-        )  # of several answers the import reads the first
-        row = next(
-            adapt_record(
-                {"id": state.sample_id, "epoch": state.epoch, "output": output}, str(state.model)
-            )
-        )
-        if not isinstance(row, dict):
-            return Score.unscored(reason="no_response", explanation=": ".join(row))
+        output = state.output.model_dump(exclude_none=True)
+        sample = {"id": state.sample_id, "output": output}
+        row, *_ = read_sample(sample, {"model": str(state.model)})  # the import reads the first too
+        try:
+            response = read_output(*row)
+        except RowError as error:
+            return Score.unscored(reason="no_response", explanation=": ".join(error.args))
         question = {name: state.metadata[name] for name in _ASKED} | {"gold": target.text}
         tokens: dict[str, Any] = {
-            name: row.get(name) for name in ("prompt_tokens", "response_tokens")
+            "prompt_tokens": response.prompt_tokens,
+            "response_tokens": response.response_tokens,
         }
-        found = explain_response(row["response"], **question, **tokens)
-        about = tokens | {"bucket": found.bucket, "stopped": read_stop(row["stopped"])}
+        found = explain_response(response.response, **question, **tokens)
+        about = tokens | {"bucket": found.bucket, "stopped": response.stopped}
         return Score(
             value="C" if found.bucket in CORRECT_BUCKETS else "I",
             answer=found.answer,

@@ -31,6 +31,7 @@ from cogniload_repro.reconstruction.constraints import (
     STRONGEST,
     prose_along_rho,
 )
+from cogniload_repro.reconstruction.sufficient import uses_table2
 
 Number = int | float | Fraction
 
@@ -173,7 +174,7 @@ def kind_of(claim: dict[str, str], reconstructed: bool) -> str:
     if re.search(_TABLE3, about) or _is_constraint(claim):
         return "constraint"
     if re.search(_TABLE2, about):
-        return "constraint" if model in BY_NAME and BY_NAME[model].missing else "derived"
+        return "constraint" if model in BY_NAME and uses_table2(model) else "derived"
     return "derived" if re.search(_ALONG_RHO, about) else "input"
 
 

@@ -2,12 +2,14 @@
 
 On reconstructed data an *input* was used by the reconstruction and agrees by construction (Tables
 4 and 5, the AICs and p-value of Table 6), or is taken as printed (token lengths, Tables 7 to 10); a
-*constraint* it was chosen to meet (Table 3, accuracies along rho in the prose, Table 2 for models
-with missing puzzles); *derived* numbers follow from inputs and could have failed (Table 2).
-Everything is *independent* once the outputs are real, and prompts drawn here.
+*constraint* it was chosen to meet (Table 3, accuracies along rho in the prose, Table 2 where it was
+used, what the authors' results page repeats); *derived* numbers follow from inputs and could have
+failed (Table 2); *independent* ones do not depend on anything used (roots on the results page,
+prompts drawn here); *imputed* ones were replaced as misprints, and have no verdict. Everything is
+independent once the outputs are real.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain
 
@@ -16,11 +18,16 @@ import pandas as pd
 
 from cogniload_repro import formats
 from cogniload_repro.fidelity.claims import evaluate_claims, judge
-from cogniload_repro.fidelity.results import NotComputableError, ResultLookup, Results
-from cogniload_repro.models import BY_NAME
+from cogniload_repro.fidelity.results import (
+    NotComputableError,
+    PrintedNumber,
+    ResultLookup,
+    Results,
+)
+from cogniload_repro.fidelity.results_page import print_results_page
 from cogniload_repro.published import ERRORS, TOKEN_TABLES, load_printed
-from cogniload_repro.reconstruction.sufficient import BETAS
-from cogniload_repro.schemas import FIDELITY, KINDS, VERDICTS
+from cogniload_repro.reconstruction.sufficient import BETAS, REPLACED_AICS, uses_table2
+from cogniload_repro.schemas import FIDELITY, KINDS, TESTED, VERDICTS
 from cogniload_repro.statistics.cell_tables import percent
 from cogniload_repro.statistics.design import PRODUCTS
 from cogniload_repro.statistics.reconstructions import each_reconstruction
@@ -40,7 +47,11 @@ WORDS = {
 LEGEND = """
   exact   as printed, or a true statement; unit: one unit of the last printed digit apart
   within  two samples that differ by chance; differs: by more; not_computable: the outputs do not hold what it takes
-  input and constraint agree by construction; derived and independent numbers could have differed"""
+  input and constraint agree by construction; derived and independent numbers could have differed,
+  and the last line counts them; numbers that were replaced as misprints are left out"""
+
+#: What the last line of `scoreboard` counts.
+COULD_HAVE_FAILED = "could have failed"
 
 _TABLE2 = {
     **dict.fromkeys(BETAS, formats.format_beta),
@@ -56,15 +67,16 @@ _TABLE6 = dict.fromkeys(("p_lr", "aic_linear", "aic_quadratic"), formats.format_
 
 
 def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Compare every printed number of Tables 2 to 10 and of the prose with the recomputed one (`schemas.FIDELITY`).
+    """Compare every published number with the recomputed one (`schemas.FIDELITY`).
 
-    ``prompts`` has more rows, on prompts (`prompts.prompt_rows`); they follow those of their tables.
+    These are Tables 2 to 10, the authors' results page and the numbers of the prose. ``prompts``
+    has more rows, on prompts (`prompts.prompt_rows`); they follow those of their tables.
     """
     results = results.of_paper()
     lookup = ResultLookup(results)
     printed = chain(_print_fits(results, lookup), _print_errors(lookup), _print_tokens(lookup))
-    rows = [_judge(number, lookup, results.reconstructed) for number in printed]
-    tables = pd.DataFrame(rows, columns=COLUMNS)
+    tables = _judge_all(printed, lookup, results.reconstructed)
+    page = _judge_all(print_results_page(lookup), lookup, results.reconstructed)
     if prompts is not None and len(prompts):  # an empty frame has no types to join with
         tables = pd.concat([tables, prompts], ignore_index=True)
     tables = tables.sort_values("table", key=lambda names: names.str[5:].astype(int), kind="stable")
@@ -74,19 +86,28 @@ def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFra
         claims["id"] + np.where(claims["condition"] == "", "", ": ") + claims["condition"]
     )
     claims = claims.assign(table="prose").reindex(columns=COLUMNS, fill_value="")
-    return _give_reasons(
-        pd.concat([tables, claims], ignore_index=True), set(results.cells["model"])
-    )
+    rows = pd.concat([tables, page, claims], ignore_index=True)
+    return _give_reasons(rows, set(results.cells["model"]))
 
 
 def scoreboard(fidelity: pd.DataFrame) -> pd.DataFrame:
-    """Count the numbers and their verdicts by table and kind, in the paper's order."""
-    counts = pd.crosstab([fidelity["table"], fidelity["kind"]], fidelity["verdict"])
+    """Count the numbers and their verdicts by table and kind, in the paper's order.
+
+    Imputed numbers are left out. The last row counts those that could have failed: derived and
+    independent numbers that can be computed.
+    """
+    judged = fidelity[fidelity["kind"] != "imputed"]
+    counts = pd.crosstab([judged["table"], judged["kind"]], judged["verdict"])
     counts = counts.reindex(columns=list(VERDICTS), fill_value=0).reset_index()
-    counts.insert(2, "numbers", counts[list(VERDICTS)].sum(axis=1))
-    order = {table: place for place, table in enumerate(fidelity["table"].unique())}
+    order = {table: place for place, table in enumerate(judged["table"].unique())}
     place = counts["table"].map(order) * len(KINDS) + counts["kind"].map(KINDS.index)
-    return counts.loc[place.sort_values().index].reset_index(drop=True).rename_axis(columns=None)
+    counts = counts.loc[place.sort_values().index]
+    tested = counts.loc[counts["kind"].isin(TESTED), list(VERDICTS)].sum()
+    tested["not_computable"] = 0
+    last = pd.DataFrame([{"table": "all", "kind": COULD_HAVE_FAILED, **tested}])
+    board = pd.concat([counts, last], ignore_index=True)
+    board.insert(2, "numbers", board[list(VERDICTS)].sum(axis=1))
+    return board.rename_axis(columns=None)
 
 
 def find_moved(fidelity: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
@@ -109,15 +130,21 @@ def _give_reasons(rows: pd.DataFrame, models: set[str]) -> pd.DataFrame:
     return rows
 
 
-#: A printed number: table, model, quantity, levels of d and N, kind on reconstructed data, how it is printed, and the
-#: functions that recompute and print it.
-_Printed = tuple[
-    str, str, str, dict[str, int], str, str, Callable[[], float], Callable[[float], str]
-]
+def _judge_all(
+    numbers: Iterable[PrintedNumber],
+    lookup: ResultLookup,
+    reconstructed: bool,
+) -> pd.DataFrame:
+    """Return the rows of printed numbers as a table."""
+    rows = [_judge(number, lookup, reconstructed) for number in numbers]
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _judge(printed: _Printed, lookup: ResultLookup, reconstructed: bool) -> tuple:
-    """Return the row of a printed number; it is computable if it rests on the paper's puzzles."""
+def _judge(printed: PrintedNumber, lookup: ResultLookup, reconstructed: bool) -> tuple:
+    """Return the row of a printed number; it is computable if it rests on the paper's puzzles.
+
+    A number that the reconstruction replaced is shown beside the replacement, without a verdict.
+    """
     table, model, quantity, levels, kind, published, find, form = printed
     condition = " ".join(f"{key}={level}" for key, level in levels.items())
     worth = (kind, "identified") if reconstructed else ("independent", "")
@@ -128,10 +155,11 @@ def _judge(printed: _Printed, lookup: ResultLookup, reconstructed: bool) -> tupl
     except NotComputableError as error:
         return (*head, np.nan, "", "not_computable", str(error))
     shown = form(found)
-    return (*head, float(found), shown, judge(published, shown), "")
+    verdict = "" if worth[0] == "imputed" else judge(published, shown)
+    return (*head, float(found), shown, verdict, "")
 
 
-def _print_fits(results: Results, lookup: ResultLookup) -> Iterator[_Printed]:
+def _print_fits(results: Results, lookup: ResultLookup) -> Iterator[PrintedNumber]:
     """Tables 2, 3 and 6: regressions over the whole grid, with the stars of their p-values."""
     for table, frame, forms in (
         ("table2", results.glm, _TABLE2),
@@ -141,10 +169,9 @@ def _print_fits(results: Results, lookup: ResultLookup) -> Iterator[_Printed]:
         fits = frame.set_index("model")
         for printed in load_printed(table).to_dict("records"):
             model = printed["model"]
-            chosen = "constraint" if table == "table3" or BY_NAME[model].missing else "derived"
-            kind = "input" if table == "table6" else chosen
             find = partial(_find_fit, fits, model, next(iter(forms)), lookup)
             for quantity, form in forms.items():
+                kind = _kind_of_fit(table, model, quantity)
                 # a threshold that does not exist is printed, too
                 published = printed[quantity] or formats.NONE
                 yield table, model, quantity, {}, kind, published, partial(find, quantity), form
@@ -162,6 +189,14 @@ def _print_fits(results: Results, lookup: ResultLookup) -> Iterator[_Printed]:
                     )
 
 
+def _kind_of_fit(table: str, model: str, quantity: str) -> str:
+    """Return what agreement with a number of Tables 2, 3 and 6 is worth."""
+    if table == "table6":
+        replaced = model in REPLACED_AICS and quantity.startswith("aic")
+        return "imputed" if replaced else "input"
+    return "constraint" if table == "table3" or uses_table2(model) else "derived"
+
+
 def _find_fit(
     fits: pd.DataFrame, model: str, first: str, lookup: ResultLookup, quantity: str
 ) -> float:
@@ -172,7 +207,7 @@ def _find_fit(
     return fits.loc[model, quantity]
 
 
-def _print_errors(lookup: ResultLookup) -> Iterator[_Printed]:
+def _print_errors(lookup: ResultLookup) -> Iterator[PrintedNumber]:
     """Tables 4 and 5: samples, accuracy and error types by d and by N."""
 
     def find(model: str, quantity: str, key: str, level: int) -> int:
@@ -197,7 +232,7 @@ def _print_errors(lookup: ResultLookup) -> Iterator[_Printed]:
                 )
 
 
-def _print_tokens(lookup: ResultLookup) -> Iterator[_Printed]:
+def _print_tokens(lookup: ResultLookup) -> Iterator[PrintedNumber]:
     """Tables 7 to 10: what is printed, also where a digit looks misread."""
     for printed in load_printed("tokens").to_dict("records"):
         model, levels = printed["model"], {"N": int(printed["N"]), "d": int(printed["d"])}

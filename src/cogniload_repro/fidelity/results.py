@@ -1,6 +1,7 @@
 """What a build has computed: its frames, and their numbers by model of the paper, where its cells are the paper's."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -52,6 +53,20 @@ def load_results(build: str | Path) -> Results:
             path = Path(build) / f"{name}.parquet"
             frames[name] = read_frame(path, schema, f"make it again with `make {step}`")
     return Results(**frames)
+
+
+#: A printed number: table, model, quantity, levels of d and N, kind on reconstructed data, how it
+#: is printed, and the functions that recompute and print it.
+PrintedNumber = tuple[
+    str,
+    str,
+    str,
+    dict[str, int],
+    str,
+    str,
+    Callable[[], float],
+    Callable[[float], str],
+]
 
 
 class NotComputableError(LookupError):

@@ -1,24 +1,23 @@
-"""Outputs of a source -> the outputs table, one partition a model, with its puzzles and its rejected rows."""
+"""Outputs of a source -> the outputs table, one partition a model, with puzzles and rejected rows."""
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
-from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from tqdm import tqdm
 
 from cogniload_repro import __version__
-from cogniload_repro.endings import join_reasoning, read_stop
-from cogniload_repro.models import BY_LABEL
-from cogniload_repro.outputs.readers import MISSING_FIELD, RowError, read_table
-from cogniload_repro.outputs.sources import NOT_READ, Layout, LocalSource, answer_name, find_files
+from cogniload_repro.outputs.inspect_logs import find_finished
+from cogniload_repro.outputs.layout import Layout, LocalSource, answer_name, find_files
+from cogniload_repro.outputs.messages import FAILED
+from cogniload_repro.outputs.records import MALFORMED, Entry, read_text
+from cogniload_repro.outputs.report import ANSWERED, Rejected, Report, write_rejected
+from cogniload_repro.outputs.responses import Output, RowError, name_model, read_output
+from cogniload_repro.outputs.rows import end_at_damage, read_rows
+from cogniload_repro.outputs.tables import read_table
 from cogniload_repro.puzzles.catalog import (
     Catalog,
     EditionMatch,
@@ -32,91 +31,15 @@ from cogniload_repro.puzzles.catalog import (
 )
 from cogniload_repro.puzzles.draws import PORT, Edition
 from cogniload_repro.puzzles.readers import release_row
-from cogniload_repro.records import NOT_UTF8, WRONG_TYPE, Entry, read_text
-from cogniload_repro.schemas import OUTPUTS, PUZZLES, REJECTED
+from cogniload_repro.schemas import OUTPUTS, PUZZLES
 from cogniload_repro.storage import part_writer, partition_path, read_metadata, write_table
 
-#: What a source may say of a request, by the names of columns.
-SETTINGS = ("provider", "version", "date", "effort", "temperature", "top_p", "max_tokens")
-#: Columns under which a table may say why a model stopped, the first that is not empty counts.
-STOP_COLUMNS = ("stopped", "finish_reason", "stop_reason")
-#: How the prompt was perturbed (such answers are those of a model of their own, "MODEL (NAME)"), reasoning in a column
-#: of its own (it is put in front of the response, as the paper scores both), stop reasons and settings.
-COLUMNS = [*OUTPUTS.names, "perturbation", "reasoning", *STOP_COLUMNS[1:], *SETTINGS]
-BAD_PUZZLE, UNKNOWN_PUZZLE, DUPLICATE, UNSAFE_NAME = (
-    "bad puzzle",
-    "unknown puzzle",
-    "duplicate",
-    "unsafe name",
-)
+BAD_PUZZLE = "bad puzzle"
+UNKNOWN_PUZZLE = "unknown puzzle"
+DUPLICATE = "duplicate"
 
-_COUNT = re.compile(r"(\d{1,19})(\.0*)?", re.ASCII)
-#: Responses are kept in memory up to this many characters, then the fullest partition is written on.
+#: Responses are kept in memory up to this many characters; then those of one model are written.
 BUFFER_CHARS = 64_000_000
-
-
-class Output(NamedTuple):
-    """One response, as in the outputs table, and how the model was asked, as far as the source says."""
-
-    model: str
-    name: str
-    response: str
-    prompt_tokens: int | None
-    response_tokens: int | None
-    stopped: str | None = None
-    settings: Mapping[str, str] = {}
-
-
-class Rejected(NamedTuple):
-    """A row that cannot be used: file, row (0: the whole file), why, and the model if its puzzle is the trouble."""
-
-    file: str
-    row: int
-    reason: str
-    detail: str
-    model: str | None = None
-
-
-class Report(NamedTuple):
-    """What an import has found: responses by model, what was rejected or not read, which edition drew the puzzles.
-
-    ``settings`` has the responses by model, setting and value.
-    """
-
-    responses: Mapping[str, int]
-    rejected: list[Rejected]
-    origin: str = ""
-    settings: Mapping[str, Mapping[str, Mapping[str, int]]] = {}
-
-    @property
-    def unusable(self) -> int:
-        """Number of rejected rows; files that are not read are listed, but are no rows."""
-        return sum(row.reason != NOT_READ for row in self.rejected)
-
-    def summary(self) -> str:
-        """Return the report in a few lines, with an example of each reason."""
-        counts = f"responses: {sum(self.responses.values()):,}, models: {len(self.responses):,}"
-        lines = [f"{counts}, rejected rows: {self.unusable:,}", *filter(None, [self.origin])]
-        first = {row.reason: row for row in reversed(self.rejected)}
-        for reason, count in sorted(Counter(row.reason for row in self.rejected).items()):
-            file, row, _, detail, _ = first[reason]
-            lines.append(f"  {count:,} {reason}, first in {file!r}, row {row}: {detail}")
-        return "\n".join(lines)
-
-    def check(self, max_rejected: int = 0) -> None:
-        """Raise ValueError if more rows were rejected than allowed, or none was accepted."""
-        if self.unusable > max_rejected:
-            raise ValueError(
-                f"rejected rows: {self.unusable:,}, allowed: {max_rejected:,}; see the rejected table; correct the "
-                "source, or set the number of unusable rows that you accept: --max-rejected n, with make MAX_REJECTED=n"
-            )
-        if not self.responses:
-            why = (
-                " that can be read; see the rejected table"
-                if self.rejected
-                else ": it is empty, or a header alone"
-            )
-            raise ValueError(f"the source has no row{why}")
 
 
 def import_outputs(
@@ -127,31 +50,34 @@ def import_outputs(
     edition: Edition | None = None,
     known_only: bool = False,
 ) -> Report:
-    """Write the responses of a source to a folder: outputs/<model>.parquet, puzzles.parquet, rejected.parquet.
+    """Write the responses of a source to a folder: outputs/<model>.parquet, puzzles, rejected rows.
 
-    The folder is new, or has been made from other sources, whose puzzles are known and whose models may not come again;
-    after a ValueError only its rejected rows are of use. For `model` see `read_outputs`; `edition` is that of puzzles
-    known by name alone, by default the one that fits them; with `known_only` answers to puzzles that the folder does
-    not have are left out.
+    The folder is new, or holds other sources, whose puzzles are known and whose models may not
+    come again; after a ValueError only its rejected rows are of use. For `model` see
+    `read_outputs`; `edition` is that of puzzles known by name alone, by default the one that fits
+    them; with `known_only` answers to puzzles that the folder does not have are left out.
     """
-    layout, folder = find_files(source), Path(folder)
+    layout = find_files(source)
+    folder = Path(folder)
     metadata = {
         "source": layout.source.label,
         "version": __version__,
         "command": "cogniload download-outputs",
     }
-    known, rejected = folder / "puzzles.parquet", list[Rejected]()
+    known = folder / "puzzles.parquet"
     catalog = read_catalog(known) if known.exists() else Catalog()
     catalog.closed = known_only
-    before = len(catalog)
+    count = len(catalog)
+    rejected: list[Rejected] = []
     try:
         with _Partitions(folder / "outputs", metadata) as partitions:
-            report = read_source(layout, catalog, partitions.add, rejected, model, edition)
+            report = read_source(
+                layout, catalog, partitions.add, rejected, model=model, edition=edition
+            )
             partitions.flush_all()
     finally:
-        rows = pa.Table.from_pylist([row._asdict() for row in rejected], REJECTED)
-        write_table(folder / "rejected.parquet", rows, metadata)
-    if len(catalog) > before or not known.exists():
+        write_rejected(folder, rejected, metadata)
+    if len(catalog) > count or not known.exists():
         write_table(known, catalog.table(), metadata)
     return report
 
@@ -160,55 +86,44 @@ def read_source(
     layout: Layout,
     catalog: Catalog,
     take: Callable[[Output], None],
-    rejected: list[Rejected],
+    rejected: list[Rejected] | None = None,
+    *,
     model: str | None = None,
     edition: Edition | None = None,
 ) -> Report:
-    """Give each response of a source to `take`, append its rejected rows, and report both; see `import_outputs`."""
-    fits, responses = list[EditionMatch](), Counter[str]()
-    counts: dict[str, dict[str, Counter[str]]] = defaultdict(
-        lambda: {name: Counter() for name in SETTINGS}
-    )
+    """Give each response of a source to `take`, add its rejected rows to a list, report on both."""
+    rejected = [] if rejected is None else rejected
+    fits: list[EditionMatch] = []
+    responses: Counter[str] = Counter()
+    remarks: Counter[str] = Counter()
+    settings: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     catalog.draw = _draw_from_names(layout, catalog, edition, fits)
-    for item in tqdm(
-        read_outputs(layout, catalog, model=model), "import", unit=" rows", disable=None
-    ):
-        if isinstance(item, Rejected):
-            rejected.append(item)
+    outputs = read_outputs(layout, catalog, model=model)
+    for output in tqdm(outputs, "import", unit=" rows", disable=None):
+        if isinstance(output, Rejected):
+            rejected.append(output)
             continue
-        take(item)
-        responses[item.model] += 1
-        for name, value in item.settings.items():
-            counts[item.model][name][value] += 1
-    settings = {
-        one: {name: dict(counter) for name, counter in counts[one].items() if counter}
-        for one in counts
-    }
-    return Report(responses, rejected, describe_fits(fits), settings)
+        take(output)
+        responses[output.model] += 1
+        remarks.update(output.remarks)
+        for name, value in output.settings.items():
+            settings[output.model][name][value] += 1
+    return Report(responses, rejected, describe_fits(fits), settings, remarks)
 
 
 def _draw_from_names(
     layout: Layout, catalog: Catalog, edition: Edition | None, fits: list[EditionMatch]
 ) -> Callable[[str], dict]:
-    """Return what draws a puzzle of which a source gives the name, and perhaps the text, but no metadata.
+    """Return what draws a puzzle of which a source gives the name, and perhaps the text.
 
-    The edition is found when the first such puzzle is asked for: `fits` gets how well each fits, the best first.
+    Without an edition, the one that fits is looked for when the first puzzle is drawn; `fits`
+    then holds how well each one fits, the best first.
     """
-
-    def find() -> list[EditionMatch]:
-        entries = chain.from_iterable(read_table(path, ["name"]) for path in layout.tables)
-        tables = ((entry.fields or {}).get("name") for entry in entries)
-        names = {name for name in chain(tables, (answer_name(path) for _, path in layout.answers))
-                 if isinstance(name, str) and name not in catalog}  # fmt: skip
-        return find_edition(
-            names,
-            {name: str(read_text(layout.texts[name])) for name in names & layout.texts.keys()},
-        )
 
     def draw(name: str) -> dict:
         nonlocal edition
         if edition is None and parse_name(name) is not None:
-            fits[:] = fits or find()
+            fits.extend(_find_edition(layout, catalog))
             edition = choose_edition(fits)
         text = str(read_text(layout.texts[name])) if name in layout.texts else None
         row = draw_named(name, edition or PORT, text)
@@ -221,12 +136,24 @@ def _draw_from_names(
     return draw
 
 
+def _find_edition(layout: Layout, catalog: Catalog) -> list[EditionMatch]:
+    """Return how well editions fit the puzzles that a source names and the catalog lacks."""
+    names = {answer_name(path) for _, path in layout.answers}
+    for path in layout.tables:
+        for entry in read_rows(path, is_wanted="name".__eq__):
+            names.add(str(entry.fields.get("name")))
+    unknown = {name for name in names if name not in catalog}
+    texts = {name: str(read_text(layout.texts[name])) for name in unknown & layout.texts.keys()}
+    return find_edition(unknown, texts)
+
+
 class _Partitions(ExitStack):
-    """Writes responses as one file per model; a file stays open only where its rows overflow the common buffer."""
+    """Writes one file per model; it stays open only if its rows have filled the common buffer."""
 
     def __init__(self, folder: Path, metadata: Mapping[str, str]):
         super().__init__()
-        self._folder, self._metadata = folder, metadata
+        self._folder = folder
+        self._metadata = metadata
         self._writers: dict[str, pq.ParquetWriter] = {}
         self._buffers: dict[str, list[Output]] = defaultdict(list)
         self._chars: Counter[str] = Counter()
@@ -237,7 +164,8 @@ class _Partitions(ExitStack):
         self._buffers[output.model].append(output)
         self._chars[output.model] += len(output.response) + len(output.name)
         if self._chars.total() > BUFFER_CHARS:
-            self._flush(max(self._chars, key=self._chars.__getitem__), self)
+            fullest = max(self._chars, key=self._chars.__getitem__)
+            self._flush(fullest, self)
 
     def flush_all(self) -> None:
         """Write what is gathered; nothing more will come."""
@@ -246,170 +174,155 @@ class _Partitions(ExitStack):
                 self._flush(model, stack)
 
     def _flush(self, model: str, stack: ExitStack) -> None:
-        """Write the rows of a model; its file is open until the stack ends, if it is not open already."""
-        rows, path = (
-            [output._asdict() for output in self._buffers.pop(model)],
-            partition_path(self._folder, model),
-        )
+        """Write the rows of a model; a file that is opened for it is closed with the stack."""
+        rows = [output._asdict() for output in self._buffers.pop(model)]
         del self._chars[model]
         if model not in self._writers:
+            path = partition_path(self._folder, model)
             if path.exists():
-                old = read_metadata(path).get("source")
+                source = read_metadata(path).get("source")
                 raise ValueError(
-                    f"{model} was already imported from {old}; give another name with --model, or in it"
+                    f"{model} was already imported from {source}; name it otherwise in the rows of"
+                    " one of the two sources"
                 )
-            self._writers[model] = stack.enter_context(part_writer(path, OUTPUTS, self._metadata))
+            writer = part_writer(path, OUTPUTS, self._metadata)
+            self._writers[model] = stack.enter_context(writer)
         self._writers[model].write_table(pa.Table.from_pylist(rows, OUTPUTS))
+
+
+class _Answers:
+    """The answers of a source so far: by model, the file of each puzzle's answer."""
+
+    def __init__(self, catalog: Catalog, changed: set[str]):
+        self._catalog = catalog
+        self._changed = changed
+        self._files: dict[str, dict[int, str]] = defaultdict(dict)
+        self._samples: set[str] = set()
+
+    def add(self, output: Output, file: str) -> None:
+        """Add an answer, or raise RowError if its puzzle is unknown or answered already."""
+        try:
+            if output.name in self._changed:
+                raise ValueError("its text is not that of the known puzzle of this name")
+            place = self._catalog.place(output.name)
+        except ValueError as error:
+            detail = f"{output.name}: {error}"
+            raise RowError(UNKNOWN_PUZZLE, detail, output.model) from None
+        files = self._files[output.model]
+        if place in files:
+            detail = f"{output.model} has answered {output.name} already, in {files[place]}"
+            raise RowError(DUPLICATE, detail, output.model)
+        files[place] = file
+
+    def is_copy(self, entry: Entry) -> bool:
+        """Return whether a sample of Inspect was read before; a retry copies those it has."""
+        sample = entry.fields.get("uuid")
+        if entry.refusal or not isinstance(sample, str):
+            return False
+        is_copy = sample in self._samples
+        self._samples.add(sample)
+        return is_copy
+
+    def settle(self, failure: Rejected, fields: Mapping) -> Rejected:
+        """Return a failed request as answered, if the source has an answer of the same model.
+
+        A line of a failed batch may name no model; then it is the only one of the source.
+        """
+        name = fields.get("name")
+        named = isinstance(fields.get("model"), str)
+        models = [name_model(fields)] if named else list(self._files)
+        if len(models) != 1 or not isinstance(name, str) or name not in self._catalog:
+            return failure
+        file = self._files[models[0]].get(self._catalog.place(name))
+        if file is None:
+            return failure
+        return failure._replace(reason=ANSWERED, detail=f"{name}: it is answered in {file}")
 
 
 def read_outputs(
     source: str | Path | Layout, catalog: Catalog, *, model: str | None = None
 ) -> Iterator[Output | Rejected]:
-    """Read the responses of a file or folder, one by one, in the order of paths and rows; first what it refused.
+    """Read the responses of a file or folder, one by one, in the order of paths and rows.
 
-    A table is JSONL, CSV or Parquet with `COLUMNS`, or what another program writes, see `readers`. The source's own
-    puzzles, and those drawn from their names, are added to the catalog. `model` takes the place of the source's names.
+    The source's own puzzles, and those drawn from their names, are added to the catalog. `model`
+    takes the place of the source's names. Failed requests come last, since a later one may have
+    been answered.
     """
     layout = source if isinstance(source, Layout) else find_files(source)
-    seen, changed = defaultdict[str, set[int]](set), set[str]()
-    for path, entry in _entries(layout, catalog, changed):
+    changed: set[str] = set()
+    answers = _Answers(catalog, changed)
+    failures: list[tuple[Rejected, dict]] = []
+    for path, entry in _read_entries(layout, catalog, changed):
+        file = layout.label(path)
+        fields = entry.fields | {"model": model} if model else entry.fields
+        if answers.is_copy(entry):
+            continue
         try:
-            if entry.refusal:
-                raise RowError(*entry.refusal)
-            output = _read_fields(entry.fields or {}, model)
+            output = read_output(fields, entry.refusal)
             if catalog.closed and output.name not in catalog:
                 continue
-            try:
-                if output.name in changed:
-                    raise ValueError(
-                        "its text is not that of the known puzzle of this name; correct one"
-                    )
-                place = catalog.place(output.name)
-            except ValueError as error:
-                raise RowError(UNKNOWN_PUZZLE, f"{output.name}: {error}", output.model) from None
-            if place in seen[output.model]:
-                raise RowError(
-                    DUPLICATE, f"{output.model} has answered {output.name} already", output.model
-                )
-            seen[output.model].add(place)
-            yield output
+            answers.add(output, file)
+        except RecursionError:
+            yield Rejected(file, entry.row, MALFORMED, "it is nested too deeply")
         except RowError as error:
-            reason, detail, *model_asked = error.args
-            detail = (
-                detail[:1000].encode("utf-8", "backslashreplace").decode()
-            )  # it may quote the source
-            yield Rejected(layout.label(path), entry.row, reason, detail, *model_asked)
+            reason, detail, *known_model = error.args
+            # it may quote the source
+            detail = detail[:1000].encode("utf-8", "backslashreplace").decode()
+            row = Rejected(file, entry.row, reason, detail, *known_model)
+            if reason == FAILED:
+                failures.append((row, fields))
+            else:
+                yield row
+        else:
+            yield output
+    for failure, fields in failures:
+        yield answers.settle(failure, fields)
 
 
-def _entries(layout: Layout, catalog: Catalog, changed: set[str]) -> Iterator[tuple[Path, Entry]]:  # noqa: C901
-    """Yield the rows of all files, those of puzzles first; `changed` gets puzzles that are known with another text."""
+def _read_entries(
+    layout: Layout, catalog: Catalog, changed: set[str]
+) -> Iterator[tuple[Path, Entry]]:
+    """Yield the rows of all files, faults of puzzles first.
+
+    Puzzles are added to the catalog; `changed` gets those that are known with another text.
+    """
+    yield from _read_puzzles(layout, catalog)
+    for name, path in layout.texts.items():
+        # a puzzle that is not known yet is compared when it is drawn
+        if name in catalog and _differs(path, catalog.text(catalog.place(name))):
+            changed.add(name)
+    finished = find_finished({path: layout.label(path) for path in layout.tables})
+    for path in layout.tables:
+        for entry in read_rows(path, finished):
+            yield path, entry
+    for model, path in layout.answers:
+        text = read_text(path)
+        about = {"model": model, "name": answer_name(path), "is_release": True}
+        message = {"message": {"content": text}}
+        yield path, Entry(1, about | message, None if isinstance(text, str) else text)
+    for path, refusal in layout.lost:
+        yield path, Entry(0, {}, refusal)
+
+
+def _differs(path: Path, text: str) -> bool:
+    return str(read_text(path)).strip() != text.strip()
+
+
+def _read_puzzles(layout: Layout, catalog: Catalog) -> Iterator[tuple[Path, Entry]]:
+    """Add the puzzles of a source to the catalog, and yield those that cannot be."""
     for name, path in layout.states.items():
         try:
             text = layout.texts[name].read_text("utf-8-sig") if name in layout.texts else ""
             catalog.add(release_row(name, text, path.read_text("utf-8-sig")))
         except (OSError, ValueError) as error:
-            yield path, Entry(0, None, (BAD_PUZZLE, f"{name}: {error}"))
+            yield path, Entry(0, {}, (BAD_PUZZLE, f"{name}: {error}"))
     for path in layout.puzzle_tables:
-        for entry in read_table(path, PUZZLES.names):
+        for entry in end_at_damage(read_table(path, PUZZLES.names.__contains__)):
+            if entry.refusal:
+                yield path, entry
+                continue
             try:
-                if entry.fields is None:
-                    yield path, entry
-                else:
-                    catalog.add(check_row(entry.fields))
+                catalog.add(check_row(entry.fields))
             except ValueError as error:
-                yield (
-                    path,
-                    Entry(
-                        entry.row,
-                        None,
-                        (BAD_PUZZLE, f"{(entry.fields or {}).get('name')}: {error}"),
-                    ),
-                )
-    for name in filter(
-        catalog.__contains__, layout.texts
-    ):  # others are compared when they are drawn
-        if str(read_text(layout.texts[name])).strip() != catalog.text(catalog.place(name)).strip():
-            changed.add(name)
-    for path in layout.tables:
-        yield from ((path, entry) for entry in read_table(path, COLUMNS))
-    for model, path in layout.answers:
-        content = read_text(path)
-        fields = {"model": model, "name": answer_name(path), "response": content}
-        yield path, Entry.of(0, fields if isinstance(content, str) else content)
-    yield from ((path, Entry(0, None, refusal)) for path, refusal in layout.lost)
-
-
-def _read_fields(fields: Mapping, own_model: str | None = None) -> Output:
-    """Return fields as a response, or raise why they are none."""
-    fields = {name: value for name, value in fields.items() if value is not None}
-    if own_model:
-        fields["model"] = own_model
-    if isinstance(fields.get("reasoning"), str) and isinstance(fields.get("response", ""), str):
-        fields["response"] = join_reasoning(fields["reasoning"], fields.get("response", ""))
-    for name in ("model", "name", "response"):
-        if name not in fields:
-            raise RowError(
-                MISSING_FIELD, "model; name it with --model" if name == "model" else name
-            )
-        if not isinstance(fields[name], str):
-            raise RowError(WRONG_TYPE, f"{name} is {type(fields[name]).__name__}, not text")
-        try:
-            fields[name].encode()
-        except UnicodeEncodeError as error:
-            raise RowError(NOT_UTF8, f"{name}, character {error.start}: {error.reason}") from None
-        if name != "response" and not is_safe(fields[name], slash=name == "model"):
-            raise RowError(UNSAFE_NAME, f"{name} is {fields[name][:200]!r}")
-    model = BY_LABEL.get(fields["model"], fields["model"])
-    if perturbation := fields.get("perturbation"):
-        if not (isinstance(perturbation, str) and re.fullmatch("[a-z_]{1,40}", perturbation)):
-            raise RowError(
-                WRONG_TYPE,
-                f"perturbation is {str(perturbation)[:40]!r}, not a name such as rail_fence",
-            )
-        model += f" ({perturbation})"
-    prompt, response = (
-        _read_count(name, fields.get(name)) for name in ("prompt_tokens", "response_tokens")
-    )
-    stopped = read_stop(next((word for name in STOP_COLUMNS if (word := fields.get(name))), None))
-    return Output(
-        model, fields["name"], fields["response"], prompt, response, stopped, take_settings(fields)
-    )
-
-
-def _read_count(name: str, count: object) -> int | None:
-    """Return a number of tokens; CSV has text, with the point that pandas gives counts where some are unknown."""
-    if count is None or count == "":
-        return None
-    found = _COUNT.fullmatch(str(count)) if not isinstance(count, bool) else None
-    if found is None or int(found[1]) >= 2**63:
-        raise RowError(WRONG_TYPE, f"{name} is {str(count)[:40]!r}, not a number of tokens")
-    return int(found[1])
-
-
-def is_safe(name: str, *, slash: bool) -> bool:
-    """Return whether a name is plain text that names no place outside its folder."""
-    parts = name.split("/")
-    is_plain = (
-        name.isprintable() and name == name.strip() and "\\" not in name and len(quote(name)) <= 200
-    )
-    return (
-        is_plain
-        and (slash or len(parts) == 1)
-        and all(part and not part.startswith(".") for part in parts)
-    )
-
-
-def take_settings(fields: Mapping[str, object]) -> dict[str, str]:
-    """Return those of `SETTINGS` that a row has, as short text; a date is a day (ISO 8601, of a time in UTC)."""
-    stated = {
-        name: value for name in SETTINGS if isinstance(value := fields.get(name), str | int | float)
-    }
-    if isinstance(day := stated.get("date"), int | float) and 0 < day < 1e10:
-        stated["date"] = datetime.fromtimestamp(day, UTC).isoformat()
-    shown = {
-        name: " ".join(str(value).split()).encode("utf-8", "replace")
-        for name, value in stated.items()
-    }
-    return {
-        name: text.decode()[: 10 if name == "date" else 100] for name, text in shown.items() if text
-    }
+                detail = f"{entry.fields.get('name')}: {error}"
+                yield path, Entry(entry.row, {}, (BAD_PUZZLE, detail))

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 
-from cogniload_repro.formats import format_name
+from cogniload_repro.formats import display_names
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import order_models
 from cogniload_repro.presentation.markdown import escape
@@ -239,9 +239,10 @@ class PaperFigure:
             sums["correct"] / sums["total"],
             {model: place for place, model in enumerate(self.pens)},
         )
+        names = display_names(self.pens)
         models = [
             {
-                "name": format_name(name),
+                "name": names[name],
                 "family": pen.family,
                 "color": pen.color,
                 "own": pen.own,

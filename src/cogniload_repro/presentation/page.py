@@ -14,8 +14,9 @@ import pandas as pd
 from myst_nb import glue
 
 from cogniload_repro.files import for_spreadsheet, write_whole
+from cogniload_repro.formats import display_names
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.models import NAMES
+from cogniload_repro.models import BY_NAME, NAMES
 from cogniload_repro.presentation import markdown
 from cogniload_repro.presentation.evidence import EVIDENCE, judge_evidence, rests_on_paper
 from cogniload_repro.presentation.figures import PaperFigure
@@ -86,6 +87,12 @@ class Page:
             chosen = self._build_cells[paper] if paper.any() else self._build_cells
             self._cells = chosen.reset_index(drop=True)
         return self._cells
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """Return what each model is called on this page, the paper's by the names of its figures."""
+        paper = {name: model.label for name, model in BY_NAME.items()}
+        return display_names(self._build_cells["model"]) | paper
 
     @cached_property
     def complete(self) -> bool:

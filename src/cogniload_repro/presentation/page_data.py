@@ -13,7 +13,7 @@ from pyarrow.compute import field
 from scipy.stats import norm
 
 from cogniload_repro.endings import CONTEXT_TOKENS
-from cogniload_repro.formats import format_name
+from cogniload_repro.formats import display_names
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, order_models
 from cogniload_repro.presentation.style import pens
@@ -75,12 +75,13 @@ def workbench_data(build: str | Path | None = None) -> dict[str, Any]:
     places = pd.MultiIndex.from_frame(grid)
     tables = _count_tables(own, places) | _count_tables(others, places)
     models = []
+    names = display_names(cells["model"])
     for name, pen in pens(order_models(cells["model"])).items():
         rows = cells[cells["model"] == name]
         counts = rows.set_index(_GRID).reindex(places)
         known = "ctx" in counts and counts.loc[counts["total"] > 0, "ctx"].notna().all()
         models.append({
-            "name": format_name(name), "family": pen.family, "color": pen.color, "paper": name in BY_NAME,
+            "name": names[name], "family": pen.family, "color": pen.color, "paper": name in BY_NAME,
             "whole": (rows["total"] > 0).sum() == len(PAPER_GRID),
             "n": _whole(counts["total"]), "k": _whole(counts["correct"]),
             "ctx": _whole(counts["ctx"]) if known else None,

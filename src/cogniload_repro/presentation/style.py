@@ -11,7 +11,7 @@ from matplotlib.style import library
 from matplotlib.transforms import Bbox
 
 from cogniload_repro.files import write_whole
-from cogniload_repro.formats import format_name
+from cogniload_repro.formats import display_names
 from cogniload_repro.models import BY_NAME
 
 #: Width of every picture: 8.5 pt text has 13 px on a page 750 px wide, and is still readable at 360 px.
@@ -105,6 +105,7 @@ def pens(models: list[str]) -> dict[str, Pen]:
         family: [m.name for m in BY_NAME.values() if m.family == family] for family in FAMILY_COLORS
     }
     strangers = [name for name in models if name not in BY_NAME]
+    labels = display_names(models)
     chosen = {}
     for name in models:
         if model := BY_NAME.get(name):
@@ -118,17 +119,27 @@ def pens(models: list[str]) -> dict[str, Pen]:
             )
         else:
             place = strangers.index(name) % len(_OTHER_MARKERS)
-            look = (plain_label(name), OTHERS, OTHERS_COLOR, _OTHER_MARKERS[place], _DASHES[place])
+            look = (
+                plain_label(labels[name]),
+                OTHERS,
+                OTHERS_COLOR,
+                _OTHER_MARKERS[place],
+                _DASHES[place],
+            )
         chosen[name] = Pen(*look, own=model is None)
     return chosen
 
 
-def plain_label(name: str, longest: int = 18) -> str:
-    """Return a stranger's model name fit for a picture: one short line, without whoever serves it if that helps."""
-    line = format_name(name)
-    if len(line) > longest and (last := line.rpartition("/")[2].strip()):
-        line = last
-    return line if len(line) <= longest else line[: longest - 1] + "…"
+def plain_label(name: str, longest: int = 21) -> str:
+    """Return the name by which a model is shown as the label of a picture, where room is short.
+
+    Of a name with slashes the end is kept, which distinguishes models of one server.
+    """
+    if len(name) <= longest:
+        return name
+    if "/" in name:
+        return "…" + name[1 - longest :]
+    return name[: longest - 1] + "…"
 
 
 def save_figure(figure: Figure, stem: str | Path, source: str = "") -> tuple[Path, Path]:

@@ -10,6 +10,7 @@ import pandas as pd
 from cogniload_repro.files import ICLR2026, for_spreadsheet, write_whole
 from cogniload_repro.formats import (
     NONE,
+    display_names,
     format_beta,
     format_count,
     format_ecl50,
@@ -220,11 +221,10 @@ def _error_table(name: str, caption: str, cells: pd.DataFrame, load: str) -> Tab
         order_models(counts["model"]), key=lambda name: (name not in BY_NAME, name.casefold())
     )
     counts = counts.sort_values("model", key=lambda names: names.map(order.index), kind="stable")
-    forms = {
-        column: (column, format_name if column == "model" else format_count)
-        for column in counts.columns
-    }
-    return Table(name, caption, format_frame(counts, forms))
+    names = display_names(counts["model"])
+    forms: dict = dict.fromkeys(counts.columns, format_count) | {"model": names.get}
+    headed = {column: (column, form) for column, form in forms.items()}
+    return Table(name, caption, format_frame(counts, headed))
 
 
 def table6(aic: pd.DataFrame) -> Table:
@@ -253,12 +253,8 @@ def token_table(stats: pd.DataFrame, N: int) -> Table:
         .reindex(order_models(rows["model"]))
         .fillna(NONE)
     )
-    frame = (
-        frame.rename(columns="d={}".format)
-        .rename_axis(columns=None)
-        .rename(format_name)
-        .rename_axis("model")
-    )
+    frame = frame.rename(columns="d={}".format).rename_axis(columns=None)
+    frame = frame.rename(display_names(frame.index)).rename_axis("model")
     caption = (
         f"Tokens of prompts (P) and outputs (O) at $N = {N}$ by model and $d$: mean, and 90th percentile in "
         "brackets (? where unknown)."
@@ -324,6 +320,7 @@ def _print_rows(
     A fit that failed prints its status and no number, a p-value that is not identified "--".
     """
     rows = []
+    names = display_names(results["model"])
     for row in results.to_dict("records"):
         printed = [row["status"], *[""] * (len(forms) - 1)]
         if row["status"] == "ok":
@@ -340,5 +337,5 @@ def _print_rows(
             except ValueError as error:
                 raise ValueError(f"model {row['model']!r}: {error}") from None
             printed = list(map(str.__add__, numbers, marks))
-        rows.append([format_name(row["model"]), *printed])
+        rows.append([names[row["model"]], *printed])
     return pd.DataFrame(rows, columns=["model", *forms], dtype="str")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from cogniload_repro.formats import format_known, format_name
+from cogniload_repro.formats import display_names, format_known
 from cogniload_repro.models import NAMES
 
 _MODELS_SHOWN = 40
@@ -54,14 +54,13 @@ def _list_models(accuracy: pd.Series, said: Mapping[str, str]) -> str:
         accuracy[accuracy.index.isin(NAMES)],
         [model for model in said if model not in NAMES],
     )
-    lines = [f"  {format_name(model)}: {said[model]}" for model in others[:_MODELS_SHOWN]]
+    names = display_names(accuracy.index)
+    lines = [f"  {names[model]}: {said[model]}" for model in others[:_MODELS_SHOWN]]
     if len(papers) == 1:
-        lines.insert(0, f"  {format_name(papers.index[0])}: {papers.iloc[0]:.1%} correct")
+        lines.insert(0, f"  {papers.index[0]}: {papers.iloc[0]:.1%} correct")
     elif len(papers):
-        worst, best = (
-            f"{papers[name]:.1%} ({format_name(name)})"
-            for name in (papers.idxmin(), papers.idxmax())
-        )
+        worst = f"{papers.min():.1%} ({papers.idxmin()})"
+        best = f"{papers.max():.1%} ({papers.idxmax()})"
         lines.insert(0, f"  the paper's {len(papers)} models: {worst} to {best} correct")
     if len(others) > _MODELS_SHOWN:
         lines.append(f"  and {len(others) - _MODELS_SHOWN:,} more models")
@@ -74,6 +73,7 @@ def print_fits(fits: pd.DataFrame) -> str:
     Coefficients have their standard errors in brackets; those not identified their range in our samples.
     """
     lines = []
+    names = display_names(fits["model"])
     for model, own in fits.groupby("model", sort=False):
         shown = own["status"].iloc[0]
         if shown == "ok":
@@ -83,7 +83,7 @@ def print_fits(fits: pd.DataFrame) -> str:
                 for row in own.itertuples()
             )  # fmt: skip
             shown += f"  AIC {aic:.1f}" if np.isfinite(aic := own["aic"].iloc[0]) else ""
-        lines.append(f"{model}: {shown}")
+        lines.append(f"{names[model]}: {shown}")
     return "\n".join(lines)
 
 
@@ -102,11 +102,9 @@ def print_comparison(compared: pd.DataFrame, formula: str, family: str = "logit"
     lines.append(
         f"dAIC (less paper's) below -2 in {gain} of {len(compared)} models, above 2 in {loss}{medians}\n"
     )
-    columns: dict = {
-        "model": ("model", lambda name: format_name(name)[:29]),
-        "status": ("fit", str),
-        "df": ("df", 0),
-    }
+    names = display_names(compared["model"])
+    columns: dict = {"model": ("model", lambda name: names[name][:29])}
+    columns |= {"status": ("fit", str), "df": ("df", 0)}
     columns |= {
         "loglik": ("logLik", 2),
         "daic": ("dAIC", 2),

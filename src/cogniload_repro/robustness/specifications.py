@@ -81,7 +81,7 @@ def fit_specifications(
             try:
                 fits = fit_tables(own, correct, total, one.formula, one.family)
             except ValueError:  # a spline has too few values
-                numbers = [("not identified", 1, *[np.nan] * 4)] * len(models)
+                numbers = [("too few values for its terms", 1, *[np.nan] * 4)] * len(models)
             else:
                 courses = (
                     _lay_course(fit.spec, own)

@@ -260,8 +260,9 @@ def _clip(verdict: Verdict) -> str:
 
 @cache
 def _code_digest() -> str:
-    """Return a digest of the code that decides."""
+    """Return a digest of the code that decides, and of the marks of reasoning."""
     sources = [Path(str(module.__file__)).read_bytes() for module in (scoring, extraction, endings)]
+    sources.append(endings.MARKS.read_bytes())
     return hashlib.sha256(b"".join(sources)).hexdigest()[:16]
 
 

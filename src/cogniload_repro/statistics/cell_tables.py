@@ -8,7 +8,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from cogniload_repro.files import RECONSTRUCTED
 from cogniload_repro.grid import PAPER_GRID, Cell
-from cogniload_repro.models import BY_LABEL, order_models
+from cogniload_repro.models import order_models, resolve_model
 from cogniload_repro.published import ERRORS, INTERVAL_ALPHA, load_table
 from cogniload_repro.schemas import CELLS, TOKENS, read_frame
 from cogniload_repro.statistics.design import GRID
@@ -30,7 +30,7 @@ def load_cells(
         A build folder (its ``cells.parquet``). Without it the typical reconstruction of the paper's 22 models
         (`load_reconstructions` has all).
     models : collection of str or str, optional
-        Only these, by name or by the short name of figures ("o3"); all by default.
+        Only these, by name or by the short name that is shown ("o3"); all by default.
 
     Returns
     -------
@@ -64,12 +64,8 @@ def load_cells(
         if "provenance" not in cells:
             raise ValueError(f"{path} does not say where its counts come from; {_REMEDY}")
     if models is not None:
-        asked = {
-            BY_LABEL.get(name, name) for name in ([models] if isinstance(models, str) else models)
-        }
-        if unknown := sorted(asked - set(cells["model"])):
-            known = ", ".join(cells["model"].unique())
-            raise ValueError(f"the cells have no model {', '.join(unknown)}; they have: {known}")
+        names = [models] if isinstance(models, str) else models
+        asked = {resolve_model(name, cells["model"]) for name in names}
         cells = cells[cells["model"].isin(asked)].reset_index(drop=True)
     return cells
 

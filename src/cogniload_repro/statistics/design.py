@@ -48,23 +48,42 @@ def grid_means(cells: pd.DataFrame) -> dict[str, float]:
     )
 
 
-def many_points(betas: np.ndarray, means: dict[str, float]) -> dict[str, np.ndarray]:
-    """Return the capacity points of many quadratic fits at once (paper, section 3.1.3), arrays of shape (r,).
+def roots_along_rho(betas: np.ndarray, means: dict[str, float]) -> np.ndarray:
+    """Return the two values of rho at which the fitted accuracy is one half, the smaller first.
 
-    betas (r, 5) are coefficients of 1, d, log10 N, rho, rho^2; other loads are held at their means of d, log10_N and
-    rho. ecl50 is log10 of statements, nt50 the largest root in [0, 1], id50 in units of d; NaN where there is none.
+    betas (r, 5) are coefficients of 1, d, log10 N, rho, rho^2; d and log10 N are held at their
+    means. The roots have shape (r, 2) and may lie outside [0, 1]; NaN where accuracy does not cross
+    one half. Without curvature there is one root, which stands twice.
     """
-    b0, bd, bN, br, br2 = betas.T
-    at_rho = br * means["rho"] + br2 * means["rho"] ** 2
-    constant = b0 + bd * means["d"] + bN * means["log10_N"]
+    intercept, slope_d, slope_N, slope_rho, curvature = betas.T
+    constant = intercept + slope_d * means["d"] + slope_N * means["log10_N"]
+    straight = np.abs(curvature) < 1e-12
     with np.errstate(all="ignore"):
-        root = np.sqrt(br**2 - 4 * br2 * constant)
-        roots = np.array([(-br - root) / (2 * br2), (-br + root) / (2 * br2)])
-        straight = np.abs(br2) < 1e-12
-        roots[:, straight] = (-constant / br)[straight]
-        inside = np.where((roots >= 0) & (roots <= 1), roots, -np.inf).max(axis=0)
-        return {
-            "ecl50": np.where(bN < -NO_SLOPE, -(b0 + bd * means["d"] + at_rho) / bN, np.nan),
-            "nt50": np.where(np.isfinite(inside), inside, np.nan),
-            "id50": np.where(bd < -NO_SLOPE, -(b0 + bN * means["log10_N"] + at_rho) / bd, np.nan),
-        }
+        discriminant = np.sqrt(slope_rho**2 - 4 * curvature * constant)
+        first = (-slope_rho - discriminant) / (2 * curvature)
+        second = (-slope_rho + discriminant) / (2 * curvature)
+        crossing = -constant / slope_rho
+    roots = np.column_stack([first, second])
+    roots[straight] = crossing[straight, None]
+    return np.sort(roots, axis=1)
+
+
+def many_points(betas: np.ndarray, means: dict[str, float]) -> dict[str, np.ndarray]:
+    """Return the capacity points of many quadratic fits at once (section 3.1.3), of shape (r,).
+
+    betas (r, 5) are coefficients of 1, d, log10 N, rho, rho^2; other loads are held at their means
+    of d, log10_N and rho. ecl50 is log10 of statements, nt50 the largest root in [0, 1], id50 in
+    units of d; NaN where there is none.
+    """
+    intercept, slope_d, slope_N, slope_rho, curvature = betas.T
+    at_rho = slope_rho * means["rho"] + curvature * means["rho"] ** 2
+    roots = roots_along_rho(betas, means)
+    inside = np.where((roots >= 0) & (roots <= 1), roots, -np.inf).max(axis=1)
+    with np.errstate(all="ignore"):
+        ecl50 = -(intercept + slope_d * means["d"] + at_rho) / slope_N
+        id50 = -(intercept + slope_N * means["log10_N"] + at_rho) / slope_d
+    return {
+        "ecl50": np.where(slope_N < -NO_SLOPE, ecl50, np.nan),
+        "nt50": np.where(np.isfinite(inside), inside, np.nan),
+        "id50": np.where(slope_d < -NO_SLOPE, id50, np.nan),
+    }

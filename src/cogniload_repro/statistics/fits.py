@@ -37,8 +37,9 @@ def fit(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") ->
         One row per model and term: model, term, coef (log-odds, for the other links on their own scale), se, z, p
         (two-sided Wald test), low and high (Wald interval of level 1 - `published.ALPHA`); then, the same for all terms
         of a model, total (answers), loglik (Bernoulli, of single answers; NaN for quasi-binomial), aic, bic and status:
-        "ok", "separation", "not identified" (the design), "not converged" or "no NAME" for a covariate that is not
-        known (one row with an empty term). Numbers are NaN unless the status is "ok". Last identified, coef_p10,
+        "ok", "separation", "not converged", "no NAME" for a covariate that is not known (one row with an empty term),
+        or why the design has no unique coefficients ("rho takes 2 values, the formula needs 3").
+        Numbers are NaN unless the status is "ok". Last identified, coef_p10,
         coef_p90, p_p10 and p_p90: for reconstructed counts a fit that the printed tables do not identify is made for
         each of 24 samples; coef, se and the criteria are then medians, the last four columns 10 and 90% quantiles, low
         the 10% quantile of the intervals' lower ends, high the 90% quantile of their upper ends, z and p NaN. The
@@ -195,6 +196,7 @@ def compare_fits(
 
 def fit_each(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") -> pd.DataFrame:
     """Fit every model once, or, where the result is not identified, once per reconstruction: one row per term."""
+    regression.check_family(family)
     known = name_covariates(formula)
     one_table = cells.attrs.get("reconstruction")
     models = (

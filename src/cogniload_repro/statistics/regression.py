@@ -36,6 +36,8 @@ SYMBOLS = {
     "d:log10_N": "dN", "d:rho": "drho", "log10_N:rho": "Nrho", "d:log10_N:rho": "dNrho",
 }  # fmt: skip
 
+#: Covariates that are computed from a level, and this one.
+_LEVELS = {"log10_N": "N", "rho": "ratio_pct"}
 _LINKS = {
     "logit": links.Logit,
     "probit": links.Probit,
@@ -119,7 +121,7 @@ def glm(
     Raises
     ------
     ValueError
-        As for `fits.fit`, or if there is no finite fit (separation, or a design that the cells do not identify).
+        As for `fits.fit`, or if there is no finite fit (separation, or fewer levels than terms).
 
     Examples
     --------
@@ -161,6 +163,7 @@ def fit_tables(
     cells: pd.DataFrame, correct: np.ndarray, total: np.ndarray, formula: str, family: str = "logit"
 ) -> tuple[Fit, ...]:
     """Fit one regression to many tables of counts (tables, rows) of the same cells, all with answers, at once."""
+    check_family(family)
     if (key := _name_fit(cells, formula, family, total, correct)) in _FITS:
         return _FITS[key]
     design, spec, unknown = _lay_design(cells, formula)
@@ -207,8 +210,8 @@ def _fit_one(cells: pd.DataFrame, formula: str, family: str, *, named: bool = Fa
             off = _off_maximum(results)
         if not off < 1e-12:
             return design, spec, k, n, "not converged", None
-        if family == QUASI and not results.df_resid:  # nothing left to estimate the scatter from
-            return design, spec, k, n, "not identified", None
+        if family == QUASI and not results.df_resid:
+            return design, spec, k, n, "no degree of freedom left for the scatter", None
         if (
             family == QUASI
         ):  # scale="X2" would leave out the numbers of answers; never narrower than binomial
@@ -225,12 +228,53 @@ def _off_maximum(results: GLMResultsWrapper) -> float:
 def _lay_design(
     cells: pd.DataFrame, formula: str
 ) -> tuple[pd.DataFrame, "formulaic.ModelSpec | None", str]:
-    """Return a formula's columns, how they are built, and a status if a covariate is not known in every row."""
-    if unknown := [
+    """Return a formula's columns, how they are built, and why they can have no fit, or ""."""
+    unknown = [
         name for name in name_covariates(formula) if name in cells and cells[name].isna().any()
-    ]:
+    ]
+    if unknown:
         return pd.DataFrame({"": np.zeros(len(cells))}), None, f"no {unknown[0]}"
-    return *build_design(cells, formula), ""
+    design, spec = build_design(cells, formula)
+    return design, spec, _describe_deficiency(design, spec, cells)
+
+
+def find_deficiency(cells: pd.DataFrame, formula: str) -> str:
+    """Return why a formula cannot be fitted to some cells whatever the answers, or "".
+
+    >>> import cogniload_repro as cl
+    >>> cells = cl.load_cells(models="QwQ-32B")
+    >>> find_deficiency(cells[cells["ratio_pct"] < 20], QUADRATIC)
+    'rho takes 2 values, the formula needs 3'
+    """
+    return _lay_design(cells, formula)[2]
+
+
+def _describe_deficiency(
+    design: pd.DataFrame,
+    spec: formulaic.ModelSpec,
+    cells: pd.DataFrame,
+) -> str:
+    """Return why the coefficients of a design are not unique; "" if they are.
+
+    Most often a covariate takes fewer values than its own terms have coefficients. Needles are
+    whole, so that one ratio is .05 or .06: such differences alone are no values of rho.
+    """
+    if design.empty:
+        return "no answers"
+    for name in (name for name in COVARIATES if name in spec.required_variables):
+        others = {*COVARIATES, *FACTORS} - {name}
+        terms = [term for term, used in spec.term_variables.items() if not others & {*used}]
+        needed = sum(len(spec.term_indices[term]) for term in terms)
+        level = _LEVELS.get(name, name)
+        values = cells[level if level in cells else name].nunique()
+        if values < needed:
+            counted = f"{values} value{'s' * (values != 1)}"
+            return f"{name.removeprefix('log10_')} takes {counted}, the formula needs {needed}"
+    x = design.to_numpy()
+    rank = np.linalg.matrix_rank(x)
+    if rank < x.shape[1]:
+        return f"the cells determine {rank} of its {x.shape[1]} coefficients"
+    return ""
 
 
 def _describe(
@@ -280,9 +324,8 @@ def _find_obstacle(design: bytes, pattern: bytes) -> str:
     Separation is decided by a linear programme: a direction b with x'b >= 0 wherever all answers are right,
     <= 0 wherever all are wrong and 0 elsewhere, other than b = 0, would raise the likelihood for ever.
     """
-    sure, x = np.frombuffer(pattern), np.frombuffer(design)
-    if not len(sure) or np.linalg.matrix_rank(x := x.reshape(len(sure), -1)) < x.shape[1]:
-        return "not identified"
+    sure = np.frombuffer(pattern)
+    x = np.frombuffer(design).reshape(len(sure), -1)
     x = x / np.abs(x).max(axis=0)
     one_sided, mixed = x[sure != 0] * sure[sure != 0, None], x[sure == 0]
     if len(mixed) and np.linalg.matrix_rank(mixed) == x.shape[1]:  # no such direction

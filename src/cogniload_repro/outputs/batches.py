@@ -1,0 +1,132 @@
+"""Lines of a batch's results: OpenAI's (chat, completions, Responses), Anthropic's, Gemini's."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from cogniload_repro.outputs.messages import FAILED, UNKNOWN_SHAPE, Row, read_choice, read_choices
+from cogniload_repro.outputs.records import at, first, listed
+
+_HUMP = re.compile(r"(?<=[a-z])[A-Z]")
+# what an error says where the provider's filter has blocked the prompt or the answer
+_BLOCKED = re.compile(r"content[ _](filter|polic)|invalid_prompt|block_reason", re.IGNORECASE)
+# tokens of a prompt that Anthropic's servers and Inspect count apart
+_CACHED = (
+    *("cache_read_input_tokens", "cache_creation_input_tokens"),
+    *("input_tokens_cache_read", "input_tokens_cache_write"),
+)
+
+
+def is_batch_line(record: Mapping) -> bool:
+    """Return whether a record is a line of a batch's results: it has a custom_id or a key."""
+    if "custom_id" in record:
+        return not record.keys().isdisjoint(("response", "error", "result"))
+    response = record.get("response")
+    if at(response, "candidates") is not None:
+        return True
+    has_key = "key" in record or at(record, "metadata", "key") is not None
+    return has_key and "name" not in record and ("error" in record or isinstance(response, dict))
+
+
+def read_batch_line(record: Mapping) -> list[Row]:
+    """Read a line of results; what the provider has blocked, prompt or answer, is a refusal."""
+    line = _to_snake_case(record)
+    response = line.get("response")
+    body = at(line, "result", "message") if response is None else response
+    if isinstance(body, dict) and "body" in body:  # OpenAI's has the status beside it
+        body = body["body"]
+    # the model that was asked may stand before the puzzle's name
+    key = first(line, "custom_id", "key") or at(line, "metadata", "key")
+    model, slash, name = str(key or "").rpartition("/")
+    version = first(body, "model", "model_version")
+    fields = {
+        "name": name or None,
+        "model": model if slash else version,
+        "version": version,
+        "date": first(body, "created", "created_at", "create_time"),
+        "max_tokens": at(body, "max_output_tokens"),
+        **read_tokens(first(body, "usage", "usage_metadata")),
+    }
+    error = line.get("error") or at(body, "error")
+    is_done = at(response, "status_code") in (None, 200)
+    is_done = is_done and at(line, "result", "type") in (None, "succeeded")
+    choices = _find_choices(body) if is_done and not error else []
+    if choices:
+        return read_choices(fields, choices)
+    detail = json.dumps(error or line.get("result") or response)
+    if _BLOCKED.search(detail):
+        return read_choices(fields, [({"content": None}, "refusal")])
+    is_empty = choices is not None or not body
+    return [(fields, (FAILED if is_empty else UNKNOWN_SHAPE, detail[:200]))]
+
+
+def _find_choices(body: object) -> list[tuple[object, object]] | None:
+    """Return messages and words for why they stopped; None if no provider's place for them is there."""
+    output = at(body, "output")
+    if isinstance(output, list):
+        parts = [part for item in output for part in _read_item(item)]
+        reason = at(body, "incomplete_details", "reason") or at(body, "status")
+        return [({"content": parts}, reason)]
+    if at(body, "content") is not None:
+        return [({"content": at(body, "content")}, at(body, "stop_reason"))]
+    choices = at(body, "choices")
+    if isinstance(choices, list):
+        return [read_choice(choice) for choice in choices]
+    candidates = at(body, "candidates")
+    if isinstance(candidates, list):
+        return [_read_candidate(candidate) for candidate in candidates]
+    return None
+
+
+def _read_item(item: object) -> list:
+    """Return the parts of an item of OpenAI's Responses."""
+    kind = at(item, "type")
+    if kind not in ("message", "reasoning"):
+        return [item]
+    parts = listed(at(item, "summary")) + listed(at(item, "content"))
+    if kind == "message":
+        return parts
+    return [{**part, "thought": True} for part in parts if isinstance(part, dict)]
+
+
+def _read_candidate(candidate: object) -> tuple[object, object]:
+    """Return a candidate of Gemini's, which leaves out what is empty, as a message."""
+    content = at(candidate, "content")
+    parts = content.get("parts") if isinstance(content, dict) else content
+    message = {**candidate, "content": parts} if isinstance(candidate, dict) else None
+    return message, at(candidate, "finish_reason")
+
+
+def read_tokens(usage: object) -> dict[str, object]:
+    """Return the tokens of prompt and response, under whatever names a server counts them."""
+    prompt = first(usage, "prompt_tokens", "prompt_token_count")
+    if prompt is None:
+        prompt = _add_up(usage, "input_tokens", *_CACHED)
+    response = first(usage, "completion_tokens", "output_tokens")
+    if response is None:
+        response = _add_up(usage, "candidates_token_count", "thoughts_token_count")
+    return {"prompt_tokens": prompt, "response_tokens": response}
+
+
+def _add_up(usage: object, *names: str) -> object:
+    """Return the sum of those counts that are there; the first one if it is no number."""
+    counts = [at(usage, name) for name in names]
+    stated = [count for count in counts if count is not None]
+    if not all(type(count) is int for count in stated[:1]):
+        return stated[0]
+    whole = [count for count in stated if type(count) is int]
+    return sum(whole) if whole else None
+
+
+def _to_snake_case(value: Any) -> Any:
+    """Return a JSON value with its keys in snake case; Google's programs write them in either."""
+    if isinstance(value, list):
+        return [_to_snake_case(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    snake_case = {}
+    for key, item in value.items():
+        name = _HUMP.sub(lambda hump: f"_{hump[0].lower()}", key)
+        snake_case[name] = _to_snake_case(item)
+    return snake_case

@@ -1,0 +1,55 @@
+"""Samples of lm-evaluation-harness, as its option ``--log_samples`` writes them."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from cogniload_repro.outputs.messages import Row, read_choices
+from cogniload_repro.outputs.records import at, listed, read_json
+from cogniload_repro.puzzles.catalog import parse_name
+
+# files of one run of the harness end in the same date
+_SAMPLES = re.compile(r"samples_.+_(\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl(?:\.gz)?")
+
+
+def is_sample(record: Mapping) -> bool:
+    """Return whether a record is a sample of the harness."""
+    return "doc" in record and "resps" in record
+
+
+def read_sample(sample: Mapping) -> list[Row]:
+    """Read the raw responses of a sample, not what filters made of them; stops are not logged."""
+    doc = sample["doc"] if isinstance(sample["doc"], dict) else {}
+    fields = {
+        "name": find_name(doc.values()),
+        "perturbation": doc.get("perturbation"),
+        "max_tokens": at(sample, "arguments", "gen_args_0", "arg_1", "max_gen_toks"),
+    }
+    texts = []
+    for repeat in listed(sample["resps"]):
+        texts += repeat if isinstance(repeat, list) else [repeat]
+    return read_choices(fields, [({"content": text}, None) for text in texts] or [(None, None)])
+
+
+def identify_response(sample: Mapping) -> str:
+    """Return what a sample has in common with its repetitions for other filters."""
+    about = [sample.get(key) for key in ("doc_id", "doc", "resps")]
+    return hashlib.sha256(json.dumps(about).encode()).hexdigest()
+
+
+def find_name(texts: Iterable) -> str | None:
+    """Return the first text that is a puzzle's name."""
+    names = [text.removesuffix(".txt") for text in texts if isinstance(text, str)]
+    return next(filter(parse_name, names), None)
+
+
+def find_model(samples: Path) -> str | None:
+    """Return the model that the results of the same run, beside the samples, name."""
+    run = _SAMPLES.fullmatch(samples.name)
+    for results in samples.parent.glob(f"*_{run[1]}.json") if run else ():
+        name = read_json(0, results.read_bytes()).fields.get("model_name")
+        if isinstance(name, str) and name:
+            return Path(name).name if Path(name).is_absolute() else name
+    return None

@@ -1,0 +1,207 @@
+"""Logs of Inspect, ``.eval`` archives or ``.json``: their samples, and what the header says."""
+
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO
+
+import pyarrow as pa
+
+from cogniload_repro.outputs.batches import read_tokens
+from cogniload_repro.outputs.harness import find_name
+from cogniload_repro.outputs.messages import FAILED, Row, read_choice, read_choices
+from cogniload_repro.outputs.records import (
+    ROW_BYTES,
+    UNREADABLE,
+    WRONG_TYPE,
+    Entry,
+    Refusal,
+    at,
+    check_size,
+    listed,
+    read_json,
+)
+
+ANOTHER_MODEL = "another model"
+INVALIDATED = "invalidated sample"
+#: A log that lacks samples is refused beside those that it has, which are read.
+UNFINISHED_LOG = "unfinished log"
+NO_SAMPLES = "log without samples"
+#: An unfinished log whose task was finished in another one; it does not count as rejected.
+CONTINUED = "continued log"
+#: Errors of an archive that is damaged, or of no kind that is read.
+DAMAGE = (
+    OSError,
+    EOFError,
+    ValueError,
+    RuntimeError,
+    zlib.error,
+    zipfile.BadZipFile,
+    pa.ArrowException,
+)
+
+_CONVERT = "`inspect log convert --to eval --output-dir FOLDER FILE`"
+_ZSTANDARD = 93  # the compression of a zip's member, which Python before 3.14 does not know
+_LOCAL_HEADER = struct.Struct("<26xHH")  # of a zip's member: lengths of its name and its extras
+# how a log begins that is one JSON file
+_JSON_LOG = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')
+#: Longest log that is one JSON file, in bytes.
+JSON_BYTES = 1 << 30
+
+
+def is_json_log(path: Path) -> bool:
+    """Return whether a file begins as a log of Inspect that is one JSON file."""
+    try:
+        with path.open("rb") as file:
+            return _JSON_LOG.match(file.read(200)) is not None
+    except OSError:
+        return False
+
+
+def read_log(path: Path, finished: Mapping[str, str] = {}) -> Iterator[Entry]:
+    """Yield the samples of a log as rows, one in memory at a time, and then what it lacks.
+
+    `finished` names the finished logs of tasks; an unfinished log of the same task lacks nothing.
+    """
+    records = _read_records(path)
+    header = next(records).fields
+    if "eval" not in header:
+        raise ValueError("not a log of Inspect: nothing in it says what was evaluated")
+    settings = _read_settings(header)
+    count = 0
+    for record in records:
+        count += 1
+        if record.refusal:
+            yield record
+            continue
+        for fields, refusal in read_sample(record.fields, settings):
+            yield Entry(record.row, fields, refusal)
+    is_done = header.get("status") == "success"
+    log = finished.get(str(at(header, "eval", "task_id")))
+    if log and not is_done:
+        yield Entry(0, {}, (CONTINUED, f"it was continued in {log}, which is read too"))
+    elif not count:
+        detail = "it was run with --no-log-samples, or ended before the first answer"
+        yield Entry(0, {}, (NO_SAMPLES, detail))
+    elif not is_done:
+        remedy = "continue it with `inspect eval-retry`, or accept rejected rows to use these"
+        yield Entry(0, {}, (UNFINISHED_LOG, f"{count:,} samples are in it; {remedy}"))
+
+
+def find_finished(labels: Mapping[Path, str]) -> dict[str, str]:
+    """Return the labels of finished logs by the task, which a log and its retry have in common."""
+    finished = {}
+    for path, label in labels.items():
+        try:
+            header = next(_read_records(path)).fields
+        except DAMAGE:
+            continue  # reported when its samples are read
+        task = at(header, "eval", "task_id")
+        if task and header.get("status") == "success":
+            finished[str(task)] = label
+    return finished
+
+
+def read_sample(sample: Mapping, settings: Mapping[str, object]) -> list[Row]:
+    """Read a sample: what the model was thinking and what it answered, or why it cannot be used."""
+    output = sample.get("output")
+    metadata = sample["metadata"] if isinstance(sample.get("metadata"), dict) else {}
+    fields = {
+        **settings,
+        "name": find_name([sample.get("id"), *metadata.values()]),
+        "version": at(output, "model"),
+        "perturbation": metadata.get("perturbation"),
+        "uuid": sample.get("uuid"),
+        **read_tokens(at(output, "usage")),
+    }
+    if metadata.get("max_tokens") is not None:  # a solver may limit each request by itself
+        fields["max_tokens"] = metadata["max_tokens"]
+    choices = [read_choice(choice) for choice in listed(at(output, "choices"))]
+    if refusal := _refuse_sample(sample, settings["model"]):
+        return [(fields, refusal)]
+    if limit := at(sample, "limit", "type"):  # Inspect ended it, whatever the model said last
+        choices = [(message, f"{limit}_limit") for message, _ in choices]
+    return read_choices(fields, choices)
+
+
+def _refuse_sample(sample: Mapping, model: object) -> Refusal | None:
+    """Return why a sample has no answer of this model that counts."""
+    if invalidation := sample.get("invalidation"):
+        author = at(invalidation, "author") or "nobody named"
+        return INVALIDATED, f"by {author}: {at(invalidation, 'reason') or 'no reason given'}"
+    if sample.get("error") or not listed(at(sample, "output", "choices")):
+        return FAILED, str(at(sample, "error", "message") or "there is no output")[:200]
+    for fallback in [at(sample, "output", "fallback"), *listed(sample.get("model_fallbacks"))]:
+        if other := at(fallback, "fallback_model"):
+            return ANOTHER_MODEL, f"{other} answered in place of {model}"
+    return None
+
+
+def _read_settings(header: Mapping) -> dict[str, object]:
+    """Return a log's model and how it was asked; the plan goes before the model's settings."""
+    model = str(at(header, "eval", "model"))
+    asked = {"model": model, "provider": model.partition("/")[0]}
+    for key in ("temperature", "top_p", "max_tokens", "reasoning_effort", "reasoning_tokens"):
+        planned = at(header, "plan", "config", key)
+        by_model = at(header, "eval", "model_generate_config", key)
+        asked[key] = by_model if planned is None else planned
+    budget = asked.pop("reasoning_tokens")
+    effort = asked.pop("reasoning_effort") or at(header, "eval", "metadata", "effort") or budget
+    return asked | {"effort": effort, "date": at(header, "eval", "created")}
+
+
+def _read_records(path: Path) -> Iterator[Entry]:
+    """Yield the header of a log as row 0, then its samples."""
+    if path.suffix == ".eval":
+        yield from _read_archive(path)
+        return
+    if path.stat().st_size > JSON_BYTES:
+        raise ValueError(f"it has more than {JSON_BYTES:,} bytes; convert it: {_CONVERT}")
+    log = read_json(0, path.read_bytes())
+    if log.refusal:
+        raise ValueError(log.refusal[1])
+    yield log
+    for row, sample in enumerate(listed(log.fields.get("samples")), start=1):
+        is_sample = isinstance(sample, dict)
+        yield (
+            Entry(row, sample)
+            if is_sample
+            else Entry(row, {}, (WRONG_TYPE, "it is no JSON object"))
+        )
+
+
+def _read_archive(path: Path) -> Iterator[Entry]:
+    with path.open("rb") as file, zipfile.ZipFile(file) as archive:
+        # a resumed run has samples of both attempts under one name; the last one counts
+        members = {info.filename: info for info in archive.infolist()}
+        check_size(path.name, sum(info.file_size for info in members.values()))
+        header = members.get("header.json") or members.get("_journal/start.json")
+        yield read_json(0, _read_member(file, archive, header)) if header else Entry(0, {})
+        samples = [
+            info for name, info in members.items() if re.fullmatch(r"samples/.*\.json", name)
+        ]
+        for row, info in enumerate(samples, start=1):
+            try:
+                yield read_json(row, _read_member(file, archive, info))
+            except DAMAGE as error:
+                yield Entry(row, {}, (UNREADABLE, f"{info.filename}: {error}"))
+
+
+def _read_member(file: IO[bytes], archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    """Return the content of a member, at most as long as a row may be."""
+    if max(info.file_size, info.compress_size) > ROW_BYTES:
+        raise ValueError(f"{info.file_size:,} bytes are more than a sample has")
+    if info.compress_type != _ZSTANDARD:
+        return archive.read(info)
+    file.seek(info.header_offset)
+    lengths = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
+    file.seek(sum(lengths), 1)
+    compressed = pa.BufferReader(file.read(info.compress_size))
+    with pa.input_stream(compressed, compression="zstd") as stream:
+        content = stream.read(info.file_size + 1)
+    if len(content) != info.file_size or zlib.crc32(content) != info.CRC:
+        raise ValueError("the content does not have its check sum")
+    return content

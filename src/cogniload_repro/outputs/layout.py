@@ -1,0 +1,168 @@
+"""The files of a source by what they are: tables, logs, answers, puzzles, and files not read.
+
+The authors' layout has answers ``N_d_needles_puzzleId_gold.*`` in one folder per model, puzzle
+texts ``exp/**/NAME.txt`` and metadata ``meta/**/NAME_state.json``. A table named ``puzzles.*``
+holds puzzles.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from typing import NamedTuple
+
+from cogniload_repro.outputs.inspect_logs import is_json_log
+from cogniload_repro.outputs.records import UNREADABLE, Refusal
+from cogniload_repro.puzzles.catalog import parse_name
+from cogniload_repro.puzzles.readers import STATE, name_state
+
+#: Why a file is not read; it does not count as a rejected row.
+NOT_READ = "not read"
+#: Endings of archives, which are read as a source and not within one.
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
+#: Endings of tables.
+TABLES = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".parquet")
+_EXPECTED = (
+    "expected are .jsonl, .csv, .parquet (.jsonl and .csv also as .gz), logs of Inspect (.eval),"
+    " or answers N_d_needles_puzzleId_gold.* in one folder per model"
+)
+# what to do about other endings
+_REMEDIES = {
+    ".ndjson": "rename it to .jsonl",
+    ".ndjson.gz": "rename it to .jsonl.gz",
+    ".tsv": "save it with commas between columns as .csv",
+    ".tsv.gz": "save it with commas between columns as .csv",
+    ".json": "write one JSON object per line as .jsonl",
+    ".xlsx": "save it as .csv (UTF-8)",
+    ".xls": "save it as .csv (UTF-8)",
+    ".parq": "rename it to .parquet",
+    ".pq": "rename it to .parquet",
+    ".zst": "decompress it",
+    ".xz": "decompress it",
+    ".bz2": "decompress it",
+} | dict.fromkeys(ARCHIVES, "give this archive as a source, or unpack it")
+# what lies beside tables and says how they were made: results of a harness, requests of a batch
+_BESIDE = re.compile(r"results_\d{4}-\d\d-\d\dT.*\.json|requests.*\.jsonl")
+_NOISE = re.compile(r"\.DS_Store|\._.*|\.git.*")
+_HIDDEN: Refusal = (NOT_READ, "it is hidden, as its name begins with a full stop")
+_LINK: Refusal = (NOT_READ, "it is a link to a folder; give that folder as a source")
+
+
+class LocalSource(NamedTuple):
+    """A source on this machine: file or folder, and its name in tables."""
+
+    path: Path
+    label: str
+
+
+@dataclass
+class Layout:
+    """The files of a source, sorted by path, by what they are.
+
+    Texts and states are by puzzle name; answers stand with their model, None if they are in no
+    folder; ``lost`` files are not read.
+    """
+
+    source: LocalSource
+    tables: list[Path] = field(default_factory=list)
+    puzzle_tables: list[Path] = field(default_factory=list)
+    texts: dict[str, Path] = field(default_factory=dict)
+    states: dict[str, Path] = field(default_factory=dict)
+    answers: list[tuple[str | None, Path]] = field(default_factory=list)
+    lost: list[tuple[Path, Refusal]] = field(default_factory=list)
+
+    def parts(self, path: Path) -> tuple[str, ...]:
+        """Return the folders below the source's own, and the name of a file."""
+        root = self.source.path
+        return path.relative_to(root.parent if root.is_file() else root).parts
+
+    def label(self, path: Path) -> str:
+        """Return a file's name in reports; bytes that are no text are spelt out."""
+        return "/".join(self.parts(path)).encode("utf-8", "backslashreplace").decode()
+
+
+def find_files(source: str | Path | LocalSource) -> Layout:
+    """Sort the files of a source; ValueError if it does not exist or nothing in it is read."""
+    if not isinstance(source, LocalSource):
+        source = LocalSource(Path(source), Path(source).name)
+    root = source.path
+    if root.resolve() == Path(root.resolve().anchor):
+        raise ValueError(f"{root} is the root of the file system; name the folder of the outputs")
+    if not root.exists():
+        raise ValueError(f"{root} does not exist")
+    if not (root.is_file() or root.is_dir()):
+        raise ValueError(f"{root} is neither a file nor a folder")
+    layout = Layout(source)
+    paths = [root] if root.is_file() else _walk(root, layout.lost)
+    for path in sorted(paths, key=layout.parts):
+        _sort_in(layout, path)
+    reasons = {reason for _, (reason, _) in layout.lost}
+    if not layout.tables and not layout.answers and UNREADABLE not in reasons:
+        reason = f"; {_EXPECTED}"
+        if layout.puzzle_tables:
+            reason = ", but puzzles alone"
+        elif layout.lost:
+            path, (_, detail) = layout.lost[0]
+            reason = f"; {layout.label(path)!r}: {detail}"
+        raise ValueError(f"{source.label or root} holds no outputs{reason}")
+    return layout
+
+
+def _walk(root: Path, lost: list[tuple[Path, Refusal]]) -> Iterator[Path]:
+    """Yield the files below a folder, and list links and folders that are not walked into."""
+
+    def refuse(error: OSError) -> None:
+        detail = f"the folder cannot be read: {error.strerror}"
+        lost.append((Path(error.filename), (UNREADABLE, detail)))
+
+    for folder, folders, names in os.walk(root, onerror=refuse):
+        folders[:] = sorted(name for name in folders if not _NOISE.fullmatch(name))
+        places = [Path(folder, name) for name in folders]
+        lost.extend((place, _LINK) for place in places if place.is_symlink())
+        for name in names:
+            if not _NOISE.fullmatch(name):
+                yield Path(folder, name)
+
+
+def answer_name(path: PurePath) -> str:
+    """Return the puzzle that an answer file is about: its name up to the first full stop."""
+    return path.name.partition(".")[0]
+
+
+def _sort_in(layout: Layout, path: Path) -> None:
+    *folders, name = layout.parts(path)
+    is_hidden = any(part.startswith(".") for part in (*folders, name))
+    if path.exists() and not path.is_file():
+        layout.lost.append((path, (UNREADABLE, "it is neither a file nor a folder")))
+    elif "exp" in folders and path.suffix == ".txt":
+        layout.texts[path.stem] = path
+    elif "meta" in folders and name.endswith(STATE):
+        layout.states[name_state(path)] = path
+    elif parse_name(answer_name(path)):
+        layout.answers.append((folders[-1] if folders else None, path))
+    elif not path.exists():
+        layout.lost.append((path, (UNREADABLE, "it is a link that leads nowhere")))
+    elif is_hidden:
+        layout.lost.append((path, _HIDDEN))
+    elif _BESIDE.fullmatch(name):
+        return
+    elif name.startswith("puzzles.") and name.endswith(TABLES):
+        layout.puzzle_tables.append(path)
+    elif name.endswith((*TABLES, ".eval")) or (name.endswith(".json") and is_json_log(path)):
+        layout.tables.append(path)
+    else:
+        layout.lost.append((path, (NOT_READ, _explain_ending(name))))
+
+
+def _explain_ending(name: str) -> str:
+    """Return why a file of this name is not read, and what to do about it."""
+    lowered = name.lower()
+    if lowered != name and lowered.endswith((*TABLES, ".eval")):
+        return f"its ending is in capitals; rename it to {lowered}"
+    for ending, remedy in _REMEDIES.items():
+        if lowered.endswith(ending):
+            return f"files that end in {ending} are not read; {remedy}"
+    ending = PurePath(name).suffix
+    kind = f"files that end in {ending}" if ending else "files without an ending"
+    return f"{kind} are not read; {_EXPECTED}"

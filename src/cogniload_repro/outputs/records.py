@@ -1,0 +1,180 @@
+"""Records of files that anybody may have written, one by one in bounded memory."""
+
+import gzip
+import io
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+#: Reasons why a record, or with row 0 a whole file, is refused.
+WRONG_TYPE = "wrong type"
+NOT_UTF8 = "not UTF-8"
+MALFORMED = "malformed row"
+UNREADABLE = "unreadable file"
+MISSING_FIELD = "missing field"
+
+#: Why a record is refused: a reason of a short list, and what exactly is wrong.
+Refusal = tuple[str, str]
+
+#: Environment variable with the gigabytes that a compressed source may unpack to, and its default.
+LIMIT_VARIABLE = "COGNILOAD_MAX_UNPACKED_GB"
+LIMIT_GB = 50.0
+#: Longest row, text or sample in bytes; as JSON it may take 30 times as much memory.
+ROW_BYTES = 1 << 24
+_TOO_LONG: Refusal = (MALFORMED, f"longer than {ROW_BYTES:,} bytes")
+
+# how files of other kinds begin
+_KINDS = {
+    b"\x1f\x8b": "it is compressed by gzip; add .gz to its name",
+    b"PK\x03\x04": "it is a zip archive or a workbook of a spreadsheet; save it as CSV or JSONL",
+    b"PAR1": "it is Parquet; let its name end in .parquet",
+    b"\xff\xfe": "it is UTF-16; save it as UTF-8",
+    b"\xfe\xff": "it is UTF-16; save it as UTF-8",
+    b"\x28\xb5\x2f\xfd": "it is compressed by Zstandard; decompress it",
+    b"\xfd7zXZ": "it is compressed by xz; decompress it",
+    b"BZh": "it is compressed by bzip2; decompress it",
+}
+_SPREAD_JSON = re.compile(rb"\s*(\[\s*[\[{\n]|\{\s*\n)")
+
+
+class Entry(NamedTuple):
+    """A record of a file: its row (from 1; 0 is the file as a whole), its fields, why it is refused."""
+
+    row: int
+    fields: dict
+    refusal: Refusal | None = None
+
+
+def read_text(path: Path) -> str | Refusal:
+    """Return the text of a file, with Unix line ends and without a byte order mark."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(ROW_BYTES + 1)
+    except OSError as error:
+        return UNREADABLE, str(error)
+    if len(content) > ROW_BYTES:
+        return _TOO_LONG
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        return NOT_UTF8, explain_bytes(content) or f"byte {error.start}: {error.reason}"
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_json_lines(path: Path) -> Iterator[Entry]:
+    """Yield the records of a file with one JSON object per line; blank lines count as rows."""
+    for row, line in enumerate(read_lines(path), start=1):
+        if isinstance(line, tuple):
+            yield Entry(row, {}, line)
+        elif line.strip():
+            yield read_json(row, line)
+
+
+def read_lines(path: Path) -> Iterator[bytes | Refusal]:
+    """Yield the lines of a file, compressed or not; ValueError if it is of another kind.
+
+    A line that is too long is refused, and passed over in bounded memory.
+    """
+    with open_stream(path) as file:
+        if kind := explain_bytes(file.peek(1)):
+            raise ValueError(kind)
+        number = 0
+        while line := file.readline(ROW_BYTES):
+            if path.suffix == ".gz" and number % 1024 == 0:
+                check_size(path.name, file.tell())
+            number += 1
+            if len(line) < ROW_BYTES or line.endswith(b"\n"):
+                yield line
+                continue
+            while line and not line.endswith(b"\n"):
+                line = file.readline(1 << 20)
+            yield _TOO_LONG
+
+
+def explain_bytes(head: bytes) -> str | None:
+    """Return why the first bytes of a file are no lines of UTF-8, None if they may be."""
+    for start, explanation in _KINDS.items():
+        if head.startswith(start):
+            return explanation
+    if b"\0" in head[:4]:
+        return "it is UTF-16 or UTF-32; save it as UTF-8"
+    if b"\r" in head.rstrip() and b"\n" not in head:
+        return "its lines end as on an old Mac (CR); save it with line ends of Unix or Windows"
+    if _SPREAD_JSON.match(head):
+        return "it is an array, or an object over several lines; write one JSON object per line"
+    return None
+
+
+def read_json(row: int, content: bytes) -> Entry:
+    """Return the record that JSON holds, or the entry of JSON that holds none."""
+    try:
+        value = parse_json(content)
+    except UnicodeDecodeError as error:
+        return Entry(row, {}, (NOT_UTF8, f"byte {error.start}: {error.reason}"))
+    except (ValueError, RecursionError) as error:
+        return Entry(row, {}, (MALFORMED, f"not JSON: {error}"))
+    if isinstance(value, dict):
+        return Entry(row, value)
+    return Entry(row, {}, (WRONG_TYPE, "it is no JSON object"))
+
+
+def parse_json(content: bytes) -> object:
+    """Return a JSON value, NaN as a missing one; ValueError if a key comes twice in an object."""
+    text = content.decode("utf-8-sig")
+    return json.loads(text, object_pairs_hook=_build_object, parse_constant=_parse_constant)
+
+
+def _build_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {repeated[:100]!r} comes twice")
+    return fields
+
+
+def _parse_constant(word: str) -> float | None:
+    return None if word == "NaN" else float(word)
+
+
+def check_size(name: str, size: float) -> None:
+    """Raise ValueError if a source takes more bytes, unpacked, than the environment allows."""
+    word = os.environ.get(LIMIT_VARIABLE) or str(LIMIT_GB)
+    try:
+        limit = float(word)
+    except ValueError:
+        limit = 0
+    if not 0 < limit < float("inf"):
+        raise ValueError(f"{LIMIT_VARIABLE} is {word!r}, not a positive number of gigabytes")
+    if size > limit * 1e9:
+        raise ValueError(
+            f"{name} has more than {word} GB; if that is right, set {LIMIT_VARIABLE} to more"
+        )
+
+
+def open_stream(path: Path) -> io.BufferedReader:
+    """Open a file for reading, decompressed where it ends in ``.gz`` or ``.tgz``."""
+    if path.suffix in (".gz", ".tgz"):
+        return cast(io.BufferedReader, gzip.open(path))
+    return path.open("rb")
+
+
+def at(value: object, *keys: str) -> Any:
+    """Return what stands below these keys of nested objects, None if one of them is not there."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def first(fields: object, *keys: str) -> Any:
+    """Return the value of the first of these keys that has one."""
+    values = [at(fields, key) for key in keys]
+    return next((value for value in values if value is not None), None)
+
+
+def listed(value: object) -> list:
+    """Return a list as it is, and an empty one for everything else."""
+    return value if isinstance(value, list) else []

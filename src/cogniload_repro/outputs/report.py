@@ -1,0 +1,97 @@
+"""What an import has found: responses by model, rejected rows with their reasons, remarks."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cogniload_repro.files import for_spreadsheet, write_whole
+from cogniload_repro.outputs.inspect_logs import CONTINUED
+from cogniload_repro.outputs.layout import NOT_READ
+from cogniload_repro.outputs.records import UNREADABLE
+from cogniload_repro.schemas import REJECTED
+from cogniload_repro.storage import write_table
+
+#: A failed request of which the source holds an answer elsewhere.
+ANSWERED = "answered elsewhere"
+# reasons that are listed and do not count as rejected rows
+_LISTED = (NOT_READ, CONTINUED, ANSWERED)
+
+
+class Rejected(NamedTuple):
+    """A row that cannot be used, 0 for a whole file; the model only if its puzzle is the fault."""
+
+    file: str
+    row: int
+    reason: str
+    detail: str
+    model: str | None = None
+
+
+class Report(NamedTuple):
+    """What an import has found; ``settings`` count responses by model, setting and value.
+
+    ``origin`` says which edition drew the puzzles, ``remarks`` count what a reader should know.
+    """
+
+    responses: Mapping[str, int]
+    rejected: list[Rejected]
+    origin: str = ""
+    settings: Mapping[str, Mapping[str, Mapping[str, int]]] = {}
+    remarks: Mapping[str, int] = {}
+
+    @property
+    def unusable(self) -> int:
+        """Number of rejected rows, without what is only listed."""
+        return sum(row.reason not in _LISTED for row in self.rejected)
+
+    def summary(self) -> str:
+        """Return the report in a few lines, with an example of each reason."""
+        counts = f"responses: {sum(self.responses.values()):,}, models: {len(self.responses):,}"
+        lines = [f"{counts}, rejected rows: {self.unusable:,}"]
+        if self.origin:
+            lines.append(self.origin)
+        examples = {row.reason: row for row in reversed(self.rejected)}
+        for reason, count in sorted(Counter(row.reason for row in self.rejected).items()):
+            row = examples[reason]
+            place = f"first in {row.file!r}, row {row.row}"
+            lines.append(f"  {count:,} {reason}, {place}: {row.detail}")
+        for remark, count in sorted(self.remarks.items()):
+            lines.append(f"  {count:,} responses: {remark}")
+        return "\n".join(lines)
+
+    def check(self, max_rejected: int = 0) -> None:
+        """Raise ValueError if more rows were rejected than allowed, or none was accepted.
+
+        A file that cannot be read to its end may lack any number of rows, and is never allowed.
+        """
+        for row in self.rejected:
+            if row.reason == UNREADABLE and row.row == 0:
+                raise ValueError(
+                    f"{row.file!r} cannot be read to its end, so that nobody knows how many rows"
+                    f" are lost ({row.detail}); repair it, or take it out of the source"
+                )
+        if self.unusable > max_rejected:
+            raise ValueError(
+                f"rejected rows: {self.unusable:,}, allowed: {max_rejected:,}; correct the source,"
+                " or set the number of unusable rows that you accept: --max-rejected n, with make"
+                " MAX_REJECTED=n"
+            )
+        if not self.responses:
+            reason = " that can be read" if self.rejected else ": it is empty, or a header alone"
+            raise ValueError(f"the source has no row{reason}")
+
+
+def write_rejected(folder: Path, rows: Sequence[Rejected], metadata: Mapping[str, str]) -> None:
+    """Add rejected rows to those of a folder: rejected.parquet, and rejected.csv for a reader."""
+    path = folder / "rejected.parquet"
+    table = pa.Table.from_pylist([row._asdict() for row in rows], REJECTED)
+    if path.exists():
+        earlier = pq.read_table(path).cast(REJECTED)
+        table = pa.concat_tables([earlier, table])
+    write_table(path, table, metadata)
+    text = for_spreadsheet(table.to_pandas()).to_csv(index=False, lineterminator="\n")
+    write_whole(path.with_suffix(".csv"), text)

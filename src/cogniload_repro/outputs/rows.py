@@ -1,0 +1,105 @@
+"""Files of outputs -> rows with the columns of a table, whatever program wrote them."""
+
+import csv
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from cogniload_repro.endings import names_reasoning
+from cogniload_repro.outputs import harness
+from cogniload_repro.outputs.batches import is_batch_line, read_batch_line
+from cogniload_repro.outputs.inspect_logs import DAMAGE, read_log
+from cogniload_repro.outputs.messages import REASONING, Row, has_words
+from cogniload_repro.outputs.records import MALFORMED, MISSING_FIELD, UNREADABLE, WRONG_TYPE, Entry
+from cogniload_repro.outputs.tables import read_table
+from cogniload_repro.schemas import OUTPUTS
+
+#: What a source may say of a request, by the names of columns.
+SETTINGS = ("provider", "version", "date", "effort", "temperature", "top_p", "max_tokens")
+#: Columns under which a table may say why a model stopped; the first that is not empty counts.
+STOP_COLUMNS = ("stopped", "finish_reason", "stop_reason")
+#: Columns of a table. A perturbation is how the prompt was perturbed.
+COLUMNS = (*OUTPUTS.names, *STOP_COLUMNS[1:], *REASONING, "perturbation", *SETTINGS)
+
+# columns whose loss would change a result
+_NEEDED = set(COLUMNS) - set(SETTINGS)
+# columns in which an answer may stand that is missing in its place
+_LIKE_ANSWER = re.compile(r"(\w+_)?(completion|content|generation|output|choice)s?", re.IGNORECASE)
+
+
+def read_rows(
+    path: Path, finished: Mapping[str, str] = {}, is_wanted: Callable[[str], bool] | None = None
+) -> Iterator[Entry]:
+    """Yield the rows of a file, with the reasons of those that are no responses.
+
+    Of tables these columns are read, all that may matter by default. For `finished` see
+    `inspect_logs.read_log`.
+    """
+    if path.suffix in (".eval", ".json"):
+        return end_at_damage(read_log(path, finished))
+    return end_at_damage(_read_table_rows(path, is_wanted or _may_matter))
+
+
+def end_at_damage(entries: Iterator[Entry]) -> Iterator[Entry]:
+    """Yield entries; if the file is damaged, the last one says so."""
+    try:
+        yield from entries
+    except MemoryError:
+        yield Entry(0, {}, (UNREADABLE, "it takes more memory than there is"))
+    except (*DAMAGE, csv.Error) as error:
+        yield Entry(0, {}, (UNREADABLE, str(error) or type(error).__name__))
+
+
+def _may_matter(name: str) -> bool:
+    """Return whether a column is read, is misspelt, or may hold what the model wrote."""
+    is_column = _normalise(name) in COLUMNS
+    return is_column or names_reasoning(name) or _LIKE_ANSWER.fullmatch(name) is not None
+
+
+def _normalise(name: str) -> str:
+    return name.strip().lower()
+
+
+def _read_table_rows(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entry]:
+    model = harness.find_model(path)
+    filters: dict[str, object] = {}
+    for entry in read_table(path, is_wanted):
+        record = entry.fields
+        if harness.is_sample(record):
+            response = harness.identify_response(record)
+            if filters.setdefault(response, record.get("filter")) != record.get("filter"):
+                continue  # the same response again, for another filter
+        for fields, refusal in [] if entry.refusal else read_record(record):
+            yield Entry(entry.row, {"model": model} | fields, refusal)
+        if entry.refusal:
+            yield entry
+
+
+def read_record(record: dict) -> list[Row]:
+    """Return the rows of a record: of a line of a batch, of a sample of the harness, of a table."""
+    try:
+        if is_batch_line(record):
+            return read_batch_line(record)
+        return harness.read_sample(record) if harness.is_sample(record) else [_read_row(record)]
+    except RecursionError:
+        return [({}, (MALFORMED, "it is nested too deeply"))]
+
+
+def _read_row(row: dict) -> Row:
+    """Return a row of a table; the columns with its texts are read like the keys of a message."""
+    fields = {name: row[name] for name in COLUMNS if row.get(name) is not None}
+    message = {name: row[name] for name in REASONING if name in row}
+    response = row.get("response")
+    if not isinstance(response, str | None):
+        return fields, (WRONG_TYPE, f"response is {type(response).__name__}, not text")
+    if "response" in row:
+        message["content"] = response
+    for name, value in row.items():
+        column = _normalise(name)
+        if column in _NEEDED and column not in row:
+            return fields, (MISSING_FIELD, f"{column}: the column is called {name!r}; rename it")
+        if name not in COLUMNS and _may_matter(name) and has_words(value):
+            message[name] = value
+    stops = [row[name] for name in STOP_COLUMNS if row.get(name)]
+    fields |= {"message": message, "stopped": stops[0] if stops else None}
+    return fields, None if message else (MISSING_FIELD, "response")

@@ -1,0 +1,168 @@
+"""Tables that anybody may have written, row by row: JSON lines, CSV and Parquet."""
+
+import csv
+from collections.abc import Callable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from cogniload_repro.outputs.records import (
+    MALFORMED,
+    NOT_UTF8,
+    ROW_BYTES,
+    UNREADABLE,
+    Entry,
+    check_size,
+    read_json_lines,
+    read_lines,
+)
+from cogniload_repro.puzzles.catalog import parse_name
+from cogniload_repro.storage import open_parquet
+
+#: What programs write into a CSV file for a value that is missing.
+MISSING_WORDS = ("NaN", "nan", "NAN", "NA", "N/A", "n/a", "<NA>", "NULL", "null", "None")
+# columns that are never missing: a model may be called nan
+_NAMES = ("model", "name")
+_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+# what Python's csv says at the end of a file within quotes
+_UNCLOSED = "unexpected end of data"
+_BATCH_ROWS = 16
+
+
+class _Record(NamedTuple):
+    """A record of CSV and its lines; a fault is why it cannot be split into fields."""
+
+    fields: list[str]
+    start: int
+    end: int
+    fault: str = ""
+
+
+def read_table(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entry]:
+    """Yield the rows of a table; of CSV and Parquet the columns whose names are wanted."""
+    ending = path.name.removesuffix(".gz").rpartition(".")[2]
+    if ending == "jsonl":
+        return read_json_lines(path)
+    return _read_csv(path, is_wanted) if ending == "csv" else _read_parquet(path, is_wanted)
+
+
+def _read_csv(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entry]:
+    csv.field_size_limit(max(ROW_BYTES, csv.field_size_limit()))  # of the process: never lowered
+    texts = _decode_lines(path)
+    head = next(texts, "")
+    _check_head(head)
+    lines = csv.reader(chain([head], texts), strict=True)
+    header = next(lines, [])
+    _check_columns(header, is_wanted)
+    row = 0
+    for record in _split_records(lines):
+        count = record.end - record.start + 1
+        where = f"lines {record.start} to {record.end}: " if count > 1 else ""
+        if record.fault == _UNCLOSED:
+            fault = f"{where}a quote is not closed, which loses {count:,} lines"
+            yield Entry(0, {}, (UNREADABLE, fault))
+        elif fault := record.fault or _find_rows(record.fields):
+            for _ in range(count):  # each line may have been a row
+                row += 1
+                yield Entry(row, {}, (MALFORMED, where + fault))
+        elif len(record.fields) != len(header):
+            row += 1
+            fault = f"{len(record.fields)} fields, where the header has {len(header)}"
+            yield Entry(row, {}, (MALFORMED, where + fault))
+        else:
+            row += 1
+            cells = zip(header, record.fields, strict=True)
+            yield Entry(row, {name: _fill(name, cell) for name, cell in cells if is_wanted(name)})
+
+
+def _decode_lines(path: Path) -> Iterator[str]:
+    for number, line in enumerate(read_lines(path), start=1):
+        if isinstance(line, tuple):
+            raise ValueError(f"line {number} is {line[1]}")
+        yield line.decode("utf-8-sig" if number == 1 else "utf-8", "surrogateescape")
+
+
+def _check_head(head: str) -> None:
+    """Raise ValueError if the first line shows another kind of table."""
+    if head.strip('"').startswith("sep="):
+        raise ValueError("its first line (sep=) is meant for Excel alone; delete it")
+    for delimiter, word in _DELIMITERS.items():
+        names = [name.strip(' "\r\n').lower() for name in head.split(delimiter)]
+        if len(names) > 1 and not {"name", "model"}.isdisjoint(names):
+            raise ValueError(f"its columns are separated by {word}; save it with commas")
+    if any(parse_name(word.strip(' "\r\n')) for word in head.split(",")):
+        raise ValueError("its first line is a row; write the names of the columns above it")
+
+
+def _check_columns(names: list[str], is_wanted: Callable[[str], bool]) -> None:
+    """Raise ValueError if a column comes twice, since nobody knows which one is meant."""
+    repeated = [name for name in names if is_wanted(name) and names.count(name) > 1]
+    if repeated:
+        raise ValueError(f"it has the column {repeated[0]} twice")
+
+
+def _split_records(lines: Any) -> Iterator[_Record]:
+    """Yield the records of a CSV reader, without blank lines."""
+    while True:
+        start = lines.line_num + 1
+        try:
+            if fields := next(lines):
+                yield _Record(fields, start, lines.line_num)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            fault = str(error).partition(" - ")[0]
+            yield _Record([], start, lines.line_num, fault)
+
+
+def _find_rows(fields: list[str]) -> str:
+    """Return the fault of fields that hold other rows, which an open quote takes into one field."""
+    for field in fields:
+        lines = field.splitlines()
+        if len(lines) > 1 and any(map(_is_row, lines)):
+            return "a quote is not closed in its row: a field holds other rows of this table"
+    return ""
+
+
+def _is_row(line: str) -> bool:
+    """Return whether a line has a puzzle's name beside a comma."""
+    if "_" not in line or "," not in line:
+        return False
+    return any(parse_name(word.strip(' "')) for word in line.split(","))
+
+
+def _fill(name: str, cell: str) -> str | None:
+    """Return a cell of CSV, None if a program wrote that its value is missing."""
+    return None if cell in MISSING_WORDS and name not in _NAMES else cell
+
+
+def _read_parquet(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entry]:
+    with open_parquet(path) as file:
+        names = file.schema_arrow.names
+        _check_columns(names, is_wanted)
+        groups = range(file.metadata.num_row_groups)
+        check_size(path.name, sum(file.metadata.row_group(n).total_byte_size for n in groups))
+        columns = [name for name in names if is_wanted(name)]
+        row = 0
+        for batch in file.iter_batches(_BATCH_ROWS, columns=columns):
+            for fields in _decode_batch(batch):
+                row += 1
+                refusal = None if isinstance(fields, dict) else (NOT_UTF8, fields)
+                yield Entry(row, fields if isinstance(fields, dict) else {}, refusal)
+
+
+def _decode_batch(batch: pa.RecordBatch) -> Iterator[dict | str]:
+    """Yield the rows of a batch, NaN as missing; of a row that is not UTF-8 yield the fault."""
+    try:
+        rows = batch.to_pylist()
+    except UnicodeDecodeError as error:
+        if batch.num_rows == 1:
+            yield f"byte {error.start}: {error.reason}"
+        else:
+            for row in range(batch.num_rows):
+                yield from _decode_batch(batch.slice(row, 1))
+        return
+    for fields in rows:
+        yield {name: value if value == value else None for name, value in fields.items()}

@@ -1,0 +1,62 @@
+"""The smaller root of accuracy = 1/2 along rho: how far Table 2 alone fixes it.
+
+The authors' results page prints this root; without Tables 4 to 6 it is known only roughly.
+"""
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import brentq, linprog
+
+from cogniload_repro.published import load_table
+from cogniload_repro.reconstruction.sufficient import BETAS, HALF_UNITS
+from cogniload_repro.statistics.design import GRID, grid_means
+
+_MEANS = grid_means(GRID)
+
+
+def smaller_root_range(model: str) -> tuple[float, float]:
+    """Return the least and the largest smaller root of accuracy = 1/2 that Table 2 alone allows.
+
+    All coefficients are meant that print as a model's row of Table 2, with its ECL50, NT50 and
+    ID50. At a given rho the log-odds are linear in them, so linear programmes bound the log-odds,
+    and the root lies where a bound is zero. The model needs an NT50.
+    """
+    printed = load_table("table2").set_index("model").loc[model]
+    low = printed[list(BETAS)].to_numpy(float) - HALF_UNITS["beta_0"]
+    limits = np.column_stack([low, low + 2 * HALF_UNITS["beta_0"]])
+    rows = _points_as_rows(printed)
+    trough = -printed["beta_rho"] / (2 * printed["beta_rho2"])
+
+    def extreme_log_odds(rho: float, sign: int) -> float:
+        objective = -sign * _load_row("rho", rho)
+        programme = linprog(objective, A_ub=rows, b_ub=np.zeros(len(rows)), bounds=limits)
+        return -sign * programme.fun
+
+    ends = [brentq(extreme_log_odds, 0.0, trough, args=(sign,), xtol=1e-6) for sign in (-1, 1)]
+    return ends[0], ends[1]
+
+
+def _points_as_rows(printed: pd.Series) -> np.ndarray:
+    """Return rows r, such that r @ beta <= 0 says that beta prints the capacity points of a row.
+
+    Accuracy falls with N and d, so the log-odds are positive just below a printed point and
+    negative just above it; along rho they fall or rise there.
+    """
+    slope = printed["beta_rho"] + 2 * printed["beta_rho2"] * printed["nt50"]
+    rows = []
+    for point, load in (("ecl50", "N"), ("nt50", "rho"), ("id50", "d")):
+        below = _load_row(load, printed[point] - HALF_UNITS[point])
+        above = _load_row(load, printed[point] + HALF_UNITS[point])
+        rises = load == "rho" and slope > 0
+        rows += [below, -above] if rises else [-below, above]
+    return np.array(rows)
+
+
+def _load_row(load: str, value: float) -> np.ndarray:
+    """Return the covariates of Table 2's regression where one load has a value.
+
+    The other loads are at their means.
+    """
+    loads = {"d": _MEANS["d"], "N": 10 ** _MEANS["log10_N"], "rho": _MEANS["rho"], load: value}
+    log_N = np.log10(loads["N"])
+    return np.array([1.0, loads["d"], log_N, loads["rho"], loads["rho"] ** 2])

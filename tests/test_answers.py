@@ -1,0 +1,510 @@
+"""What is true of an answer is true in the files of every program: one test for each kind of fault."""
+
+import gzip
+import json
+import shutil
+from collections import Counter
+
+import pytest
+from harness import run, write_lines
+from inspect_log import make_header, write_archive
+from program_files import (
+    FORMATS,
+    NAMES,
+    Answer,
+    anthropic_line,
+    chat_line,
+    gemini_line,
+    harness_sample,
+    inspect_sample,
+    responses_line,
+    table_row,
+    write_answers,
+)
+
+from cogniload_repro.endings import MARKS, take_answer
+from cogniload_repro.outputs.check import check_outputs, print_check
+from cogniload_repro.outputs.imports import Rejected, read_outputs
+from cogniload_repro.outputs.messages import REASONING
+from cogniload_repro.puzzles.catalog import Catalog
+
+RED, PURPLE = NAMES
+GOOD = Answer(PURPLE)
+
+
+def read(path):
+    """Responses by name, and reasons of rejected rows by their detail."""
+    items = list(read_outputs(path, Catalog()))
+    rejected = {item.detail: item.reason for item in items if isinstance(item, Rejected)}
+    return {item.name: item for item in items if not isinstance(item, Rejected)}, rejected
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_an_answer_is_read_from_every_format(tmp_path, kind):
+    """Model, puzzle and text are those of the answer."""
+    outputs, rejected = read(write_answers(tmp_path, kind, Answer(), GOOD))
+    assert rejected == {}
+    facts = {name: (output.model, output.response) for name, output in outputs.items()}
+    assert facts == dict.fromkeys(NAMES, ("m", "Sue wears red."))
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("stop", ["stop", "length", "error", None])
+def test_an_answer_without_text_counts_only_if_the_model_ended_it_or_a_limit_did(
+    tmp_path, kind, stop
+):
+    """It is a wrong, empty answer then, and else a failed request; the harness keeps no reasons."""
+    text = "" if kind in ("completions", "harness") else None
+    outputs, rejected = read(write_answers(tmp_path, kind, Answer(text=text, stop=stop), GOOD))
+    if stop in ("stop", "length") and kind != "harness":
+        assert (outputs[RED].response, rejected) == ("", {})
+    else:
+        assert list(outputs) == [PURPLE]
+        assert set(rejected.values()) == {"failed request"}
+
+
+BODY = ("response", "body")
+MESSAGE = (*BODY, "choices", 0, "message")
+PARTS = ("response", "candidates", 0, "content", "parts")
+
+
+def change(record, path, value):
+    """A record with another value at a path."""
+    record = json.loads(json.dumps(record))
+    parent = record
+    for step in path[:-1]:
+        parent = parent[step]
+    parent[path[-1]] = value
+    return record
+
+
+SUE = "Sue wears red."
+CODE = {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "red"}}
+TOOL = {"type": "tool_use", "id": "t", "name": "answer", "input": {"hair": "red"}}
+CALL = {"type": "function_call", "name": "answer", "arguments": '{"hair":"red"}'}
+ELSEWHERE = {
+    "message as a string": change(chat_line(Answer()), MESSAGE, SUE),
+    "transcript": change(
+        chat_line(Answer(text=None)), (*MESSAGE, "audio"), {"id": "a", "transcript": SUE}
+    ),
+    "tool call": change(chat_line(Answer(text=None)), (*MESSAGE, "tool_calls"), [CALL]),
+    "unknown key": change(chat_line(Answer(text="")), (*MESSAGE, "output_text"), "red"),
+    "delta": change(chat_line(Answer()), (*BODY, "choices"), [{"delta": {"content": SUE}}]),
+    "number as content": change(chat_line(Answer()), (*MESSAGE, "content"), 5),
+    "unknown body": change(chat_line(Answer()), BODY, {"id": "x", "data": [{"embedding": [1]}]}),
+    "output as a string": change(responses_line(Answer()), (*BODY, "output"), SUE),
+    "function call": change(responses_line(Answer()), (*BODY, "output"), [CALL]),
+    "tool use": change(anthropic_line(Answer()), ("result", "message", "content"), [TOOL]),
+    "code": change(gemini_line(Answer()), PARTS, [CODE]),
+    "image": change(gemini_line(Answer()), PARTS, [{"inlineData": {"data": "x"}}]),
+    "candidate's output": change(
+        gemini_line(Answer()), PARTS[:-2], {"output": SUE, "finishReason": "STOP"}
+    ),
+    "harness": change(harness_sample(Answer()), ("resps",), [[{"generated_text": SUE}]]),
+    "column": table_row(Answer(text="")) | {"completion": SUE},
+    "column of a null": table_row(Answer(text=None)) | {"model_output": SUE},
+}
+
+
+@pytest.mark.parametrize("case", ELSEWHERE)
+def test_an_answer_that_stands_elsewhere_is_never_an_empty_answer(tmp_path, case):
+    """A record whose shape is not known is rejected with that reason."""
+    path = write_lines(tmp_path / "o.jsonl", [ELSEWHERE[case]])
+    outputs, rejected = read(path)
+    assert (outputs, list(rejected.values())) == ({}, ["unknown shape"])
+
+
+def test_a_sample_whose_parts_are_no_text_is_of_unknown_shape(tmp_path):
+    """In logs of Inspect too."""
+    sample = inspect_sample(Answer())
+    sample["output"]["choices"][0]["message"]["content"] = [
+        {"type": "data", "data": {}},
+        {"type": "document", "document": "a.pdf"},
+    ]
+    path = write_archive(tmp_path / "log.eval", [sample], make_header("m"))
+    assert list(read(path)[1].values()) == ["unknown shape"]
+
+
+THOUGHT = "Raymond is wearing red underwear."
+SHAPES = {
+    "text": THOUGHT,
+    "part": [{"type": "reasoning.text", "text": THOUGHT, "index": 0}],
+    "summary": [{"type": "reasoning.summary", "summary": THOUGHT}],
+    "block": [{"type": "thinking", "thinking": THOUGHT, "signature": "Eq"}],
+    "nested": [{"type": "thinking", "thinking": [{"type": "text", "text": THOUGHT}]}],
+    "object": {"text": THOUGHT},
+}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in FORMATS if kind != "harness"])
+def test_reasoning_stands_before_the_answer_in_every_format(tmp_path, kind):
+    """The paper scores both; cut off within its reasoning, a response stays open."""
+    cut = Answer(PURPLE, text=None, stop="length", reasoning=THOUGHT)
+    outputs, rejected = read(write_answers(tmp_path, kind, Answer(reasoning=THOUGHT), cut))
+    assert rejected == {}
+    assert outputs[RED].response == f"<think>\n{THOUGHT}\n</think>\n\nSue wears red."
+    assert outputs[PURPLE].response == f"<think>\n{THOUGHT}"
+
+
+@pytest.mark.parametrize("key", REASONING)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_reasoning_is_read_from_every_known_place(tmp_path, key, shape):
+    """As a key of a message, beside a completion, as a column; as a text, parts or nested parts."""
+    row = table_row(Answer()) | {"model": "table", key: SHAPES[shape]}
+    chat = change(chat_line(Answer()), (*MESSAGE, key), SHAPES[shape])
+    completion = change(
+        chat_line(Answer()), (*BODY, "choices"), [{"text": SUE, key: SHAPES[shape]}]
+    )
+    completion["response"]["body"]["model"] = "completion"
+    path = write_lines(tmp_path / "o.jsonl", [row, chat, completion])
+    items = list(read_outputs(path, Catalog()))
+    expected = f"<think>\n{THOUGHT}\n</think>\n\n{SUE}"
+    assert [(item.model, item.response) for item in items] == [
+        (model, expected) for model in ("table", "m", "completion")
+    ]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_reasoning_among_the_parts_of_a_content_is_read(tmp_path, shape):
+    """Mistral's chunks and their like."""
+    parts = SHAPES[shape] if isinstance(SHAPES[shape], list) else []
+    parts = parts or [{"type": "thinking", "thinking": SHAPES[shape]}]
+    line = change(
+        chat_line(Answer()), (*MESSAGE, "content"), [*parts, {"type": "text", "text": SUE}]
+    )
+    (output,) = read_outputs(write_lines(tmp_path / "o.jsonl", [line]), Catalog())
+    assert output.response == f"<think>\n{THOUGHT}\n</think>\n\n{SUE}"
+
+
+HIDDEN = [
+    [{"type": "reasoning.encrypted", "data": "eNrT0 and more"}],
+    [{"type": "redacted_thinking", "data": "eNrT0 and more"}],
+    {"effort": "high"},
+]
+
+
+@pytest.mark.parametrize("hidden", HIDDEN)
+def test_encrypted_reasoning_is_neither_text_nor_a_reason_to_reject(tmp_path, hidden):
+    """An answer that spent its budget on it is empty."""
+    line = change(
+        chat_line(Answer(text=None, stop="length")), (*MESSAGE, "reasoning_details"), hidden
+    )
+    if hidden == {"effort": "high"}:
+        line = change(line, (*MESSAGE, "content"), SUE)
+    (output,) = read_outputs(write_lines(tmp_path / "o.jsonl", [line]), Catalog())
+    assert output.response == ("" if isinstance(hidden, list) else SUE)
+    assert output.remarks == ()
+
+
+UNREAD = {
+    "column": table_row(Answer()) | {"my_thoughts": THOUGHT},
+    "column in capitals": table_row(Answer()) | {"Reasoning_Trace": THOUGHT},
+    "scratchpad": table_row(Answer()) | {"scratchpad": [{"step": THOUGHT}]},
+    "key": change(chat_line(Answer()), (*MESSAGE, "inner_monologue"), THOUGHT),
+    "known key": change(chat_line(Answer()), (*MESSAGE, "reasoning"), {"steps": [THOUGHT]}),
+    "part": change(
+        chat_line(Answer()),
+        (*MESSAGE, "content"),
+        [{"type": "thinking_log", "log": THOUGHT}, {"type": "text", "text": SUE}],
+    ),
+    "Bedrock": change(
+        chat_line(Answer()),
+        (*MESSAGE, "content"),
+        [{"reasoningContent": {"reasoningText": {"text": THOUGHT}}}, {"text": SUE}],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNREAD)
+def test_what_looks_like_reasoning_and_is_not_read_is_named(tmp_path, case):
+    """The answer counts, and `check` says under which name more of it may stand."""
+    path = write_lines(tmp_path / "o.jsonl", [UNREAD[case]])
+    frame, report = check_outputs(path, Catalog())
+    assert frame["responses"].tolist() == [1]
+    assert "looks like reasoning and is not read" in print_check(frame, report)
+
+
+def test_numbers_and_words_beside_an_answer_are_no_reasoning(tmp_path):
+    """Effort, counts and reasons to stop have names like reasoning."""
+    row = table_row(Answer()) | {"reasoning_effort": "high", "reasoning_tokens": 5, "why": THOUGHT}
+    (output,) = read_outputs(write_lines(tmp_path / "o.jsonl", [row]), Catalog())
+    assert output.remarks == ()
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_text_cut_where_spreadsheets_cut_is_remarked(tmp_path, kind):
+    """At 32,767 characters of UTF-16, an emoji being two; one character less is no sign of that."""
+    cut = Answer(text="a" * 32_765 + "\N{GRINNING FACE}")
+    whole = Answer(PURPLE, text="a" * 32_764 + "\N{GRINNING FACE}")
+    path = write_answers(tmp_path, kind, cut, whole)
+    _, report = check_outputs(path, Catalog())
+    assert "\n  1 responses: a text of 32,767 characters" in report.summary()
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_nan_is_a_missing_value(tmp_path, kind):
+    """Token counts may be missing; pandas, R and JSON write that in their ways."""
+    outputs, rejected = read(write_answers(tmp_path, kind, Answer(tokens=float("nan")), GOOD))
+    assert rejected == {}
+    assert outputs[RED].prompt_tokens is None
+    assert outputs[PURPLE].prompt_tokens == (None if kind == "harness" else 9)
+
+
+@pytest.mark.parametrize("word", ["NaN", "nan", "NA", "N/A", "<NA>", "null", "None", ""])
+@pytest.mark.parametrize("column", ["prompt_tokens", "perturbation", "temperature", "reasoning"])
+def test_words_for_missing_values_are_read_as_such_in_csv(tmp_path, column, word):
+    """In every column that may be empty; a model may be called so."""
+    path = tmp_path / "o.csv"
+    path.write_text(f"model,name,response,{column}\nNA,{RED},{SUE},{word}\n")
+    (output,) = read_outputs(path, Catalog())
+    assert (output.model, output.response) == ("NA", SUE)
+    assert (output.prompt_tokens, output.settings) == (None, {})
+
+
+@pytest.mark.parametrize("word", ["NaN", "NA", ""])
+def test_a_failed_request_in_csv_is_none_under_any_word(tmp_path, word):
+    """A response may be missing too, in the words of pandas and R."""
+    path = tmp_path / "o.csv"
+    path.write_text(f"model,name,response,finish_reason\nm,{RED},{word},error\nm,{PURPLE},x,stop\n")
+    outputs, rejected = read(path)
+    assert (list(outputs), list(rejected.values())) == ([PURPLE], ["failed request"])
+
+
+FAILURES = {
+    "JSONL": table_row(Answer(text="", stop="error")),
+    "chat": {"custom_id": RED, "response": None, "error": {"code": "batch_expired"}},
+    "Anthropic": {"custom_id": RED, "result": {"type": "errored", "error": {"type": "api_error"}}},
+    "Gemini": {"key": RED, "error": {"code": 429}},
+    "Inspect": inspect_sample(Answer()) | {"error": {"message": "RateLimitError"}},
+}
+
+
+@pytest.mark.parametrize("first", FAILURES)
+@pytest.mark.parametrize("second", FORMATS)
+def test_a_failure_that_a_later_file_makes_good_is_listed_and_counts_for_nothing(
+    tmp_path, first, second
+):
+    """The answer counts, in whichever file it stands; without it, the failure is a rejected row."""
+    source = tmp_path / "source"
+    source.mkdir()
+    if first == "Inspect":
+        write_archive(source / "a.eval", [FAILURES[first]], make_header("m"))
+    else:
+        write_lines(source / "a.jsonl", [FAILURES[first]])
+    outputs, rejected = read(source)
+    assert (outputs, list(rejected.values())) == ({}, ["failed request"])
+    write_answers(source, second, Answer())
+    outputs, rejected = read(source)
+    assert (list(outputs), list(rejected.values())) == ([RED], ["answered elsewhere"])
+    frame, report = check_outputs(source, Catalog())
+    assert (frame["responses"].tolist(), report.unusable) == ([1], 0)
+    report.check(0)
+
+
+def test_a_failure_is_not_made_good_by_another_model(tmp_path):
+    """A line of a failed batch names no model; with two models in a source it stays rejected."""
+    rows = [table_row(Answer()) | {"model": model} for model in "ab"]
+    path = write_lines(tmp_path / "o.jsonl", [FAILURES["chat"], *rows])
+    assert list(read(path)[1].values()) == ["failed request"]
+
+
+UNFINISHED = ["JSONL", "CSV", "Parquet", "Inspect", "Inspect as JSON"]
+
+
+@pytest.mark.parametrize("kind", UNFINISHED)
+def test_a_file_that_is_cut_short_is_never_accepted(tmp_path, kind):
+    """It may lack any number of rows, whatever MAX_REJECTED allows; the sentence names it."""
+    path = write_answers(tmp_path, kind, Answer(text='"Sue",\nred'), Answer(PURPLE, '"Sue",\nred'))
+    if kind == "JSONL":
+        packed = path.with_name("table.jsonl.gz")
+        packed.write_bytes(gzip.compress(path.read_bytes())[:-12])
+        path.unlink()
+        path = packed
+    else:
+        path.write_bytes(path.read_bytes()[:-10])
+    options = ("--max-rejected", 1000, "--build", tmp_path / "build")
+    done = run("download-outputs", "--source", path, *options)
+    assert done.exit_code == 2
+    assert f"'{path.name}' cannot be read to its end" in done.output
+
+
+QUOTES = {
+    "a comma in the answer": 'model,name,response\nm,{0},"So red\nm,{1},yes, it is blue"\nm,{2},x\n',
+    "commas": 'model,name,response\nm,{0},"So red\nm,{1},a, b, c, d"\nm,{2},x\n',
+    "a column before": 'id,model,name,response\n1,m,{0},"So red\n2,m,{1},one, two"\n3,m,{2},x\n',
+    "name last": 'response,model,name\n"So red,m,{0}\nSo blue",m,{1}\nx,m,{2}\n',
+    "response between": 'model,response,name\nm,"So red,{0}\nm,So blue",{1}\nm,x,{2}\n',
+    "name first": 'name,response,model\n{0},"So red,m\n{1},So blue",m\n{2},x,m\n',
+    "quoted names": 'model,name,response\nm,{0},"So red\nm,""{1}"",blue"\nm,{2},x\n',
+    "closed early": 'model,name,response\nm,{0},"So red\nm,{1},"blue"\nm,{2},x\n',
+    "Windows": 'model,name,response\r\nm,{0},"So red\r\nm,{1},blue, too"\r\nm,{2},x\r\n',
+}
+
+
+@pytest.mark.parametrize("case", QUOTES)
+@pytest.mark.parametrize("ending", ["csv", "csv.gz"])
+def test_a_stray_quote_loses_no_row_in_silence(tmp_path, case, ending):
+    """Each line that the quote takes is a rejected row, and the rows around it are read."""
+    names = [f"20_1_1_{number}_red" for number in (770487, 770488, 770489)]
+    content = QUOTES[case].format(*names).encode()
+    path = tmp_path / f"o.{ending}"
+    path.write_bytes(gzip.compress(content) if ending == "csv.gz" else content)
+    catalog = Catalog()
+    catalog.draw = lambda name: dict.fromkeys(catalog.table().column_names) | {"name": name}
+    items = list(read_outputs(path, catalog))
+    rejected = [item for item in items if isinstance(item, Rejected)]
+    assert [item.name for item in items if not isinstance(item, Rejected)] == names[2:]
+    assert Counter(item.reason for item in rejected) == {"malformed row": 2}
+    assert all(item.detail.startswith("lines 2 to 3: ") for item in rejected)
+
+
+def test_an_open_quote_is_never_one_acceptable_row(tmp_path):
+    """It takes all lines behind it, which are counted."""
+    rows = "".join(f"m,20_1_1_{number}_red,red\n" for number in range(100_000, 101_000))
+    path = tmp_path / "o.csv"
+    path.write_text(f'model,name,response\nm,{RED},"red\n{rows}')
+    options = ("--max-rejected", 1, "--build", tmp_path / "build")
+    done = run("download-outputs", "--source", path, *options)
+    assert done.exit_code == 2
+    assert "lines 2 to 1002: a quote is not closed, which loses 1,001 lines" in done.output
+
+
+TABLE = f"model,name,response\nm,{RED},Sue wears red.\n"
+LINE = json.dumps(table_row(Answer())) + "\n"
+DIALECTS = {
+    "semicolons": ("o.csv", TABLE.replace(",", ";").encode(), "separated by semicolons"),
+    "quoted semicolons": ("o.csv", b'"model";"name";"response"\n"m";"n";"x"\n', "semicolons"),
+    "tabs": ("o.csv", TABLE.replace(",", "\t").encode(), "separated by tabs"),
+    "bars": ("o.csv", TABLE.replace(",", "|").encode(), "separated by vertical bars"),
+    "sep": ("o.csv", b"sep=,\n" + TABLE.encode(), "(sep=) is meant for Excel alone"),
+    "capitals": ("o.csv", TABLE.replace("model", "Model").encode(), "is called 'Model'"),
+    "blanks": ("o.csv", TABLE.replace(",name", ", name").encode(), "is called ' name'"),
+    "no header": ("o.csv", TABLE.partition("\n")[2].encode(), "its first line is a row"),
+    "old Mac": ("o.csv", TABLE.replace("\n", "\r").encode(), "as on an old Mac"),
+    "old Mac, lines": ("o.jsonl", (LINE * 2).replace("\n", "\r").encode(), "as on an old Mac"),
+    "key in capitals": ("o.jsonl", LINE.replace("resp", "Resp").encode(), "is called 'Response'"),
+    "array": ("o.jsonl", f"[{LINE}]".encode(), "write one JSON object per line"),
+    "array of lines": ("o.jsonl", f"[\n{LINE}]\n".encode(), "write one JSON object per line"),
+    "spread object": (
+        "o.jsonl",
+        json.dumps(table_row(Answer()), indent=1).encode(),
+        "write one JSON object per line",
+    ),
+    "gzip": ("o.jsonl", gzip.compress(LINE.encode()), "compressed by gzip; add .gz"),
+    "gzip as CSV": ("o.csv", gzip.compress(TABLE.encode()), "compressed by gzip; add .gz"),
+    "zip": ("o.csv", b"PK\x03\x04" + bytes(30), "a workbook of a spreadsheet"),
+    "Zstandard": ("o.jsonl", b"\x28\xb5\x2f\xfd" + bytes(30), "compressed by Zstandard"),
+    "Parquet": ("o.jsonl", b"PAR1" + bytes(30), "it is Parquet"),
+    "not gzip": ("o.jsonl.gz", LINE.encode(), "Not a gzipped file"),
+    "Latin-1": ("o.csv", TABLE.replace("Sue", "Zo\xeb").encode("latin-1"), "no character of UTF-8"),
+} | {
+    f"{encoding}, {name}": (name, content.encode(encoding), "save it as UTF-8")
+    for encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32")
+    for name, content in (("o.csv", TABLE), ("o.jsonl", LINE))
+}
+
+
+@pytest.mark.parametrize("case", DIALECTS)
+def test_a_dialect_that_is_not_read_is_named_in_one_sentence(tmp_path, case):
+    """Delimiter, encoding, line ends, header, compression: what it is, and what to do."""
+    name, content, words = DIALECTS[case]
+    (tmp_path / name).write_bytes(content)
+    done = run("check", tmp_path / name, "--build", tmp_path / "build")
+    assert done.exit_code == 1
+    (line,) = [line for line in done.output.splitlines() if "first in" in line]
+    assert words in line
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("a.ndjson", "end in .ndjson are not read; rename it to .jsonl"),
+        ("a.tsv", "end in .tsv are not read; save it with commas"),
+        ("a.json", "end in .json are not read; write one JSON object per line"),
+        ("a.JSONL", "in capitals; rename it to a.jsonl"),
+        ("a.xlsx", "end in .xlsx are not read; save it as .csv"),
+        ("a.jsonl.zst", "end in .zst are not read; decompress it"),
+        ("a.jsonl.bz2", "end in .bz2 are not read; decompress it"),
+        ("a.pkl", "end in .pkl are not read; expected are .jsonl, .csv"),
+        ("a", "files without an ending are not read; expected are"),
+        ("puzzles.jsonl", "holds no outputs, but puzzles alone"),
+    ],
+)
+def test_an_ending_that_is_not_read_is_named(tmp_path, name, words):
+    """Alone it is an error; beside outputs the file is listed."""
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / name).write_text("[]")
+    done = run("check", tmp_path / "source", "--build", tmp_path / "build")
+    assert (done.exit_code, words in done.output) == (2, True), done.output
+    if name != "puzzles.jsonl":
+        write_answers(tmp_path / "source", "JSONL", Answer())
+        done = run("check", tmp_path / "source", "--build", tmp_path / "build")
+        assert (done.exit_code, words in done.output) == (0, True), done.output
+
+
+def test_an_invalidated_sample_is_rejected_in_every_kind_of_log(tmp_path):
+    """With author and reason, also in an archive."""
+    note = {"author": "reviewer", "reason": "wrong prompt", "timestamp": "2026-01-01T00:00:00Z"}
+    for kind in ("Inspect", "Inspect as JSON"):
+        folder = tmp_path / kind
+        folder.mkdir()
+        sample = inspect_sample(Answer()) | {"invalidation": note}
+        path = folder / FORMATS[kind].file
+        FORMATS[kind].write(path, [sample, inspect_sample(GOOD)])
+        outputs, rejected = read(path)
+        assert list(outputs) == [PURPLE]
+        assert rejected == {f"{RED}: by reviewer: wrong prompt": "invalidated sample"}
+        archive = shutil.make_archive(str(tmp_path / "logs"), "zip", folder)
+        done = run("check", archive, "--build", tmp_path / "build")
+        assert "1 invalidated sample" in done.output
+
+
+MARKED = [
+    *("<think>", "<Think>", '<think time="3">', "<mm:think>", "<seed:think>", "<antThinking>"),
+    *("<thinking>", "<thought>", "<Thoughts>", "<reasoning>", "<reason>", "<scratchpad>"),
+    *("<reflection>", "<inner_monologue>", "<rationale>", "<chain-of-thought>", "<analysis>"),
+    *("<|START_THINKING|>", "<|thinking|>", "<|begin_of_thought|>", "<|start_reasoning|>"),
+    *("<|channel|>analysis<|message|>", "<|channel>thought\n", "<unused94>thought\n"),
+    *("[THINK]", "[think]", "◁think▷", "<cot>"),
+]
+ENDS = [
+    *("</think>", "</Think>", "</think >", "</mm:think>", "</Thoughts>", "</scratchpad>"),
+    *("<|END_THINKING|>", "<|/thinking|>", "<|end_of_thought|>", "<|end_reasoning|>"),
+    *("<|channel|>final<|message|>", "<channel|>", "<unused95>", "[/THINK]", "◁/think▷"),
+]
+
+
+@pytest.mark.parametrize("mark", MARKED)
+def test_reasoning_that_does_not_end_has_no_answer(tmp_path, mark):
+    """Under the marks of many models, in capitals, with attributes and namespaces; `check` counts it."""
+    response = f"{mark}So far Raymond is wearing red underwear"
+    assert take_answer(response) is None
+    path = write_answers(tmp_path, "JSONL", Answer(text=response, stop="length"))
+    frame, _ = check_outputs(path, Catalog())
+    assert frame["unclosed_trace"].tolist() == [1]
+
+
+@pytest.mark.parametrize("mark", ENDS)
+def test_the_answer_follows_the_mark_that_ends_reasoning(mark):
+    """The mark that begins it may stand in the prompt."""
+    assert take_answer(f"So far blue.{mark}Red.") == "Red."
+
+
+def test_a_reader_may_add_marks(tmp_path, monkeypatch):
+    """A line of the list is a word of tags, or a pair of marks."""
+    from cogniload_repro import endings
+
+    marks = tmp_path / "marks.txt"
+    marks.write_text(MARKS.read_text("utf-8") + "ponder\n{{ ... }}\n", "utf-8")
+    monkeypatch.setattr(endings, "MARKS", marks)
+    endings._read_marks.cache_clear()
+    endings._compile_marks.cache_clear()
+    try:
+        assert [take_answer(text) for text in ("<pondering>a", "{{a", "{{a}}b")] == [
+            None,
+            None,
+            "b",
+        ]
+    finally:
+        endings._read_marks.cache_clear()
+        endings._compile_marks.cache_clear()
