@@ -20,12 +20,20 @@ class Family(NamedTuple):
     log_error: _Logarithm
 
 
-_LOGIT = Family(links.Logit(), log_expit, lambda eta: log_expit(-eta))
-_PROBIT = Family(links.Probit(), log_ndtr, lambda eta: log_ndtr(-eta))
+_LOGIT = Family(
+    link=links.Logit(),
+    log_accuracy=log_expit,
+    log_error=lambda eta: log_expit(-eta),
+)
+_PROBIT = Family(
+    link=links.Probit(),
+    log_accuracy=log_ndtr,
+    log_error=lambda eta: log_ndtr(-eta),
+)
 _CLOGLOG = Family(
-    links.CLogLog(),
-    lambda eta: np.log(-np.expm1(-np.exp(eta))),
-    lambda eta: -np.exp(eta),
+    link=links.CLogLog(),
+    log_accuracy=lambda eta: np.log(-np.expm1(-np.exp(eta))),
+    log_error=lambda eta: -np.exp(eta),
 )
 #: All families are binomial; quasi-binomial is logit with standard errors widened by the observed
 #: scatter.

@@ -19,7 +19,7 @@ _SHORTEST = 1e-6
 
 
 class _Fits(NamedTuple):
-    """Fits on their way to the maximum, and the log-likelihood with its derivatives where they are."""
+    """Fits on their way to the maximum, with the log-likelihood and its derivatives."""
 
     tables: np.ndarray  # places of their tables among all
     coefficients: np.ndarray
@@ -77,7 +77,8 @@ def maximise_all(
     # so on lose to one another
     orthogonal, triangle = np.linalg.qr(covariates)
     if _are_dependent(triangle):
-        return np.full(sums.shape, np.nan), np.full(len(sums), np.nan)
+        unknown = np.full(sums.shape, np.nan)
+        return unknown, unknown[:, 0]
     rotated_sums = np.linalg.solve(triangle.T, sums.T).T
     size = orthogonal.shape[1]
     products = _multiply_columns(orthogonal)
@@ -87,10 +88,15 @@ def maximise_all(
         t = rotated_sums[tables]
         log_odds = coefficients @ orthogonal.T + offset
         accuracy = expit(log_odds)
-        loglik = (coefficients * t).sum(axis=1) - (n * np.logaddexp(0, log_odds)).sum(axis=1)
-        gradient = t - (n * accuracy) @ orthogonal
-        information = ((n * accuracy * (1 - accuracy)) @ products).reshape(-1, size, size)
-        return _Fits(tables, coefficients, loglik, gradient, information)
+        normalisation = (n * np.logaddexp(0, log_odds)).sum(axis=1)
+        weights = n * accuracy * (1 - accuracy)
+        return _Fits(
+            tables=tables,
+            coefficients=coefficients,
+            loglik=(coefficients * t).sum(axis=1) - normalisation,
+            gradient=t - (n * accuracy) @ orthogonal,
+            information=(weights @ products).reshape(-1, size, size),
+        )
 
     rotated_start = np.broadcast_to(start, sums.shape) @ triangle.T
     rotated_start = np.where(np.isfinite(rotated_sums), rotated_start, np.nan)
@@ -99,7 +105,10 @@ def maximise_all(
 
 
 def maximise_link(
-    covariates: np.ndarray, answers: np.ndarray, correct: np.ndarray, family: Family
+    covariates: np.ndarray,
+    answers: np.ndarray,
+    correct: np.ndarray,
+    family: Family,
 ) -> np.ndarray:
     """Fit a binomial regression with any link to many tables of counts (tables, cells).
 
@@ -116,7 +125,6 @@ def maximise_link(
         log_q = family.log_error(eta)
         k = correct[tables]
         m = wrong[tables]
-        loglik = (k * log_p + m * log_q).sum(axis=1)
         # derivatives of p by the linear predictor, as shares of p and of 1 - p
         slope = family.link.inverse_deriv(eta)
         curve = family.link.inverse_deriv2(eta)
@@ -124,10 +132,14 @@ def maximise_link(
         slope_q = np.nan_to_num(slope / np.exp(log_q))
         curve_p = np.nan_to_num(curve / np.exp(log_p))
         curve_q = np.nan_to_num(curve / np.exp(log_q))
-        gradient = (k * slope_p - m * slope_q) @ orthogonal
         weights = k * (slope_p**2 - curve_p) + m * (slope_q**2 + curve_q)
-        information = (weights @ products).reshape(-1, size, size)
-        return _Fits(tables, coefficients, loglik, gradient, information)
+        return _Fits(
+            tables=tables,
+            coefficients=coefficients,
+            loglik=(k * log_p + m * log_q).sum(axis=1),
+            gradient=(k * slope_p - m * slope_q) @ orthogonal,
+            information=(weights @ products).reshape(-1, size, size),
+        )
 
     with np.errstate(all="ignore"):  # where an accuracy is 0 or 1 to the last digit
         coefficients, _ = _climb(evaluate, np.zeros((len(correct), size)))
@@ -136,19 +148,24 @@ def maximise_link(
 
 def _multiply_columns(matrix: np.ndarray) -> np.ndarray:
     """Return the products of all pairs of columns, of which an information matrix is the sum."""
-    return (matrix[:, :, None] * matrix[:, None, :]).reshape(len(matrix), -1)
+    products = matrix[:, :, None] * matrix[:, None, :]
+    return products.reshape(len(matrix), -1)
 
 
 def _are_dependent(triangle: np.ndarray) -> bool:
-    """Return whether a covariate is a combination of others, by the triangle of a QR decomposition."""
+    """Return whether a covariate is a combination of others, by the triangle of its QR."""
     rows, columns = triangle.shape
     if rows < columns:
         return True
     lengths = np.linalg.norm(triangle, axis=0)
-    return bool((np.abs(np.diag(triangle)) <= 1e-12 * lengths).any())
+    heights = np.abs(np.diag(triangle))  # above the plane of the columns before
+    return bool((heights <= 1e-12 * lengths).any())
 
 
-def _climb(evaluate: _Evaluate, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _climb(
+    evaluate: _Evaluate,
+    start: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
     """Maximise concave log-likelihoods by damped Newton steps.
 
     Returns the coefficients and log-likelihood of each table; NaN where there is no maximum.
@@ -161,11 +178,13 @@ def _climb(evaluate: _Evaluate, start: np.ndarray) -> tuple[np.ndarray, np.ndarr
         with np.errstate(invalid="ignore"):  # where all accuracies have run to 0 or 1
             curves = np.linalg.slogdet(fits.information)[0] > 0
         fits = fits.select(curves)
-        steps = np.linalg.solve(fits.information, fits.gradient[:, :, None])[:, :, 0]
+        columns = np.linalg.solve(fits.information, fits.gradient[:, :, None])
+        steps = columns[:, :, 0]
         gains = (fits.gradient * steps).sum(axis=1)
         done = gains < 1e-14 * np.abs(fits.loglik)
         if done.any():
-            last = evaluate(fits.tables[done], (fits.coefficients + steps)[done])
+            ends = fits.coefficients + steps
+            last = evaluate(fits.tables[done], ends[done])
             coefficients[last.tables] = last.coefficients
             logliks[last.tables] = last.loglik
         fits = fits.select(~done)
@@ -180,7 +199,11 @@ def _climb(evaluate: _Evaluate, start: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return coefficients, logliks
 
 
-def _move(evaluate: _Evaluate, fits: _Fits, steps: np.ndarray) -> tuple[_Fits, np.ndarray]:
+def _move(
+    evaluate: _Evaluate,
+    fits: _Fits,
+    steps: np.ndarray,
+) -> tuple[_Fits, np.ndarray]:
     """Take each step as far as it raises the likelihood, and return which ones do not raise it."""
     lengths = np.ones(len(steps))
     moved = evaluate(fits.tables, fits.coefficients + steps)
@@ -190,8 +213,8 @@ def _move(evaluate: _Evaluate, fits: _Fits, steps: np.ndarray) -> tuple[_Fits, n
         if not len(places):
             return moved, lengths <= _SHORTEST
         lengths[places] /= 2
-        shorter = lengths[places, None] * steps[places]
-        moved.replace(places, evaluate(fits.tables[places], fits.coefficients[places] + shorter))
+        ends = fits.coefficients[places] + lengths[places, None] * steps[places]
+        moved.replace(places, evaluate(fits.tables[places], ends))
 
 
 def maximise(
@@ -200,8 +223,9 @@ def maximise(
     sums: np.ndarray,
     offset: np.ndarray | float = 0.0,
 ) -> tuple[np.ndarray, float]:
-    """Fit one logistic regression as `maximise_all` does; ValueError where there is no finite fit."""
-    (coefficients,), (loglik,) = maximise_all(covariates, answers[None], sums[None], offset=offset)
+    """Fit one logistic regression as `maximise_all` does; ValueError if there is no finite fit."""
+    many = maximise_all(covariates, answers[None], sums[None], offset=offset)
+    coefficients, loglik = (part[0] for part in many)
     if np.isnan(loglik):
         raise ValueError(
             "the statistics admit no finite maximum-likelihood fit; check the published tables"
@@ -210,12 +234,15 @@ def maximise(
 
 
 def solve_aic(
-    covariates: np.ndarray, answers: np.ndarray, sums: np.ndarray, aic: np.ndarray
+    covariates: np.ndarray,
+    answers: np.ndarray,
+    sums: np.ndarray,
+    aic: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the two sums of the last covariate with which the fits have given AICs.
 
-    The AIC is a concave function of that sum and highest where its coefficient is zero. One solution
-    lies below, with a negative coefficient, and one above.
+    The AIC is a concave function of that sum and highest where its coefficient is zero. One
+    solution lies below, with a negative coefficient, and one above.
 
     Parameters
     ----------
