@@ -1,0 +1,50 @@
+"""The regressions of Tables 2, 3 and 6 as numbers, fitted to counts as they are given."""
+
+import pandas as pd
+
+from cogniload_repro.statistics.fits import PRODUCT_TERMS, capacity_points, fit, spread_terms
+from cogniload_repro.statistics.reconstructions import as_given
+from cogniload_repro.statistics.regression import INTERACTIONS, LINEAR, QUADRATIC
+from cogniload_repro.statistics.selection import compare_fits
+
+
+def glm_table(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return Table 2 (`schemas.GLM`): the quadratic fit of every model and its capacity points."""
+    cells = as_given(cells)
+    fits = fit(cells, QUADRATIC)
+    criteria = fits.drop_duplicates("model")[["model", "aic", "loglik", "total"]]
+    points = capacity_points(fits, cells)[["model", "ecl50", "nt50", "id50"]]
+    return spread_terms(fits).merge(points, on="model").merge(criteria, on="model")
+
+
+def interactions_table(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return Table 3 (`schemas.INTERACTIONS`): the products of loads in Appendix B's regression.
+
+    The p-value of a product is that of the likelihood-ratio test of dropping it.
+    """
+    cells = as_given(cells)
+    fits = fit(cells, INTERACTIONS)
+    tests = []
+    for term in PRODUCT_TERMS:
+        without = compare_fits(cells, f"{INTERACTIONS} - {term}", against=fits)
+        tests.append(without.assign(term=term)[["model", "term", "lr_p"]])
+    products = fits.merge(pd.concat(tests), on=["model", "term"])
+    return spread_terms(products.assign(p=products["lr_p"]))
+
+
+def aic_table(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return Table 6 (`schemas.AIC`): AIC without and with rho^2, and the p-value of rho^2.
+
+    The p-value is that of the likelihood-ratio test.
+    """
+    compared = compare_fits(as_given(cells), LINEAR, against=QUADRATIC)
+    is_fitted = compared["status"] == "ok"
+    return pd.DataFrame(
+        {
+            "model": compared["model"],
+            "p_lr": compared["lr_p"],
+            "aic_linear": compared["aic"],
+            "aic_quadratic": compared["against_aic"],
+            "status": compared["against_status"].where(is_fitted, compared["status"]),
+        }
+    )
