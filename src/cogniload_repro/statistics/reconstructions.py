@@ -1,7 +1,8 @@
-"""The committed reconstructions: many tables of counts, each in agreement with everything the paper prints.
+"""The committed reconstructions: many tables of counts, each in agreement with the printed tables.
 
-No single table is the authors' data. What all tables share is *identified* by the paper; everything else is stated as
-median and 10 to 90% range of 24 sampled tables. Such a range is one of these samples: it bounds nothing.
+No single table is the authors' data. What all tables share is *identified* by the paper; everything
+else is stated as median and 10 to 90% range of 24 sampled tables. Such a range is one of these
+samples: it bounds nothing.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,10 +17,12 @@ from cogniload_repro.statistics.checks import check_cells
 
 #: The committed tables, r0 to r24.
 TABLES_FILE = RECONSTRUCTED / "reconstructions.csv"
-#: The table that was drawn around a smooth response: an example, in no range or count. The others depart as data do.
+#: The table that was drawn around a smooth response: an example, in no range or count. The others
+#: depart from a smooth response as data do.
 SMOOTH = "r0"
 #: Quantiles over the samples between which a number's range lies.
 RANGE = (0.1, 0.9)
+#: Columns that name a cell of a model.
 KEYS = ["model", "N", "d", "ratio_pct"]
 #: In place of a table's number: counts as they are given.
 GIVEN = -1
@@ -29,17 +32,16 @@ _TABLE = r"^r\d+$"
 def each_reconstruction(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
     """Yield the cells once per sampled reconstruction; only once if no model is reconstructed.
 
-    Models with outputs of their own keep their counts. ``.attrs["reconstruction"]`` is the table's number, 1 to 24.
+    Models with answers of their own keep their counts. ``.attrs["reconstruction"]`` is the table's
+    number, 1 to 24.
     """
-    known = (cells["model"].isin(reconstructed_models(cells)) & (cells["total"] > 0)).to_numpy()
-    own = cells["correct"].to_numpy()
-    counts = (
-        np.where(known, committed_counts(cells), own).astype(own.dtype)
-        if known.any()
-        else own[None]
-    )
-    for number, correct in enumerate(counts, start=1):
-        table = cells.assign(correct=correct)
+    correct = cells["correct"].to_numpy()
+    is_reconstructed = cells["model"].isin(reconstructed_models(cells)) & (cells["total"] > 0)
+    samples = correct[None]
+    if is_reconstructed.any():
+        samples = np.where(is_reconstructed, committed_counts(cells), correct)
+    for number, sample in enumerate(samples.astype(correct.dtype), start=1):
+        table = cells.assign(correct=sample)
         table.attrs = dict(cells.attrs) | {"reconstruction": number}
         yield table
 
@@ -47,21 +49,23 @@ def each_reconstruction(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
 def over_reconstructions(
     cells: pd.DataFrame, statistic: Callable[[pd.DataFrame], pd.DataFrame]
 ) -> pd.DataFrame:
-    """Return ``statistic(cells)`` for every sampled reconstruction, stacked, with a first column ``reconstruction``.
+    """Return ``statistic(cells)`` for every sampled reconstruction, stacked.
+
+    The first column, ``reconstruction``, is the number of the sample.
 
     Examples
     --------
     >>> import cogniload_repro as cl
     >>> cells = cl.load_cells(models="QwQ-32B")
-    >>> better = cl.over_reconstructions(cells, lambda table: cl.compare_fits(table, "correct ~ C(ratio_pct)"))
-    >>> len(better)
+    >>> formula = "correct ~ C(ratio_pct)"
+    >>> compared = cl.over_reconstructions(cells, lambda table: cl.compare_fits(table, formula))
+    >>> len(compared)
     24
     """
-    tables = enumerate(each_reconstruction(check_cells(cells)), start=1)
-    stacked = pd.concat(
-        [statistic(table).assign(reconstruction=number) for number, table in tables],
-        ignore_index=True,
-    )
+    statistics = []
+    for number, table in enumerate(each_reconstruction(check_cells(cells)), start=1):
+        statistics.append(statistic(table).assign(reconstruction=number))
+    stacked = pd.concat(statistics, ignore_index=True)
     stacked.insert(0, "reconstruction", stacked.pop("reconstruction"))
     return stacked
 
@@ -77,68 +81,76 @@ def from_printed_tables(cells: pd.DataFrame) -> pd.Series:
 
 
 def as_given(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells marked so that regressions are fitted to these counts alone, identified or not."""
+    """Return the cells marked so that regressions are fitted to these counts alone."""
     table = cells.copy(deep=False)
     table.attrs = dict(cells.attrs) | {"reconstruction": GIVEN}
     return table
 
 
 def reconstructed_models(cells: pd.DataFrame) -> list[str]:
-    """Return the models whose counts are, wherever there are answers, those of one of the committed tables.
+    """Return the models whose counts are, wherever there are answers, those of a committed table.
 
     Counts of scored answers are none, whatever they are.
     """
     if not {*KEYS, "total"} <= set(cells):
         return []
-    rows = cells.reset_index(drop=True)
+    rows = cells[cells["total"] > 0]
     if "provenance" in rows:
-        rows = rows[rows["provenance"] != "scored"].reset_index(drop=True)
-    tables, covered = _join(rows), rows["total"].to_numpy() > 0
-    counts, committed_total = (
-        tables.filter(regex=_TABLE).to_numpy(float).T,
-        tables["total"].to_numpy(),
-    )
-    found = []
+        rows = rows[rows["provenance"] != "scored"]
+    rows = rows.reset_index(drop=True)
+    committed = _join_committed(rows)
+    same_total = (committed["total"] == rows["total"]).to_numpy()
+    tables = committed.filter(regex=_TABLE)
+    same_correct = tables.eq(rows["correct"], axis=0).to_numpy()
+    models = []
     for model, places in rows.groupby("model", sort=False, observed=True).indices.items():
-        places = places[covered[places]]
-        same_total = committed_total[places] == rows["total"].to_numpy()[places]
-        same = counts[:, places] == rows["correct"].to_numpy()[places]
-        if len(places) and same_total.all() and same.all(axis=1).any():
-            found.append(str(model))
-    return found
+        if same_total[places].all() and same_correct[places].all(axis=0).any():
+            models.append(str(model))
+    return models
 
 
 def committed_counts(cells: pd.DataFrame) -> np.ndarray:
-    """Return correct answers of the 24 samples at each row, shape (24, rows); NaN where the paper has no such cell."""
-    return _join(cells).filter(regex=_TABLE).drop(columns=SMOOTH).to_numpy(float).T
+    """Return the correct answers of the 24 samples at each row, of shape (24, rows).
+
+    NaN where the paper has no such cell.
+    """
+    samples = _join_committed(cells).filter(regex=_TABLE).drop(columns=SMOOTH)
+    return samples.to_numpy(float).T
 
 
-def range_over(groups: DataFrameGroupBy, names: Sequence[str]) -> pd.DataFrame:
-    """Return the ends of the range of numbers over grouped samples, in columns ``NAME_p10`` and ``NAME_p90``."""
-    return pd.concat(
-        [groups[[*names]].quantile(at).add_suffix(f"_p{100 * at:.0f}") for at in RANGE], axis=1
-    )
+def range_over(
+    groups: DataFrameGroupBy,
+    names: Sequence[str],
+) -> pd.DataFrame:
+    """Return the ends of the range of numbers over grouped samples.
+
+    The columns are ``NAME_p10`` and ``NAME_p90``.
+    """
+    ends = []
+    for quantile in RANGE:
+        end = groups[[*names]].quantile(quantile)
+        ends.append(end.add_suffix(f"_p{100 * quantile:.0f}"))
+    return pd.concat(ends, axis=1)
 
 
 @cache
 def load_tables() -> pd.DataFrame:
-    """Return the file of tables: `KEYS` and the correct answers of each table, r0 (`SMOOTH`), r1, ..."""
+    """Return the file of tables: `KEYS` and the correct answers of r0 (`SMOOTH`), r1, r2, ..."""
     return pd.read_csv(TABLES_FILE)
 
 
-def _join(cells: pd.DataFrame) -> pd.DataFrame:
-    keyed = cells[KEYS].reset_index(drop=True)
+def _join_committed(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the committed tables and totals at each row; NaN where the paper has no such cell."""
+    keys = cells[KEYS].reset_index(drop=True)
     if "perturbation" in cells:  # a perturbed text is another question
-        keyed["ratio_pct"] = keyed["ratio_pct"].where(
-            cells["perturbation"].fillna("").to_numpy() == ""
-        )
-    keyed[KEYS[1:]] = keyed[KEYS[1:]].astype(float)
-    return keyed.merge(_committed(), on=KEYS, how="left")
+        is_plain = cells["perturbation"].fillna("").to_numpy() == ""
+        keys["ratio_pct"] = keys["ratio_pct"].where(is_plain)
+    keys = keys.astype(dict.fromkeys(KEYS[1:], float))
+    return keys.merge(_load_committed(), on=KEYS, how="left")
 
 
 @cache
-def _committed() -> pd.DataFrame:
-    tables = load_tables().merge(
-        pd.read_csv(RECONSTRUCTED / "cells.csv")[[*KEYS, "total"]], on=KEYS
-    )
+def _load_committed() -> pd.DataFrame:
+    totals = pd.read_csv(RECONSTRUCTED / "cells.csv")[[*KEYS, "total"]]
+    tables = load_tables().merge(totals, on=KEYS)
     return tables.astype(dict.fromkeys(KEYS[1:], float))
