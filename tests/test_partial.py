@@ -12,6 +12,7 @@ from samples import GPT5, table_of
 
 import cogniload_repro as cl
 from cogniload_repro.cli import main
+from cogniload_repro.evaluation.server import BUNDLED_MODEL
 from cogniload_repro.fidelity.ledger import COLUMNS
 from cogniload_repro.fidelity.results import load_results
 from cogniload_repro.grid import PAPER_GRID
@@ -103,10 +104,12 @@ def test_an_own_model_beside_the_papers(tmp_path):
     source = write(tmp_path / "mine.jsonl", answers("me/mine", points([20], [1, 3], [50]), 3))
     build = build_from(tmp_path, "--grid", "N=20,50 ratio=50 d=1,3", "--jobs", 1, "--add", source)
     results = load_results(build)
-    assert list(results.glm["model"])[-2:] == ["o4-mini-2025-04-16", "me/mine"]
-    assert len(results.glm) == len(load_table("table2")) + 1
-    assert results.cells.query("provenance == 'scored'")["model"].unique().tolist() == ["me/mine"]
-    assert [path.name for path in (build / "outputs").glob("*.parquet")] == ["me%2Fmine.parquet"]
+    scored = [BUNDLED_MODEL, "me/mine"]
+    assert list(results.glm["model"])[-3:] == ["o4-mini-2025-04-16", *scored]
+    assert len(results.glm) == len(load_table("table2")) + 2
+    assert results.cells.query("provenance == 'scored'")["model"].unique().tolist() == scored
+    outputs = {path.name for path in (build / "outputs").glob("*.parquet")}
+    assert outputs == {f"{BUNDLED_MODEL}.parquet", "me%2Fmine.parquet"}
     note = describe_cells(results.cells)
     assert note.startswith("The paper's models: reconstructed from its tables")
     assert note.endswith("Partial grid: 2 to 4 of the paper's 140 cells")

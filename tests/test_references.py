@@ -4,13 +4,15 @@ import re
 from pathlib import Path
 
 import click
+import pandas as pd
 
 import cogniload_repro as cl
 from cogniload_repro.cli import main
 from cogniload_repro.fidelity.prompts import LARGEST_Z, compare_prompts, load_prompt_counts
-from cogniload_repro.published import ALPHA
-from cogniload_repro.robustness.conclusions import LEADERS
-from cogniload_repro.robustness.interactions import simple_slopes
+from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.published import load_table
+from cogniload_repro.puzzles.ids import PuzzleSet
+from cogniload_repro.puzzles.sets import draw_rows
 
 ROOT = Path(__file__).resolve().parents[1]
 PATTERNS = (
@@ -70,18 +72,26 @@ def test_every_option_that_is_named_exists():
 
 
 def test_the_findings_of_the_readme_are_those_of_the_data():
-    """Its numbers are computed again: prompt lengths, extrapolated points, and the interaction of the best models."""
+    """Its numbers are computed again: prompt lengths, the shortcut, and what the longest puzzles cost."""
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    z, cells = compare_prompts(load_prompt_counts())["z"].dropna().abs(), cl.load_cells()
+    z = compare_prompts(load_prompt_counts())["z"].dropna().abs()
     assert (
-        f"Of {len(z)} published prompt lengths that can be compared, {(z > LARGEST_Z).sum()} differ"
-        in text
+        f"Of {len(z)} published prompt lengths that can be compared with puzzles drawn here, "
+        f"{(z > LARGEST_Z).sum()} differ by more than three standard errors" in text
     )
-    ecl50, lengths = cl.capacity_points(cl.fit(cells), cells)["ecl50"], cells["N"]
-    assert ecl50.min() < 1
-    assert f"(below 1 and {ecl50.max():.0f} statements)" in text
-    assert f"puzzles have {lengths.min()} to {lengths.max()} statements" in text
-    slopes = simple_slopes(cells).query("term == 'dN' and tested")
-    p = slopes[slopes["model"].isin(LEADERS)].groupby("level")["p"].max()
-    assert f"from {100 * p[p < ALPHA].index.min():.0f}% needles up" in text
-    assert (p[p.index >= p[p < ALPHA].index.min()] < ALPHA).all()
+    baseline = baselines_of_default_set()
+    cells = cl.load_cells()
+    sums = cells.groupby("model")[["correct", "total"]].sum()
+    below = (sums["correct"] / sums["total"] < baseline["last_clause"].mean()).sum()
+    assert f"beats {below} of the {len(sums)} models" in text
+    bounds = cl.shortcut_bound(cells, baseline)["bound"]
+    assert f"less than half in {(bounds < 0.5).sum()} models" in text
+    tokens = load_table("tokens")
+    cost = (tokens["prompt_mean"] + tokens["output_mean"]).groupby(tokens["N"]).mean()
+    assert f"take {cost.iloc[-1] / cost.sum():.0%} of all tokens" in text
+
+
+def baselines_of_default_set():
+    """What the last-clause shortcut scores on twenty puzzles of each cell of the default set."""
+    rows = draw_rows(PuzzleSet(PAPER_GRID, 20, scheme="default"))
+    return cl.baselines(pd.DataFrame(rows))

@@ -120,7 +120,7 @@ def test_two_hundred_puzzles_survive_server_and_evaluation(tmp_path):
     assert metrics["cut_off"] == cut > 0.1
     assert metrics["wrong_max_context"] == cut
 
-    (quadratic,) = fit_quadratics(write_cells(tmp_path / "scores", tmp_path / "cells.parquet"))
+    (quadratic,) = fit_quadratics(write_cells(tmp_path, {}))
     eta = quadratic.x @ np.array(CURVE)
     true = float(quadratic.k @ eta - quadratic.n @ np.logaddexp(0, eta))
     assert 2 * (quadratic.fit.loglik - true) < chi2.ppf(0.99, 5)

@@ -62,6 +62,10 @@ def _follow(browser, words):
     return json.loads(browser.execute_async_script(script, words))
 
 
+#: Statuses of a fit whose columns are independent.
+STATUSES = ("ok", "separation", "not converged")
+
+
 @pytest.fixture(scope="module")
 def data():
     """What the page has of the committed counts of the whole grid."""
@@ -123,7 +127,10 @@ def test_the_page_fits_as_statsmodels_does(bench, specification):
             )
             ours = fit_glm(chosen, found["formula"], family)
             if place == 0:
-                assert theirs["status"] == ours.status
+                # the page has one word for what the package explains level by level
+                is_deficient = theirs["status"] == "dependent columns"
+                assert is_deficient == (ours.status not in STATUSES)
+                assert is_deficient or theirs["status"] == ours.status
             if ours.status != "ok":
                 continue
             places = [theirs["names"].index(_plain(term)) for term in ours.terms]

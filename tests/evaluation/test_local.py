@@ -172,7 +172,7 @@ def test_a_server_that_dies_is_reported_and_the_same_command_continues(tmp_path,
     assert process.returncode == 2
     assert "the model stopped answering: killed by signal 9" in messages
     assert "The same command continues" in messages
-    (table,) = tmp_path.glob("local/*/answers.jsonl")
+    (table,) = tmp_path.glob("local/*/*.jsonl")
     assert len(read_rows(table)) >= 1
     status, path, messages = run("--grid", SHORT, "--per-cell", "2")
     assert status == 0, messages

@@ -161,7 +161,7 @@ def test_a_condition_is_asked_kept_and_imported(tmp_path):
     models = {"mockllm/model", "mockllm/model (rail_fence)"}
     assert (dict(report.responses), dict(report.rejected)) == (dict.fromkeys(models, 6), {})
     score_dataset(tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "scores")
-    split = split_perturbations(write_cells(tmp_path / "scores", tmp_path / "cells.parquet"))
+    split = split_perturbations(write_cells(tmp_path, {}))
     right = split.groupby(["model", "perturbation"])["correct"].sum().to_dict()
     assert right == {("mockllm/model", ""): 6, ("mockllm/model", "rail_fence"): 6}
 

@@ -7,9 +7,9 @@ from samples import results_of
 from cogniload_repro.fidelity.ledger import compare
 from cogniload_repro.fidelity.results_page import RESULTS_PAGE, ROOT
 from cogniload_repro.published import load_printed
-from cogniload_repro.reconstruction.reconstruct import load_counts
+from cogniload_repro.statistics.cell_tables import load_cells
 
-CELLS = load_counts()
+CELLS = load_cells()
 #: The model whose reconstruction rests on the page in place of its row of Table 6.
 RESTS_ON_PAGE = "DeepSeek-R1-Distill-Qwen-32B"
 
@@ -52,8 +52,9 @@ def test_one_answer_more_or_less_moves_a_root_off_the_page():
 
 
 def test_real_outputs_make_every_row_independent():
-    """Nothing of imported outputs was chosen to meet the page; absent models are not computable."""
-    rows = compare(results_of(CELLS[CELLS["model"] == "QwQ-32B"], "imported"))
+    """Nothing of scored outputs was chosen to meet the page; absent models are not computable."""
+    scored = CELLS[CELLS["model"] == "QwQ-32B"].assign(provenance="scored")
+    rows = compare(results_of(scored))
     rows = rows[rows["table"] == RESULTS_PAGE].set_index("model")
     assert set(rows["kind"]) == {"independent"}
     assert set(rows.loc["QwQ-32B", "verdict"]) == {"exact"}

@@ -1,6 +1,6 @@
 """How models were asked, as their sources say."""
 
-from cogniload_repro.outputs.imports import SETTINGS
+from cogniload_repro.outputs.rows import SETTINGS
 from cogniload_repro.outputs.settings import NOT_STATED, settings_table
 
 TOKENS = {str(number): number for number in range(1, 6)}

@@ -233,9 +233,7 @@ def test_models_on_part_of_a_level_are_compared_over_all_reconstructions():
     assert row[["ci_low", "ci_high", "p", "p_holm"]].isna().all()
     assert row["verdict"].endswith(" of 24")
     assert compare_pairs(part).empty
-    outputs = part.copy()
-    outputs.attrs = {"provenance": "imported"}
-    assert len(compare_pairs(outputs)) == 1
+    assert len(compare_pairs(part.assign(provenance="scored"))) == 1
     whole = CELLS.query("model in ('QwQ-32B', 'Qwen3-32B') and N <= 50")
     assert compare_models(whole, "QwQ-32B", "Qwen3-32B").iloc[0]["identified"]
 

@@ -13,6 +13,7 @@ from cogniload_repro.robustness import (
     divisions,
     interactions,
     overflows,
+    own_models,
     specifications,
     uncertainty,
 )
@@ -36,7 +37,9 @@ ANALYSES = {
     "heterogeneity_table": comparisons.heterogeneity_table,
     "compare_pairs": comparisons.compare_pairs,
     "pairs by ECL50": lambda cells: comparisons.compare_pairs(cells, "ecl50"),
-    "rank_models": lambda cells: comparisons.rank_models(cells, PAPER),
+    "rank_models": lambda cells: own_models.rank_models(
+        cells[~cells["model"].isin(PAPER["model"])], PAPER
+    ),
     "simple_slopes": lambda cells: interactions.count_slopes(interactions.simple_slopes(cells)),
     "arms_of_the_u": interactions.arms_of_the_u,
     "tables 2, 3 and 6": lambda cells: [

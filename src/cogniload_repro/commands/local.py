@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import shlex
 import threading
 import time
 from functools import partial
@@ -60,7 +61,7 @@ def evaluate_local(grid: str, per_cell: int, model: Path | None, out: Path, jobs
     from cogniload_repro.evaluation.local import evaluate
 
     answers = evaluate(model, grid, per_cell, out, jobs, say=partial(say, err=True))
-    say(answers)
+    say(shlex.quote(str(answers)))
 
 
 def _watch(parent: int | None) -> None:

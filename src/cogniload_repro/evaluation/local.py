@@ -23,7 +23,7 @@ from cogniload_repro.evaluation import server
 from cogniload_repro.evaluation.server import MAX_TOKENS, Server
 from cogniload_repro.evaluation.tasks import cogniload
 from cogniload_repro.files import digest_of, locked, write_whole
-from cogniload_repro.outputs.responses import RowError, read_output
+from cogniload_repro.outputs.responses import RowError, is_safe, read_output
 from cogniload_repro.outputs.rows import SETTINGS, read_rows
 from cogniload_repro.puzzles.sets import write_jsonl
 from cogniload_repro.schemas import OUTPUTS
@@ -71,6 +71,8 @@ def describe_setup(model: Path | None) -> tuple[Path, Setup]:
     path = model or server.find_bundled_model()
     server.check_model(path)
     name = path.stem if model else server.BUNDLED_MODEL
+    if not is_safe(name, slash=False):
+        raise ValueError(f"answers of a model named {name!r} could not be imported; rename {path}")
     return path, Setup(f"{name}-local", path.name, digest_of(path), provider)
 
 
@@ -84,13 +86,13 @@ def evaluate(
 ) -> Path:
     """Ask a model the puzzles of a grid that it has not answered yet; return its table of answers.
 
-    The table, ``answers.jsonl``, has all answers of this model; beside it are the logs, and
+    The table has the model's name and all its answers; beside it are the logs, and
     ``not_asked.csv`` with those puzzles of the grid that the model's window cannot hold.
     """
     path, setup = describe_setup(model)
     task = cogniload(grid=grid, per_cell=per_cell, effort="unset", max_tokens=MAX_TOKENS)
     folder = setup.folder(parent)
-    answers = folder / "answers.jsonl"
+    answers = folder / f"{setup.model}.jsonl"
     with locked(folder):
         write_whole(folder / "setup.json", json.dumps(asdict(setup), indent=1) + "\n")
         answered = {row["name"] for row in read_answers(folder / "logs", setup)}
@@ -170,6 +172,7 @@ def _ask(
         "continues."
     )
     longest = max(prompt.tokens for prompt in prompts) / reading + MAX_TOKENS / writing
+    limit = max(_PATIENCE_SECONDS, round(_PATIENCE * longest))
     progress = Progress(prompts)
     with progress.bar:
         finished = inspect_ai.eval(
@@ -186,13 +189,16 @@ def _ask(
             temperature=TEMPERATURE,
             max_connections=1,
             max_retries=0,
-            attempt_timeout=max(_PATIENCE_SECONDS, round(_PATIENCE * longest)),
+            attempt_timeout=limit,
         )
     if not finished or finished[0].status == "cancelled":
         raise KeyboardInterrupt
     log = finished[0]
     if log.status != "success":
-        reason = running.describe_end() or (log.error.message if log.error else log.status)
+        error = log.error.message if log.error else log.status
+        if "AttemptTimeoutError" in error:
+            error = f"it gave no answer within {limit // 60:,} minutes"
+        reason = running.describe_end() or error
         raise ValueError(f"the model stopped answering: {reason}. The same command continues")
 
 

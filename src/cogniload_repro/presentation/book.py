@@ -36,15 +36,11 @@ _DATA = {
     "explorer": ("cells", "puzzles"),
 }
 
-#: Imports all but what runs notebooks, asks other hosts or computes, then builds a book when it is told to: jobs and
-#: arguments, as JSON on a line. Its input stays open as long as somebody waits, or it would go on in the next one's
-#: folder. Functions are documented by their signatures and docstrings, which takes none of what is left out.
+#: Imports what builds a book, then builds it when it is told to: jobs and arguments, as JSON on a line. Its input
+#: stays open as long as somebody waits, or it would go on in the next one's folder.
 _BUILDER = """
 import functools, gc, json, os, sys, threading
 gc.disable()
-from sphinx.ext.autodoc.mock import MockFinder
-unused = "formulaic jupyter_cache jupyter_client matplotlib nbclient requests scipy seaborn statsmodels urllib3"
-sys.meta_path.insert(0, MockFinder(unused.split()))
 import jupyter_book.cli.main, jupyter_book.sphinx, myst_nb.sphinx_ext, sphinx_book_theme, sphinxcontrib.bibtex
 jobs, *sys.argv[1:] = json.loads(sys.stdin.readline() or sys.exit())
 threading.Thread(target=lambda: (os.read(0, 1), os._exit(1)), daemon=True).start()

@@ -109,7 +109,10 @@ def wilson_limits(
     squared = errors**2 / share.answers
     middle = (mean + squared / 2) / (1 + squared)
     half_width = np.sqrt(squared * (mean * (1 - mean) + squared / 4)) / (1 + squared)
-    return np.maximum(middle - half_width, 0), np.minimum(middle + half_width, 1)
+    # rounding must not put the accuracy itself outside
+    low = np.clip(middle - half_width, 0, mean)
+    high = np.clip(middle + half_width, mean, 1)
+    return low, high
 
 
 def _newcombe_limits(

@@ -88,10 +88,13 @@ def _smallest_bound(cells: pd.DataFrame, columns: np.ndarray) -> _Bound:
     unknown = _Bound(np.nan, np.nan, np.full(len(cells), np.nan))
     if not (answers * shortcut).any():
         return unknown
+    if not correct.any():
+        return _Bound(0.0, 0.0, np.zeros(len(cells)))
 
     scaled = columns / np.abs(columns).max(axis=0).clip(min=1)
+    size = correct.max()  # the solver takes tiny costs for zero
     programme = linprog(
-        scaled.T @ correct,
+        scaled.T @ (correct / size),
         A_ub=-scaled,
         b_ub=np.zeros(len(cells)),
         A_eq=[scaled.T @ (answers * shortcut)],
@@ -107,5 +110,6 @@ def _smallest_bound(cells: pd.DataFrame, columns: np.ndarray) -> _Bound:
     answer_variance = weights**2 @ (answers * accuracy * (1 - accuracy))
     puzzle_spread = shortcut * (1 - shortcut) / cells["puzzles"].to_numpy(float)
     puzzle_variance = (weights * answers) ** 2 @ puzzle_spread
-    error = np.sqrt(answer_variance + programme.fun**2 * puzzle_variance)
-    return _Bound(float(programme.fun), float(error), weights)
+    share = size * programme.fun
+    error = np.sqrt(answer_variance + share**2 * puzzle_variance)
+    return _Bound(float(share), float(error), weights)
