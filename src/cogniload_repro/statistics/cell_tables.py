@@ -71,7 +71,8 @@ def load_cells(
         return cells
     names = [models] if isinstance(models, str) else models
     chosen = [resolve_model(name, cells["model"]) for name in names]
-    return cells[cells["model"].isin(chosen)].reset_index(drop=True)
+    is_chosen = cells["model"].isin(chosen)
+    return cells[is_chosen].reset_index(drop=True)
 
 
 def reconstructed_cells(grid: Iterable[Cell]) -> pd.DataFrame:
@@ -81,9 +82,11 @@ def reconstructed_cells(grid: Iterable[Cell]) -> pd.DataFrame:
     to 10), so cells that differ in the needle ratio have the same. A ValueError names a cell that
     the paper does not have.
     """
-    committed = load_cells().drop(columns="log10_N").astype({"ratio_pct": float})
+    committed = load_cells().drop(columns="log10_N")
+    committed = committed.astype({"ratio_pct": float})
     places = pd.MultiIndex.from_frame(committed[_CELL])
-    chosen = pd.MultiIndex.from_tuples([(cell.N, float(cell.ratio_pct), cell.d) for cell in grid])
+    names = [(cell.N, float(cell.ratio_pct), cell.d) for cell in grid]
+    chosen = pd.MultiIndex.from_tuples(names)
     foreign = chosen.difference(places)
     if len(foreign):
         N, ratio_pct, d = foreign[0]
@@ -123,8 +126,11 @@ def load_reconstructions(models: Collection[str] | str | None = None) -> pd.Data
     True
     """
     cells = load_cells(models=models)
-    columns = ["model", "N", "d", "ratio_pct", "needles", "rho", "log10_N", "total", "correct"]
-    return over_reconstructions(cells[[*columns, "provenance"]], lambda table: table)
+    columns = [
+        *("model", "N", "d", "ratio_pct", "needles", "rho", "log10_N"),
+        *("total", "correct", "provenance"),
+    ]
+    return over_reconstructions(cells[columns], lambda table: table)
 
 
 def describe_cells(cells: pd.DataFrame) -> str:
@@ -157,7 +163,8 @@ def accuracy_by(cells: pd.DataFrame, *levels: str) -> pd.DataFrame:
     low, high = proportion_confint(
         counts["correct"], counts["total"], alpha=INTERVAL_ALPHA, method="wilson"
     )
-    return counts.assign(accuracy=counts["correct"] / counts["total"], low=low, high=high)
+    accuracy = counts["correct"] / counts["total"]
+    return counts.assign(accuracy=accuracy, low=low, high=high)
 
 
 def errors_by(cells: pd.DataFrame, load: str) -> pd.DataFrame:
@@ -167,10 +174,8 @@ def errors_by(cells: pd.DataFrame, load: str) -> pd.DataFrame:
     number of errors of each type.
     """
     counts = _sum_by(cells, ("model", load), ["total", "correct", *ERRORS])
-    counts["acc_pct"] = [
-        percent(correct, total)
-        for correct, total in zip(counts["correct"], counts["total"], strict=True)
-    ]
+    pairs = zip(counts["correct"], counts["total"], strict=True)
+    counts["acc_pct"] = [percent(correct, total) for correct, total in pairs]
     named = counts.rename(columns={"total": "samples"})
     return named[["model", load, "samples", "acc_pct", *ERRORS]]
 
@@ -191,8 +196,9 @@ def coverage(cells: pd.DataFrame) -> tuple[int, int]:
     models = cells["model"].unique()
     if not len(models):
         return 0, 0
-    covered = cells[cells["total"] > 0].merge(GRID[_CELL]).drop_duplicates(["model", *_CELL])
-    counts = covered["model"].value_counts().reindex(models, fill_value=0)
+    covered = cells[cells["total"] > 0].merge(GRID[_CELL])
+    places = covered.drop_duplicates(["model", *_CELL])
+    counts = places["model"].value_counts().reindex(models, fill_value=0)
     return int(counts.min()), int(counts.max())
 
 
@@ -209,10 +215,10 @@ def _sum_by(
     if unknown:
         absent = ", ".join(unknown)
         raise ValueError(f"the cells have no column {absent}; name some of: {names}")
-    sums = cells.groupby(list(levels), as_index=False, sort=True)[columns].sum()
+    groups = cells.groupby(list(levels), as_index=False, sort=True)
+    sums = groups[columns].sum()
     sums = sums[sums["total"] > 0]
     if "model" in levels:
-        order = order_models(sums["model"])
-        places = sums["model"].map({model: place for place, model in enumerate(order)})
-        sums = sums.loc[places.sort_values(kind="stable").index]
+        order = pd.Index(order_models(sums["model"]))
+        sums = sums.sort_values("model", key=order.get_indexer, kind="stable")
     return sums.reset_index(drop=True)

@@ -60,8 +60,10 @@ def grid_means(cells: pd.DataFrame) -> dict[str, float]:
     """
     covered = cells[cells["total"] > 0] if "total" in cells else cells
     loads = covered[["N", "d", "rho"]].drop_duplicates()
-    loads["log10_N"] = np.log10(loads["N"].astype(float))
-    return loads[["d", "log10_N", "rho"]].mean().to_dict()
+    lengths = loads["N"].astype(float)
+    loads["log10_N"] = np.log10(lengths)
+    means = loads[["d", "log10_N", "rho"]].mean()
+    return means.to_dict()
 
 
 def roots_along_rho(betas: np.ndarray, means: dict[str, float]) -> np.ndarray:
@@ -98,7 +100,8 @@ def many_points(
     at_rho = slope_rho * means["rho"] + curvature * means["rho"] ** 2
     roots = roots_along_rho(betas, means)
     is_share = (roots >= 0) & (roots <= 1)
-    nt50 = np.where(is_share, roots, -np.inf).max(axis=1)
+    shares = np.where(is_share, roots, -np.inf)
+    nt50 = shares.max(axis=1)
     with np.errstate(all="ignore"):
         ecl50 = -(intercept + slope_d * means["d"] + at_rho) / slope_N
         id50 = -(intercept + slope_N * means["log10_N"] + at_rho) / slope_d

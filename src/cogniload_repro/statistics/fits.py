@@ -94,7 +94,8 @@ def fit(
     """
     cells = check_cells(cells, formula)
     fits = _summarise_terms(_fit_models(cells, formula, family))
-    fits.attrs = dict(cells.attrs) | {"formula": formula, "family": family}
+    regression = {"formula": formula, "family": family}
+    fits.attrs = dict(cells.attrs) | regression
     return fits
 
 
@@ -133,7 +134,8 @@ def capacity_points(fits: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     """
     cells = check_cells(cells, QUADRATIC)
     check_fits(fits)
-    absent = sorted({*fits["model"]} - {*cells["model"]})
+    models = {*cells["model"]}
+    absent = sorted({*fits["model"]} - models)
     if absent:
         names = ", ".join(absent)
         raise ValueError(f"the cells have no model {names}; pass the cells that were fitted")
@@ -174,7 +176,8 @@ def _find_points(
     points = many_points(betas.to_numpy(float), means)
     with np.errstate(over="ignore"):
         points["ecl50"] = 10 ** points["ecl50"]
-    return fits[["model"]].assign(**points).join(fits[["status", "identified"]])
+    with_points = fits[["model"]].assign(**points)
+    return with_points.join(fits[["status", "identified"]])
 
 
 def fits_of(
@@ -245,24 +248,29 @@ def _fit_samples(counts: pd.DataFrame, formula: str, family: str) -> tuple[Fit, 
     """Fit a regression to each committed sample of one model's correct answers."""
     covered = counts[counts["total"] > 0]
     correct = committed_counts(covered)
-    total = np.tile(covered["total"].to_numpy(float), (len(correct), 1))
+    answers = covered["total"].to_numpy(float)
+    total = np.tile(answers, (len(correct), 1))
     return fit_tables(covered, correct, total, formula, family)
 
 
 def _list_coefficients(fit: Fit) -> Iterator[tuple]:
     """Yield each term of a fit with its numbers, and with those of the whole fit."""
     of_fit = [getattr(fit, name) for name in OF_FIT]
-    for place, term in enumerate(fit.terms):
-        yield term, fit.coef[place], fit.se[place], fit.p[place], *of_fit
+    numbers = zip(fit.terms, fit.coef, fit.se, fit.p, strict=True)
+    for of_term in numbers:
+        yield *of_term, *of_fit
 
 
 def _summarise_terms(fits: pd.DataFrame) -> pd.DataFrame:
     """Return one row per model and term: the fit, or median and range if it is not identified."""
     reach = norm.ppf(1 - ALPHA / 2) * fits["se"]
-    fits = fits.assign(low=fits["coef"] - reach, high=fits["coef"] + reach)
+    low = fits["coef"] - reach
+    high = fits["coef"] + reach
+    fits = fits.assign(low=low, high=high)
     keys = ["model", "term"]
     terms = summarise(fits, keys, _NUMBERS, ranges=["coef", "p"])
-    ends = range_over(fits.groupby(keys, sort=False), ["low", "high"]).reset_index()
+    groups = fits.groupby(keys, sort=False)
+    ends = range_over(groups, ["low", "high"]).reset_index()
     has_fit = terms["coef"].notna()
     terms["low"] = ends["low_p10"].where(has_fit)
     terms["high"] = ends["high_p90"].where(has_fit)
@@ -291,8 +299,9 @@ def summarise(
     summary[numbers] = groups[numbers].median()
     quantiles = range_over(groups, ranges)
     summary = summary.join(quantiles)
-    failed = fits[fits["status"] != "ok"].groupby(keys, sort=False, observed=True)
-    failures = failed["status"].agg(["first", "size"])
+    failed = fits[fits["status"] != "ok"]
+    statuses = failed.groupby(keys, sort=False, observed=True)["status"]
+    failures = statuses.agg(["first", "size"])
     for key, status, count in failures.itertuples(name=None):
         if count < tables[key]:
             status = f"{status} in {count} of {tables[key]} reconstructions"
@@ -307,7 +316,8 @@ def spread_terms(fits: pd.DataFrame) -> pd.DataFrame:
     A term is called by the paper's symbol, or by its own name.
     """
     fits = fits.set_index("model")
-    wide = fits[~fits.index.duplicated()][["status"]]
+    is_first = ~fits.index.duplicated()
+    wide = fits.loc[is_first, ["status"]]
     for number, kind in _KINDS.items():
         for term in fits["term"].unique():
             if term:

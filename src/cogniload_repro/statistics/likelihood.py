@@ -80,6 +80,7 @@ def maximise_all(
         unknown = np.full(sums.shape, np.nan)
         return unknown, unknown[:, 0]
     rotated_sums = np.linalg.solve(triangle.T, sums.T).T
+    is_known = np.isfinite(rotated_sums)
     size = orthogonal.shape[1]
     products = _multiply_columns(orthogonal)
 
@@ -99,7 +100,7 @@ def maximise_all(
         )
 
     rotated_start = np.broadcast_to(start, sums.shape) @ triangle.T
-    rotated_start = np.where(np.isfinite(rotated_sums), rotated_start, np.nan)
+    rotated_start = np.where(is_known, rotated_start, np.nan)
     coefficients, logliks = _climb(evaluate, rotated_start)
     return np.linalg.solve(triangle, coefficients.T).T, logliks
 
@@ -172,7 +173,8 @@ def _climb(
     """
     coefficients = np.full(start.shape, np.nan)
     logliks = np.full(len(start), np.nan)
-    tables = np.flatnonzero(np.isfinite(start).all(axis=1))
+    is_known = np.isfinite(start).all(axis=1)
+    tables = np.flatnonzero(is_known)
     fits = evaluate(tables, start[tables])
     for _ in range(_MOST_STEPS):
         with np.errstate(invalid="ignore"):  # where all accuracies have run to 0 or 1
@@ -213,7 +215,8 @@ def _move(
         if not len(places):
             return moved, lengths <= _SHORTEST
         lengths[places] /= 2
-        ends = fits.coefficients[places] + lengths[places, None] * steps[places]
+        shorter = lengths[places, None] * steps[places]
+        ends = fits.coefficients[places] + shorter
         moved.replace(places, evaluate(fits.tables[places], ends))
 
 
@@ -268,8 +271,9 @@ def solve_aic(
     information = np.einsum("ca,mc,cb->mab", covariates, weights, covariates, optimize=True)
     height = highest_aic - aic
     exists = height >= 0
+    covariance = np.linalg.inv(information[exists])
+    variance = covariance[:, -1, -1]
     reach = np.full(len(sums), np.nan)  # the distance of the solutions if the AIC were a parabola
-    variance = np.linalg.inv(information[exists])[:, -1, -1]
     reach[exists] = np.sqrt(height[exists] / variance)
     below = _solve_from(covariates, answers, sums, aic, flattest - reach)
     above = _solve_from(covariates, answers, sums, aic, flattest + reach)
@@ -298,7 +302,8 @@ def _solve_from(
         coefficients, logliks = maximise_all(
             covariates, answers[tables], all_sums, start=coefficients
         )
-        distance = 2 * covariates.shape[1] - 2 * logliks - aic[tables]
+        height = 2 * covariates.shape[1] - 2 * logliks
+        distance = height - aic[tables]
         step = distance / (2 * coefficients[:, -1])
         last[tables] += step
         done = np.abs(step) < 1e-7  # steps shrink quadratically: the next would be lost in rounding

@@ -12,9 +12,11 @@ def glm_table(cells: pd.DataFrame) -> pd.DataFrame:
     """Return Table 2 (`schemas.GLM`): the quadratic fit of every model and its capacity points."""
     cells = as_given(cells)
     fits = fit(cells, QUADRATIC)
-    criteria = fits.drop_duplicates("model")[["model", "aic", "loglik", "total"]]
-    points = capacity_points(fits, cells)[["model", "ecl50", "nt50", "id50"]]
-    return spread_terms(fits).merge(points, on="model").merge(criteria, on="model")
+    points = capacity_points(fits, cells)
+    coefficients = spread_terms(fits)
+    with_points = coefficients.merge(points[["model", "ecl50", "nt50", "id50"]], on="model")
+    criteria = fits.drop_duplicates("model")
+    return with_points.merge(criteria[["model", "aic", "loglik", "total"]], on="model")
 
 
 def interactions_table(cells: pd.DataFrame) -> pd.DataFrame:
@@ -26,10 +28,13 @@ def interactions_table(cells: pd.DataFrame) -> pd.DataFrame:
     fits = fit(cells, INTERACTIONS)
     tests = []
     for term in PRODUCT_TERMS:
-        without = compare_fits(cells, f"{INTERACTIONS} - {term}", against=fits)
-        tests.append(without.assign(term=term)[["model", "term", "lr_p"]])
-    products = fits.merge(pd.concat(tests), on=["model", "term"])
-    return spread_terms(products.assign(p=products["lr_p"]))
+        test = compare_fits(cells, f"{INTERACTIONS} - {term}", against=fits)
+        test["term"] = term
+        tests.append(test[["model", "term", "lr_p"]])
+    stacked = pd.concat(tests)
+    products = fits.merge(stacked, on=["model", "term"])
+    products["p"] = products["lr_p"]
+    return spread_terms(products)
 
 
 def aic_table(cells: pd.DataFrame) -> pd.DataFrame:

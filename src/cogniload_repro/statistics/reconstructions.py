@@ -27,6 +27,8 @@ KEYS = ["model", "N", "d", "ratio_pct"]
 #: In place of a table's number: counts as they are given.
 GIVEN = -1
 _TABLE = r"^r\d+$"
+#: Types in which tables of any origin are joined.
+_LOADS = {"N": float, "d": float, "ratio_pct": float}
 
 
 def each_reconstruction(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
@@ -36,7 +38,8 @@ def each_reconstruction(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
     number, 1 to 24.
     """
     correct = cells["correct"].to_numpy()
-    is_reconstructed = cells["model"].isin(reconstructed_models(cells)) & (cells["total"] > 0)
+    models = reconstructed_models(cells)
+    is_reconstructed = cells["model"].isin(models) & (cells["total"] > 0)
     samples = correct[None]
     if is_reconstructed.any():
         samples = np.where(is_reconstructed, committed_counts(cells), correct)
@@ -62,9 +65,11 @@ def over_reconstructions(
     >>> len(compared)
     24
     """
+    cells = check_cells(cells)
     statistics = []
-    for number, table in enumerate(each_reconstruction(check_cells(cells)), start=1):
-        statistics.append(statistic(table).assign(reconstruction=number))
+    for number, table in enumerate(each_reconstruction(cells), start=1):
+        numbers = statistic(table)
+        statistics.append(numbers.assign(reconstruction=number))
     stacked = pd.concat(statistics, ignore_index=True)
     stacked.insert(0, "reconstruction", stacked.pop("reconstruction"))
     return stacked
@@ -103,8 +108,10 @@ def reconstructed_models(cells: pd.DataFrame) -> list[str]:
     tables = committed.filter(regex=_TABLE)
     same_correct = tables.eq(rows["correct"], axis=0).to_numpy()
     models = []
-    for model, places in rows.groupby("model", sort=False, observed=True).indices.items():
-        if same_total[places].all() and same_correct[places].all(axis=0).any():
+    groups = rows.groupby("model", sort=False, observed=True)
+    for model, places in groups.indices.items():
+        agrees = same_correct[places].all(axis=0)  # with each table
+        if same_total[places].all() and agrees.any():
             models.append(str(model))
     return models
 
@@ -114,7 +121,8 @@ def committed_counts(cells: pd.DataFrame) -> np.ndarray:
 
     NaN where the paper has no such cell.
     """
-    samples = _join_committed(cells).filter(regex=_TABLE).drop(columns=SMOOTH)
+    tables = _join_committed(cells).filter(regex=_TABLE)
+    samples = tables.drop(columns=SMOOTH)
     return samples.to_numpy(float).T
 
 
@@ -145,12 +153,13 @@ def _join_committed(cells: pd.DataFrame) -> pd.DataFrame:
     if "perturbation" in cells:  # a perturbed text is another question
         is_plain = cells["perturbation"].fillna("").to_numpy() == ""
         keys["ratio_pct"] = keys["ratio_pct"].where(is_plain)
-    keys = keys.astype(dict.fromkeys(KEYS[1:], float))
+    keys = keys.astype(_LOADS)
     return keys.merge(_load_committed(), on=KEYS, how="left")
 
 
 @cache
 def _load_committed() -> pd.DataFrame:
-    totals = pd.read_csv(RECONSTRUCTED / "cells.csv")[[*KEYS, "total"]]
+    cells = pd.read_csv(RECONSTRUCTED / "cells.csv")
+    totals = cells[[*KEYS, "total"]]
     tables = load_tables().merge(totals, on=KEYS)
-    return tables.astype(dict.fromkeys(KEYS[1:], float))
+    return tables.astype(_LOADS)

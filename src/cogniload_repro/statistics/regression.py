@@ -321,25 +321,18 @@ def _describe(
 ) -> Fit:
     """Return a fit with its likelihood, standard errors by the expected information, and tests."""
     x = design.columns.to_numpy()
-    rows, terms = x.shape
-    if coef is None:
-        coef = np.full(terms, np.nan)
-    link, log_accuracy, log_error = FAMILIES[family]
-    eta = x @ coef
-    log_p = log_accuracy(eta)
-    log_q = log_error(eta)
-    variance = total * np.exp(log_p + log_q)
-    weights = total**2 * link.inverse_deriv(eta) ** 2 / variance
-    information = x.T @ (x * weights[:, None])
+    terms = x.shape[1]
     covariance = np.full((terms, terms), np.nan)
     loglik = np.nan
+    if coef is None:
+        coef = np.full(terms, np.nan)
+    eta = x @ coef
     if status == "ok":
-        covariance = np.linalg.inv(information)
-        loglik = _sum_logs(correct, log_p) + _sum_logs(total - correct, log_q)
-    if family == QUASI:
-        residuals = correct - total * np.exp(log_p)
-        chi_square = (residuals**2 / variance).sum()
-        covariance *= max(chi_square / max(rows - terms, 1), 1.0)
+        covariance = _estimate_covariance(x, total, eta, family)
+        loglik = _sum_loglik(correct, total, eta, family)
+    if status == "ok" and family == QUASI:
+        dispersion = _chi_square(correct, total, eta, family) / (len(total) - terms)
+        covariance *= max(dispersion, 1.0)
         loglik = np.nan
     se = np.sqrt(np.diag(covariance))
     return Fit(
@@ -357,7 +350,48 @@ def _describe(
     )
 
 
-def _sum_logs(counts: np.ndarray, logs: np.ndarray) -> float:
-    """Return the sum of logarithms, each so many times; zero times log 0 is zero."""
-    some = counts > 0
-    return float(counts[some] @ logs[some])
+def _estimate_covariance(
+    x: np.ndarray,
+    total: np.ndarray,
+    eta: np.ndarray,
+    family: str,
+) -> np.ndarray:
+    """Return the inverse of the expected information of the coefficients."""
+    slope = FAMILIES[family].link.inverse_deriv(eta)
+    weights = total**2 * slope**2 / _variance(total, eta, family)
+    information = x.T @ (x * weights[:, None])
+    return np.linalg.inv(information)
+
+
+def _variance(total: np.ndarray, eta: np.ndarray, family: str) -> np.ndarray:
+    """Return the binomial variance of the correct answers in each row."""
+    _, log_accuracy, log_error = FAMILIES[family]
+    return total * np.exp(log_accuracy(eta) + log_error(eta))
+
+
+def _chi_square(
+    correct: np.ndarray,
+    total: np.ndarray,
+    eta: np.ndarray,
+    family: str,
+) -> float:
+    """Return Pearson's chi-square of the counts."""
+    accuracy = np.exp(FAMILIES[family].log_accuracy(eta))
+    residuals = correct - total * accuracy
+    return float((residuals**2 / _variance(total, eta, family)).sum())
+
+
+def _sum_loglik(
+    correct: np.ndarray,
+    total: np.ndarray,
+    eta: np.ndarray,
+    family: str,
+) -> float:
+    """Return the Bernoulli log-likelihood of the answers; zero times log 0 is zero."""
+    _, log_accuracy, log_error = FAMILIES[family]
+    wrong = total - correct
+    some_right = correct > 0
+    some_wrong = wrong > 0
+    of_right = correct[some_right] @ log_accuracy(eta[some_right])
+    of_wrong = wrong[some_wrong] @ log_error(eta[some_wrong])
+    return float(of_right + of_wrong)

@@ -79,11 +79,12 @@ def compare_fits(
     pairs = _pair_fits(fits, others)
     pairs["daic"] = pairs["aic"] - pairs["against_aic"]
     pairs["dbic"] = pairs["bic"] - pairs["against_bic"]
-    pairs = _test_ratios(pairs, _joint_ranks(cells, fits.attrs, others.attrs))
+    ranks = _joint_ranks(cells, fits.attrs, others.attrs)
+    pairs = _test_ratios(pairs, ranks)
     compared = summarise(pairs, ["model"], _NUMBERS, ranges=["daic", "lr_p"])
     compared["lr_p"] = compared["lr_p"].where(compared["identified"])
-    order = {model: place for place, model in enumerate(cells["model"].unique())}
-    return compared.sort_values("model", key=lambda names: names.map(order), ignore_index=True)
+    models = pd.Index(cells["model"].unique())
+    return compared.sort_values("model", key=models.get_indexer, ignore_index=True)
 
 
 def _pair_fits(fits: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
@@ -93,22 +94,27 @@ def _pair_fits(fits: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
     """
     mine = _describe_fits(fits, "")
     theirs = _describe_fits(others, "against_")
-    pairs = mine.merge(theirs, on=_KEYS, how="outer").sort_values(_KEYS, ignore_index=True)
+    pairs = mine.merge(theirs, on=_KEYS, how="outer")
+    pairs = pairs.sort_values(_KEYS, ignore_index=True)
     for prefix in ("", "against_"):
         columns = [f"{prefix}{name}" for name in ("df", *OF_FIT, "identified")]
         models = pairs.groupby("model", sort=False)
         pairs[columns] = models[columns].ffill()  # an identified fit has one row for all samples
-        pairs[f"{prefix}status"] = pairs[f"{prefix}status"].fillna("not fitted")
-        pairs[f"{prefix}df"] = pairs[f"{prefix}df"].fillna(0).astype(int)
-    is_open = pairs["identified"].eq(False) | pairs["against_identified"].eq(False)
-    pairs["identified"] = ~is_open
+        status = f"{prefix}status"
+        pairs[status] = pairs[status].fillna("not fitted")
+        df = f"{prefix}df"
+        pairs[df] = pairs[df].fillna(0).astype(int)
+    fit_is_open = pairs["identified"].eq(False)
+    other_is_open = pairs["against_identified"].eq(False)
+    pairs["identified"] = ~(fit_is_open | other_is_open)
     pairs.attrs = {}  # those of the fits are of one regression
     return pairs.drop(columns=["total", "against_total", "against_identified"])
 
 
 def _describe_fits(fits: pd.DataFrame, prefix: str) -> pd.DataFrame:
     """Return what holds for the whole fit of each model and reconstruction; df counts its terms."""
-    counted = fits.assign(df=(fits["term"] != "").astype(int))
+    has_term = fits["term"] != ""
+    counted = fits.assign(df=has_term.astype(int))
     groups = counted.groupby(_KEYS, sort=False)
     whole = groups[["df", *OF_FIT, "identified"]].first()
     whole["df"] = groups["df"].sum()
@@ -133,9 +139,10 @@ def _joint_ranks(
         if any(find_missing(counts, formula) for formula in formulas):
             continue
         designs = [build_design(counts, formula)[0] for formula in formulas]
-        columns = np.hstack([design.to_numpy() for design in designs])
+        columns = np.hstack(designs)
         scaled = columns / np.abs(columns).max(axis=0)
-        ranks[model] = int(np.linalg.matrix_rank(scaled, tol=1e-8))
+        rank = np.linalg.matrix_rank(scaled, tol=1e-8)
+        ranks[model] = int(rank)
     return ranks
 
 
@@ -146,13 +153,17 @@ def _test_ratios(pairs: pd.DataFrame, joint_ranks: dict[str, int]) -> pd.DataFra
     """
     df = pairs["df"] - pairs["against_df"]
     most_terms = pairs[["df", "against_df"]].max(axis=1)
-    is_fitted = (pairs["status"] == "ok") & (pairs["against_status"] == "ok")
-    is_nested = is_fitted & (pairs["model"].map(joint_ranks) == most_terms)
+    fit_exists = pairs["status"] == "ok"
+    other_exists = pairs["against_status"] == "ok"
+    joint_rank = pairs["model"].map(joint_ranks)
+    is_nested = fit_exists & other_exists & (joint_rank == most_terms)
     pairs["larger"] = np.where(df > 0, "formula", "against")
     pairs.loc[df == 0, "larger"] = "same"
     pairs.loc[~is_nested, "larger"] = ""
-    gain = (pairs["loglik"] - pairs["against_loglik"]) * np.sign(df)
-    pairs["lr"] = (2 * gain).where(is_nested & (df != 0))
+    gain = pairs["loglik"] - pairs["against_loglik"]
+    ratio = 2 * gain * np.sign(df)
+    pairs["lr"] = ratio.where(is_nested & (df != 0))
     pairs["lr_df"] = df.abs().where(is_nested, 0)
-    pairs["lr_p"] = chi2.sf(pairs["lr"].clip(lower=0), pairs["lr_df"])
+    statistic = pairs["lr"].clip(lower=0)
+    pairs["lr_p"] = chi2.sf(statistic, pairs["lr_df"])
     return pairs
