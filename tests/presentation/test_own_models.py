@@ -63,17 +63,17 @@ def test_a_perfect_model_is_called_so(said):
     text = said[PERFECT]
     assert "all 72 are correct (100.0%" in text
     assert "above guessing" in text
-    assert "consistent with none" in text
+    assert "consistent with no difference" in text
     assert "it ranks 1 of 23" in text
 
 
 def test_a_model_that_repeats_the_last_clause_is_recognised(said):
     """It is right exactly where the last clause is, and the interval of the difference excludes zero."""
     text = said[CLAUSE]
-    assert "exactly as of a model that only repeats the last clause" in text
+    assert "as if the model only repeated the last clause" in text
     low = float(re.search(r"\+100\.0 \(\+([\d.]+) to \+100\.0\)", text)[1])
     assert low > 50
-    assert "as the shortcut has it" in text
+    assert "as the shortcut predicts" in text
 
 
 def test_a_model_at_chance_is_called_so(said):
@@ -97,11 +97,11 @@ def test_a_few_answers_are_counted_where_the_last_clause_is_right_and_where_it_i
     right, of_right, wrong, of_wrong = map(
         int,
         re.search(
-            r"right (\d+) of (\d+) are correct, where it is wrong (\d+) of (\d+)", text
+            r"right, (\d+) of (\d+) answers are correct; where it is wrong, (\d+) of (\d+)", text
         ).groups(),
     )
     assert (right + wrong, of_right + of_wrong) == (5, 18)
-    assert "no cell has both kinds" in text
+    assert "No cell has both kinds" in text
     assert "over the reconstructions" in text
 
 

@@ -74,6 +74,14 @@ def test_a_figure_states_the_evidence_and_no_name_ends_its_script(build):
     assert json.loads(re.search(r'json">(.*)</script>', block)[1]) == data
 
 
+def test_a_narrow_figure_fits_a_phone_and_a_wide_one_scrolls(build):
+    """Only a picture that would be too small to read on a phone keeps its width there."""
+    page, words = build(), {"caption": "C.", "alt": "a", "evidence": ""}
+    for width, scrolls in {4.4: False, 7.2: True}.items():
+        shown = page.figure(Figure(figsize=(width, 3)), "f", **words).markdown
+        assert (":figclass: wide" in shown) == scrolls
+
+
 @given(HOSTILE)
 def test_shown_text_stays_inside_its_block(text):
     """Text of a puzzle or model ends up in one code block, whole, and in escaped HTML."""

@@ -47,14 +47,18 @@ def fence(text: str, mark: str, least: int = 3) -> str:
     return mark * max(least, 1 + max((len(run) for run in re.findall(f"{mark}+", text)), default=0))
 
 
-def picture(path: str, name: str, *, caption: str, alt: str) -> str:
-    """Return a ``figure`` directive labelled with the name; the caption is Markdown, ``alt`` any text."""
-    caption, quoted = (
-        " ".join(caption.split()),
-        json.dumps(" ".join(alt.split()), ensure_ascii=False),
-    )
+def picture(path: str, name: str, *, caption: str, alt: str, wide: bool = True) -> str:
+    """Return a ``figure`` directive labelled with the name.
+
+    The caption is Markdown, ``alt`` any text; a wide picture scrolls on a phone.
+    """
+    caption = " ".join(caption.split())
+    quoted = json.dumps(" ".join(alt.split()), ensure_ascii=False)
     marks = fence(caption, ":")
-    return f"{marks}{{figure}} {path}\n:name: {name}\n:figclass: wide\n:alt: {quoted}\n\n{caption}\n{marks}"
+    options = [f":name: {name}", f":alt: {quoted}"]
+    if wide:
+        options.append(":figclass: wide")
+    return "\n".join([f"{marks}{{figure}} {path}", *options, "", caption, marks])
 
 
 def table(

@@ -33,7 +33,7 @@ def describe_model(
 
 
 def _describe_accuracy(name: str, against: pd.Series, ranked: pd.Series) -> str:
-    counted = f"{print_rank(against['correct'], against['answers'])} are correct"
+    counted = f"{print_among(against['correct'], against['answers'])} are correct"
     if against["correct"] == against["answers"]:
         counted = f"all {against['answers']:,} are correct"
     elif against["correct"] == 0:
@@ -72,23 +72,24 @@ def _describe_guessing(against: pd.Series, ended: pd.Series) -> str:
 
 
 def _describe_clause(use: pd.Series) -> str:
-    right = print_rank(use["correct_right"], use["answers_right"])
-    wrong = print_rank(use["correct_wrong"], use["answers_wrong"])
-    counts = f"Where the last clause is right {right} are correct, where it is wrong {wrong}"
+    right = print_among(use["correct_right"], use["answers_right"])
+    wrong = print_among(use["correct_wrong"], use["answers_wrong"])
+    counts = (
+        f"Where the last clause is right, {right} answers are correct; where it is wrong, {wrong}"
+    )
     if not min(use["answers_right"], use["answers_wrong"]):
         return f"{counts}."
-    is_shortcut = use["correct_right"] == use["answers_right"] and use["correct_wrong"] == 0
-    if is_shortcut:
-        counts += ", exactly as of a model that only repeats the last clause"
+    if use["correct_right"] == use["answers_right"] and use["correct_wrong"] == 0:
+        counts += ", as if the model only repeated the last clause"
     if pd.isna(use["difference"]):
-        return f"{counts}; no cell has both kinds, so the loads may explain a difference."
+        return f"{counts}. No cell has both kinds, so the loads may explain a difference."
     points = print_difference(use["difference"], use["ci_low"], use["ci_high"])
-    within = f"within cells the difference is {points} points"
+    within = f"{counts}. Within cells the difference is {points} points"
     if use["p"] >= ALPHA:
-        return f"{counts}; {within}, consistent with none."
+        return f"{within}, consistent with no difference."
     if use["difference"] < 0:
-        return f"{counts}; {within}, the reverse of the shortcut."
-    return f"{counts}; {within}, as the shortcut has it."
+        return f"{within}, the reverse of what the shortcut predicts."
+    return f"{within}, as the shortcut predicts."
 
 
 def _describe_rank(ranked: pd.Series) -> str:
@@ -102,7 +103,7 @@ def _describe_rank(ranked: pd.Series) -> str:
     if ranked["best"] == ranked["worst"]:
         left_open = "every other rank is rejected"
     nearest = f"the nearest is {BY_NAME[ranked['nearest']].label}"
-    rank = print_rank(ranked["rank"], ranked["of"])
+    rank = print_among(ranked["rank"], ranked["of"])
     return f"By accuracy on its cells it ranks {rank}{over}; {left_open}, and {nearest}."
 
 
@@ -117,16 +118,21 @@ def _describe_length(ranked: pd.Series) -> str:
     if pd.isna(ranked["rank_ecl50"]):
         return f"{statements}; no model of the paper has one on these cells."
     left_open = print_range(ranked["best_ecl50"], ranked["worst_ecl50"])
-    place = print_rank(ranked["rank_ecl50"], ranked["of_ecl50"])
+    place = print_among(ranked["rank_ecl50"], ranked["of_ecl50"])
     rank = f"rank {place} ({left_open} not rejected)"
     without = [BY_NAME[name].label for name in filter(None, ranked["left_out"].split(", "))]
     left_out = f", which leaves out models without one on these cells: {', '.join(without)}"
     return f"{statements}, {rank}{left_out if without else ''}."
 
 
-def print_rank(place: float, count: float) -> str:
+def print_among(place: float, count: float) -> str:
     """Return a rank, or a number of answers, among some, such as "9 of 23"."""
     return f"{place:,.0f} of {count:,.0f}"
+
+
+def print_percent(accuracy: float, low: float, high: float) -> str:
+    """Return an accuracy in percent, with its interval."""
+    return f"{100 * accuracy:.1f} ({100 * low:.1f} to {100 * high:.1f})"
 
 
 def print_range(low: float, high: float) -> str:

@@ -21,7 +21,7 @@ from cogniload_repro.presentation import markdown
 from cogniload_repro.presentation.evidence import EVIDENCE, judge_evidence, rests_on_paper
 from cogniload_repro.presentation.figures import PaperFigure
 from cogniload_repro.presentation.page_data import write_json
-from cogniload_repro.presentation.style import STYLE, save_figure
+from cogniload_repro.presentation.style import PHONE_IN, STYLE, save_figure
 from cogniload_repro.presentation.tables import Table, format_frame
 from cogniload_repro.published import load_claims
 from cogniload_repro.robustness.verdicts import Verdict
@@ -188,7 +188,9 @@ class Page:
         kind = self._kind(evidence, cells)
         png, svg = save_figure(figure.figure, self.build / "figures" / name, EVIDENCE[kind].line)
         caption = _caption(kind, caption, source)
-        image = markdown.picture(f"../figures/{svg.name}", name, caption=caption, alt=alt)
+        wide = figure.figure.get_figwidth() > PHONE_IN
+        path = f"../figures/{svg.name}"
+        image = markdown.picture(path, name, caption=caption, alt=alt, wide=wide)
         parts = [image, _list_downloads(png, svg)]
         shown = html.escape(markdown.unescape(caption))
         path = html.escape(os.path.relpath(svg))

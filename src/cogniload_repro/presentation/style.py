@@ -16,6 +16,8 @@ from cogniload_repro.models import BY_NAME
 
 #: Width of every picture: 8.5 pt text has 13 px on a page 750 px wide, and is still readable at 360 px.
 WIDTH_IN = 7.2
+#: Pictures up to this width are legible on a phone; wider ones scroll there.
+PHONE_IN = 4.5
 _DPI = 200
 _STRIP_IN = 0.24  # height of the line on the evidence
 STYLE = {
