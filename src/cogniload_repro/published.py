@@ -98,10 +98,10 @@ def load_contradictions() -> pd.DataFrame:
 
 
 def load_facts() -> pd.DataFrame:
-    """Return size and date of the models, by their makers: parameters_billion (NaN if unknown), released, source."""
-    frame = _read_texts(PUBLISHED / "model_facts.csv")
-    sizes, days = frame["parameters_billion"], pd.to_datetime(frame["released"], format="%Y-%m-%d")
-    return frame.assign(parameters_billion=pd.to_numeric(sizes), released=days)
+    """Return the size of each model by its makers: parameters_billion (NaN if unknown), source."""
+    facts = _read_texts(PUBLISHED / "model_facts.csv")
+    facts["parameters_billion"] = pd.to_numeric(facts["parameters_billion"])
+    return facts
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Maximum likelihood for many tables of counts at once, from the answers or from sums alone.
+"""Maximum likelihood for many tables of counts at once, from sums alone.
 
 The log-likelihood of a logistic regression depends on the answers only through the sums of its
 covariates over the correct answers. Newton's method finds its maximum for any such sums, also where
@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
-
-from cogniload_repro.statistics.families import Family
 
 _MOST_STEPS = 100
 #: A step is halved until it is shorter than this part of Newton's step.
@@ -103,48 +101,6 @@ def maximise_all(
     rotated_start = np.where(is_known, rotated_start, np.nan)
     coefficients, logliks = _climb(evaluate, rotated_start)
     return np.linalg.solve(triangle, coefficients.T).T, logliks
-
-
-def maximise_link(
-    covariates: np.ndarray,
-    answers: np.ndarray,
-    correct: np.ndarray,
-    family: Family,
-) -> np.ndarray:
-    """Fit a binomial regression with any link to many tables of counts (tables, cells).
-
-    Returns coefficients of shape (tables, q), NaN where there is no maximum.
-    """
-    orthogonal, triangle = np.linalg.qr(covariates)
-    size = orthogonal.shape[1]
-    products = _multiply_columns(orthogonal)
-    wrong = answers - correct
-
-    def evaluate(tables: np.ndarray, coefficients: np.ndarray) -> _Fits:
-        eta = coefficients @ orthogonal.T
-        log_p = family.log_accuracy(eta)
-        log_q = family.log_error(eta)
-        k = correct[tables]
-        m = wrong[tables]
-        # derivatives of p by the linear predictor, as shares of p and of 1 - p
-        slope = family.link.inverse_deriv(eta)
-        curve = family.link.inverse_deriv2(eta)
-        slope_p = np.nan_to_num(slope / np.exp(log_p))
-        slope_q = np.nan_to_num(slope / np.exp(log_q))
-        curve_p = np.nan_to_num(curve / np.exp(log_p))
-        curve_q = np.nan_to_num(curve / np.exp(log_q))
-        weights = k * (slope_p**2 - curve_p) + m * (slope_q**2 + curve_q)
-        return _Fits(
-            tables=tables,
-            coefficients=coefficients,
-            loglik=(k * log_p + m * log_q).sum(axis=1),
-            gradient=(k * slope_p - m * slope_q) @ orthogonal,
-            information=(weights @ products).reshape(-1, size, size),
-        )
-
-    with np.errstate(all="ignore"):  # where an accuracy is 0 or 1 to the last digit
-        coefficients, _ = _climb(evaluate, np.zeros((len(correct), size)))
-        return np.linalg.solve(triangle, coefficients.T).T
 
 
 def _multiply_columns(matrix: np.ndarray) -> np.ndarray:

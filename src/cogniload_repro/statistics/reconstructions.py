@@ -11,8 +11,10 @@ from functools import cache
 import numpy as np
 import pandas as pd
 from pandas.api.typing import DataFrameGroupBy
+from scipy.stats import t
 
 from cogniload_repro.files import RECONSTRUCTED
+from cogniload_repro.published import ALPHA
 from cogniload_repro.statistics.checks import check_cells
 
 #: The committed tables, r0 to r24.
@@ -139,6 +141,45 @@ def range_over(
         end = groups[[*names]].quantile(quantile)
         ends.append(end.add_suffix(f"_p{100 * quantile:.0f}"))
     return pd.concat(ends, axis=1)
+
+
+def mean_cells(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells with the mean over the samples as correct answers of reconstructed models.
+
+    One sample, even the nearest to this, has the chance of one draw in it; the mean has next to
+    none.
+    """
+    is_reconstructed = cells["model"].isin(reconstructed_models(cells))
+    if not is_reconstructed.any():
+        return cells
+    mean = committed_counts(cells).mean(axis=0)
+    return cells.assign(correct=np.where(is_reconstructed, mean, cells["correct"]))
+
+
+def prediction_band(cells: pd.DataFrame, *levels: str) -> pd.DataFrame:
+    """Return mean accuracy and band of reconstructed models by some columns, "model" the first.
+
+    Lowest and highest (fractions) are the ends of a 1 - `published.ALPHA` prediction interval for
+    one more sample (Student's t). What the cells lack of the grid is left out of the samples too.
+    """
+    is_reconstructed = cells["model"].isin(reconstructed_models(cells))
+    rows = cells[is_reconstructed & (cells["total"] > 0)]
+    samples = pd.DataFrame(committed_counts(rows).T, index=rows.index)
+    counts = pd.concat([rows[[*levels, "total"]], samples], axis=1)
+    sums = counts.groupby(list(levels), observed=True).sum()
+    total = sums.pop("total")
+    size = sums.shape[1]
+    mean = sums.mean(axis=1)
+    standard_error = sums.std(axis=1) * np.sqrt(1 + 1 / size)
+    reach = t.ppf(1 - ALPHA / 2, size - 1) * standard_error
+    band = pd.DataFrame(
+        {
+            "mean": mean,
+            "lowest": (mean - reach).clip(0),
+            "highest": (mean + reach).clip(upper=total),
+        }
+    )
+    return band.div(total, axis=0).reset_index()
 
 
 @cache
