@@ -4,26 +4,22 @@ import shutil
 import subprocess
 
 import numpy as np
-import pandas as pd
 import pytest
 import statsmodels.api as sm
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import gammaln
 
 import cogniload_repro as cl
 from cogniload_repro.statistics.design import GRID
+from cogniload_repro.statistics.families import FAMILIES
 from cogniload_repro.statistics.regression import (
-    FAMILIES,
-    FIXED_COLUMNS,
     INTERACTIONS,
     LINEAR,
     QUADRATIC,
     fit_glm,
     fit_tables,
-    in_span,
-    is_identified,
 )
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -221,113 +217,3 @@ def test_r_gives_the_same_fits(name, formula, tmp_path):
             assert fit.loglik == pytest.approx(loglik, abs=1e-4)
         np.testing.assert_allclose(fit.coef, coef, rtol=1e-4, atol=1e-5)
         np.testing.assert_allclose(fit.se, se, rtol=1e-4)
-
-
-TEN = draw(10, 2)
-
-
-@pytest.mark.parametrize(
-    ("cells", "formula", "status"),
-    [
-        (TEN.assign(correct=TEN["total"]), QUADRATIC, "separation"),
-        (TEN.assign(correct=0), QUADRATIC, "separation"),
-        (TEN.assign(correct=TEN["total"] * (TEN["d"] < 5)), QUADRATIC, "separation"),
-        # separated but for ties
-        (
-            TEN.assign(correct=TEN["total"] * (TEN["N"] < 100) + (TEN["N"] == 100)),
-            QUADRATIC,
-            "separation",
-        ),
-        (
-            TEN.assign(correct=TEN["total"].where(TEN["d"] != 1, TEN["correct"])),
-            QUADRATIC,
-            "separation",
-        ),
-        (TEN.query("d == 1"), QUADRATIC, "d takes 1 value, the formula needs 2"),
-        (TEN.query("N == 20"), QUADRATIC, "N takes 1 value, the formula needs 2"),
-        (TEN.query("ratio_pct < 20"), QUADRATIC, "rho takes 2 values, the formula needs 3"),
-        (
-            TEN.query("d < 5"),
-            "correct ~ d + I(d**2) + I(d**3)",
-            "d takes 2 values, the formula needs 4",
-        ),
-        (
-            TEN.query("d == N / 20"),
-            "correct ~ d * log10_N",
-            "the cells determine 2 of its 4 coefficients",
-        ),
-        (
-            TEN.query("(d == 1) == (N == 20)"),
-            "correct ~ C(d) + C(N)",
-            "the cells determine 7 of its 8 coefficients",
-        ),
-        (TEN, "correct ~ d + I(2 * d)", "the cells determine 2 of its 3 coefficients"),
-        (TEN, "correct ~ I(0 * d)", "the cells determine 1 of its 2 coefficients"),
-        (TEN.iloc[:0], QUADRATIC, "no answers"),
-        (draw(0, 1), QUADRATIC, "no answers"),
-    ],
-)
-def test_what_has_no_estimate_is_not_a_number(cells, formula, status):
-    """Answers that a plane separates, and covariates that do not vary or depend on one another, have no estimate."""
-    fit = fit_glm(cells, formula)
-    assert fit.status == status
-    for part in (fit.coef, fit.se, fit.p, fit.covariance, fit.loglik, fit.aic):
-        assert np.isnan(part).all()
-
-
-@settings(deadline=None, max_examples=50)
-@given(st.lists(st.tuples(st.integers(1, 6), st.booleans()), min_size=3, max_size=12))
-@example([(1, False), (2, False), (2, True), (3, True)])
-@example([(1, False), (2, True), (3, False), (4, True)])
-def test_separation_is_decided_as_for_one_covariate(answers):
-    """With one covariate a fit exists exactly when right and wrong answers overlap (Albert and Anderson, 1984)."""
-    d, right = np.array([a[0] for a in answers]), np.array([a[1] for a in answers])
-    assume(len(set(d)) > 1)
-    rows = pd.DataFrame({"N": 20, "d": d, "rho": 0.5, "correct": right, "total": 1})
-    overlap = right.any() and not right.all()
-    overlap = overlap and d[right].max() > d[~right].min() and d[~right].max() > d[right].min()
-    fit = fit_glm(rows, "correct ~ d")
-    assert fit.status == ("ok" if overlap else "separation")
-    assert np.isfinite(fit.coef).all() == bool(overlap)
-
-
-def test_an_unknown_family_is_refused():
-    """The sentence names the families that there are."""
-    with pytest.raises(
-        ValueError,
-        match="no family 'logits'; choose one of: logit, probit, cloglog, quasi-binomial",
-    ):
-        fit_glm(QWQ, QUADRATIC, "logits")
-
-
-@pytest.mark.parametrize(
-    ("formula", "identified"),
-    [
-        ("correct ~ d + log10_N + rho + I(rho**2)", True),
-        ("correct ~ d * log10_N * rho + I(rho**2)", True),
-        ("correct ~ C(d) + C(N) + rho + I(rho**2) + d:rho", True),
-        ("correct ~ bs(d, df=4) + np.sqrt(N) + N", True),
-        ("correct ~ np.log10(N) * center(d) * rho", True),
-        ("correct ~ d * N + rho", False),
-        ("correct ~ C(ratio_pct)", False),
-        ("correct ~ rho + I(rho**3)", False),
-        ("correct ~ ratio_pct", False),
-        ("correct ~ C(d):C(N)", False),
-        ("correct ~ d:I(rho**2)", False),
-    ],
-)
-def test_the_span_decides(formula, identified):
-    """Levels of d and N, rho, rho squared and the products of Table 3, in any notation; nothing else."""
-    assert is_identified(QWQ, formula) is identified
-
-
-def test_other_links_and_missing_cells_are_not_identified():
-    """Sums determine a fit for the logit only, and over the whole grid only."""
-    formula = "correct ~ d + log10_N"
-    assert not is_identified(QWQ, formula, "probit")
-    assert not is_identified(QWQ[QWQ["N"] > 20], formula)
-    assert is_identified(QWQ[QWQ["N"] == 20], "correct ~ 1")
-    assert in_span(
-        FIXED_COLUMNS @ np.random.default_rng(1).normal(size=(FIXED_COLUMNS.shape[1], 3))
-    )
-    assert not in_span(np.eye(140)[:, :1])
