@@ -46,7 +46,8 @@ def test_chance_is_that_of_answers_given_the_sums():
     answers = model_sums.answers
     accuracy = expected_accuracy(model_sums)
     rng = np.random.default_rng(2)
-    noise = rng.binomial(answers.astype(int), accuracy, (5_000, 140)) - answers * accuracy
+    correct = rng.binomial(answers.astype(int), accuracy, (5_000, 140))
+    noise = correct - answers * accuracy
     levels, _ = level_sums(departures.model)
     covariates = np.column_stack([*levels, X[:, 3:]])
     weights = answers * accuracy * (1 - accuracy)
@@ -56,7 +57,8 @@ def test_chance_is_that_of_answers_given_the_sums():
     shares = []
     for level in departures.levels:
         is_level = (GRID["ratio_pct"] == level).to_numpy()
-        shares.append(given_sums[:, is_level].sum(axis=1) / answers[is_level].sum())
+        deviations = given_sums[:, is_level].sum(axis=1)
+        shares.append(deviations / answers[is_level].sum())
     rounding = 0.01**2 / 12
     covariance = np.cov(shares) + rounding * np.eye(len(shares))
     np.testing.assert_allclose(covariance, departures.chance, rtol=0.1, atol=1e-6)

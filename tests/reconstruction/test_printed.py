@@ -30,10 +30,11 @@ def test_missing_puzzles_are_taken_from_their_cells():
     for model in MODELS:
         for ratios in missing_ratios(model):
             puzzles = puzzles_per_cell(model, ratios)
-            short = np.repeat(np.arange(140), (model.puzzles_per_cell - puzzles).astype(int))
-            cells = GRID.loc[short, ["d", "N"]]
-            assert sorted(cells.itertuples(index=False, name=None)) == sorted(model.missing)
-            assert sorted(GRID.loc[short, "ratio_pct"]) == sorted(ratios)
+            missing = (model.puzzles_per_cell - puzzles).astype(int)
+            short = GRID.loc[GRID.index.repeat(missing)]
+            conditions = zip(short["d"], short["N"], strict=True)
+            assert sorted(conditions) == sorted(model.missing)
+            assert sorted(short["ratio_pct"]) == sorted(ratios)
 
 
 def test_each_set_of_ratios_is_tried_once():
@@ -41,13 +42,15 @@ def test_each_set_of_ratios_is_tried_once():
     assert missing_ratios(BY_NAME["QwQ-32B"]) == [()]
     for model in MODELS:
         if len(model.missing) == 2:
-            same_cell = model.missing[0] == model.missing[1]
-            assert len(missing_ratios(model)) == (28 if same_cell else 49)
+            first, second = model.missing
+            ways = 28 if first == second else 49
+            assert len(missing_ratios(model)) == ways
 
 
 def refit(name, aics):
     """Rows of Table 2 and smaller roots (%) from pairs of AICs, with rising slopes."""
-    answers = np.full((len(aics), len(GRID)), float(BY_NAME[name].puzzles_per_cell))
+    puzzles = puzzles_per_cell(BY_NAME[name], ())
+    answers = np.tile(puzzles, (len(aics), 1))
     sums = np.tile(exact_sums(name), (len(aics), 1))
     for columns, aic in zip((4, 5), aics.T, strict=True):
         _, above = solve_aic(X[:, :columns], answers, sums, aic)
@@ -68,10 +71,13 @@ def agree_with_all_else(name, aics):
     return same_row, same_root, same_id50
 
 
+AICS = ["aic_linear", "aic_quadratic"]
+
+
 @pytest.mark.parametrize("name", IMPUTED.index)
 def test_imputed_aics_agree_with_everything_else_that_is_printed(name):
     """From the printed AICs neither Table 2's row nor the page's numbers follow."""
-    imputed = IMPUTED.loc[[name], ["aic_linear", "aic_quadratic"]].to_numpy(float)
+    imputed = IMPUTED.loc[[name], AICS].to_numpy(float)
     assert np.all(agree_with_all_else(name, imputed))
     assert not np.any(agree_with_all_else(name, printed_aics([name])))
 
@@ -82,9 +88,12 @@ def test_imputed_aics_are_the_middle_of_those_that_agree(name):
     raised = np.array(list(product(np.arange(3, 6.05, 0.1), repeat=2)))
     aics = printed_aics([name]) + raised
     agrees = np.all(agree_with_all_else(name, aics), axis=0)
-    assert 3 < raised[agrees].min() < raised[agrees].max() < 6
-    middle = (aics[agrees].min(axis=0) + aics[agrees].max(axis=0)) / 2
-    imputed = IMPUTED.loc[name, ["aic_linear", "aic_quadratic"]].to_numpy(float)
+    assert raised[agrees].min() > 3
+    assert raised[agrees].max() < 6
+    least = aics[agrees].min(axis=0)
+    most = aics[agrees].max(axis=0)
+    middle = (least + most) / 2
+    imputed = IMPUTED.loc[name, AICS].to_numpy(float)
     assert imputed == pytest.approx(middle.round(1))
 
 

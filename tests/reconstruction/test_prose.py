@@ -73,7 +73,7 @@ def test_a_stated_accuracy_is_every_count_that_prints_it(per_cell):
 
 
 def test_curves_of_the_strongest_stay_as_near_the_stated_range_as_table_5_lets_them():
-    """Of 50 puzzles 0.93 to 0.97 is 47 or 48; seven ratios of gpt-5 need one more, of o3 one less."""
+    """Of 50 puzzles 0.93 to 0.97 is 47 or 48; gpt-5 needs one more at some ratio, o3 one less."""
     table5 = correct_by("table5").set_index(["model", "N"])["correct"]
     gpt5, o3 = STRONGEST
     assert 7 * 48 < table5[gpt5, 100] <= 7 * 49

@@ -24,9 +24,9 @@ def test_missing_puzzles_are_missing_where_the_tables_say(cells):
     for model in MODELS:
         of_model = cells[cells["model"] == model.name]
         missing = model.puzzles_per_cell - of_model["total"]
-        conditions = of_model.loc[of_model.index.repeat(missing), ["d", "N"]]
-        pairs = conditions.itertuples(index=False, name=None)
-        assert sorted(pairs) == sorted(model.missing), model.name
+        short = of_model.loc[of_model.index.repeat(missing)]
+        conditions = zip(short["d"], short["N"], strict=True)
+        assert sorted(conditions) == sorted(model.missing), model.name
 
 
 def test_cells_are_made_again(cells):

@@ -44,29 +44,33 @@ def test_derivatives_are_finite_differences(per_cell, seed):
         step[column] = 1e-7 * abs(sums[column])
         above, _ = predict(answers, sums + step)
         below, _ = predict(answers, sums - step)
-        difference = (above - below) / (2 * step[column])
-        assert (np.abs(slopes[:, place] - difference) < 1e-5 * largest).all()
+        slope = (above - below) / (2 * step[column])
+        errors = np.abs(slopes[:, place] - slope)
+        assert (errors < 1e-5 * largest).all()
 
 
 @pytest.mark.parametrize("name", ["o4-mini-2025-04-16", "DeepSeek-R1-Distill-Qwen-32B"])
 def test_recovered_sums_print_what_is_printed(name):
     """The sums give Tables 2, 3 and 6, and 500 times the sum of rho is a whole number."""
     model = BY_NAME[name]
-    _, answers, sums = recover_sums(model)
-    misses, _ = miss_printed(name, answers, sums)
+    recovered = recover_sums(model)
+    misses, _ = miss_printed(recovered)
     assert np.abs(misses).max() <= 1
+    _, answers, sums = recovered
     assert 500 * sums[3] == pytest.approx(round(500 * sums[3]), abs=1e-9)
     np.testing.assert_allclose(sums[:3], exact_sums(name))
-    assert answers.sum() == 140 * model.puzzles_per_cell - len(model.missing)
+    complete = len(GRID) * model.puzzles_per_cell
+    assert answers.sum() == complete - len(model.missing)
     beta, _ = maximise(X[:, QUADRATIC], answers, sums[list(QUADRATIC)])
     values = row_values(beta[None], grid_means(GRID))
-    assert row_deviations(values, printed_rows([name])).max() <= 1
+    deviations = row_deviations(values, printed_rows([name]))
+    assert deviations.max() <= 1
 
 
 def test_sums_of_cells_need_the_whole_grid():
     """A model with fewer cells is refused with its number of cells."""
     cells = load_cells(models="QwQ-32B")
-    sums = sum_cells(cells, "QwQ-32B").sums
+    _, _, sums = sum_cells(cells, "QwQ-32B")
     np.testing.assert_allclose(sums[:3], exact_sums("QwQ-32B"))
     with pytest.raises(ValueError, match="QwQ-32B has 139 of the paper's 140 cells"):
         sum_cells(cells[1:], "QwQ-32B")

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 
 def draw(answers):
-    """Counts of the 140 cells, with so many answers each, from coefficients like those of a model."""
+    """Counts of the 140 cells, with so many answers each, from plausible coefficients."""
     accuracy = 1 / (1 + np.exp(-X[:, COLUMNS] @ [5.0, -0.2, -2.0, -2.5, 2.7]))
     correct = np.random.default_rng(2).binomial(answers, accuracy)
     return GRID.assign(total=answers, correct=correct)
@@ -66,7 +66,7 @@ TEN = draw(10)
     ],
 )
 def test_what_has_no_estimate_is_not_a_number(cells, formula, status):
-    """Answers that a plane separates, and covariates that do not vary or depend on one another, have no estimate."""
+    """Separated answers, and covariates that do not vary or depend on others, have no estimate."""
     fit = fit_glm(cells, formula)
     assert fit.status == status
     for part in (fit.coef, fit.se, fit.p, fit.covariance, fit.loglik, fit.aic):
@@ -78,16 +78,19 @@ def test_what_has_no_estimate_is_not_a_number(cells, formula, status):
 @example([(1, False), (2, False), (2, True), (3, True)])
 @example([(1, False), (2, True), (3, False), (4, True)])
 def test_separation_is_decided_as_for_one_covariate(answers):
-    """With one covariate a fit exists exactly when right and wrong answers overlap (Albert and Anderson, 1984)."""
+    """With one covariate a fit exists where right and wrong answers overlap (Albert, 1984)."""
     d = np.array([difficulty for difficulty, _ in answers])
     right = np.array([is_right for _, is_right in answers])
     assume(len(set(d)) > 1)
     rows = pd.DataFrame({"N": 20, "d": d, "rho": 0.5, "correct": right, "total": 1})
-    overlap = right.any() and not right.all()
-    overlap = overlap and d[right].max() > d[~right].min() and d[~right].max() > d[right].min()
+    overlaps = False
+    if right.any() and not right.all():
+        of_right = d[right]
+        of_wrong = d[~right]
+        overlaps = of_right.max() > of_wrong.min() and of_wrong.max() > of_right.min()
     fit = fit_glm(rows, "correct ~ d")
-    assert fit.status == ("ok" if overlap else "separation")
-    assert np.isfinite(fit.coef).all() == bool(overlap)
+    assert fit.status == ("ok" if overlaps else "separation")
+    assert np.isfinite(fit.coef).all() == bool(overlaps)
 
 
 def test_a_design_lacks_levels_whatever_the_answers_are():

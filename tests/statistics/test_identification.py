@@ -26,7 +26,7 @@ QWQ = cl.load_cells(models="QwQ-32B")
     ],
 )
 def test_the_span_decides(formula, identified):
-    """Levels of d and N, rho, rho squared and the products of Table 3, in any notation; nothing else."""
+    """Levels of d and N, rho, rho squared and the products of Table 3, in any notation."""
     assert is_identified(QWQ, formula) is identified
 
 
@@ -36,7 +36,11 @@ def test_other_links_and_missing_cells_are_not_identified():
     assert not is_identified(QWQ, formula, "probit")
     assert not is_identified(QWQ[QWQ["N"] > 20], formula)
     assert is_identified(QWQ[QWQ["N"] == 20], "correct ~ 1")
-    assert in_span(
-        FIXED_COLUMNS @ np.random.default_rng(1).normal(size=(FIXED_COLUMNS.shape[1], 3))
-    )
+
+
+def test_combinations_of_fixed_columns_are_in_their_span():
+    """A single cell is none."""
+    rng = np.random.default_rng(1)
+    weights = rng.normal(size=(FIXED_COLUMNS.shape[1], 3))
+    assert in_span(FIXED_COLUMNS @ weights)
     assert not in_span(np.eye(140)[:, :1])

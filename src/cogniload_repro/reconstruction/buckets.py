@@ -35,9 +35,10 @@ def bucket_sums(model: str) -> tuple[np.ndarray, np.ndarray]:
         printed = printed[printed["model"] == model].set_index(key)
         levels = CONDITIONS.get_level_values(key)
         for level, counts in printed[list(ERRORS)].iterrows():
-            for bucket, count in zip(np.eye(len(ERRORS)), counts, strict=True):
-                groups.append(np.kron(levels == level, bucket))
-                sums.append(count)
+            is_level = levels == level
+            for bucket in np.eye(len(ERRORS)):
+                groups.append(np.kron(is_level, bucket))
+            sums.extend(counts)
     return np.array(groups, float), np.array(sums, float)
 
 
@@ -62,17 +63,18 @@ def allocate_errors(model: str, errors: np.ndarray) -> np.ndarray:
     groups = np.vstack([groups, OF_BUCKETS])
     sums = np.concatenate([sums, errors])
     even = _allocate_evenly(model, groups, sums)
-    # the least sum of absolute distances: of distances, each at least |whole - even|
+    # whole numbers and their distances from the even ones: the least sum of distances
     size = len(even)
+    zeros = np.zeros(size)
+    ones = np.ones(size)
     unit = np.eye(size)
+    sums_are_exact = LinearConstraint(np.hstack([groups, np.zeros_like(groups)]), sums, sums)
+    not_above = LinearConstraint(np.hstack([unit, -unit]), -np.inf, even)
+    not_below = LinearConstraint(np.hstack([unit, unit]), even, np.inf)
     programme = milp(
-        np.append(np.zeros(size), np.ones(size)),
-        constraints=[
-            LinearConstraint(np.hstack([groups, np.zeros_like(groups)]), sums, sums),
-            LinearConstraint(np.hstack([unit, -unit]), -np.inf, even),
-            LinearConstraint(np.hstack([unit, unit]), even, np.inf),
-        ],
-        integrality=np.append(np.ones(size), np.zeros(size)),
+        np.append(zeros, ones),
+        constraints=[sums_are_exact, not_above, not_below],
+        integrality=np.append(ones, zeros),
         bounds=Bounds(0, np.inf),
     )
     if programme.x is None:

@@ -52,7 +52,7 @@ def constrain(model_sums: ModelSums, around: np.ndarray) -> Constraints:
     exact = np.vstack([levels, np.rint(500 * GRID["rho"])]).astype(int)
     exact_sums = np.append(level_counts, round(500 * sums[3]))
 
-    misses, slopes = miss_printed(model, answers, around)
+    misses, slopes = miss_printed(model_sums._replace(sums=around))
     # row 0, the linear AIC, depends on the sum of rho alone, which is exact
     slopes = significant(slopes[1:, 1:], 5)
     open_columns = list(OPEN_COLUMNS[1:])

@@ -94,7 +94,7 @@ def _draw(
             if can_allocate(model, ahead, answers):
                 correct = ahead
         around = np.concatenate([sums[:3], X[:, 3:].T @ correct])
-        misses, _ = miss_printed(model, answers, around)
+        misses, _ = miss_printed(model_sums._replace(sums=around))
         if np.abs(misses).max() <= 1:
             return correct
     raise ValueError(f"no table of counts prints the numbers of {model}; try another seed")

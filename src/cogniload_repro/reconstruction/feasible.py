@@ -25,40 +25,11 @@ from cogniload_repro.statistics.reconstructions import TABLES_FILE
 COUNT = 24
 
 
-def draw_tables(
-    model: Model,
-    misfit: float,
-    tables: int = COUNT,
-    seed: int = DRAW_SEED,
-) -> np.ndarray:
-    """Draw different tables of correct answers that agree with everything printed for a model.
-
-    Their shape is (tables, 140). Every table has its own random stream, so the first ones do not
-    depend on how many are drawn.
-    """
-    model_sums = recover_sums(model)
-    drawn: list[np.ndarray] = []
-    for stream in range(1, 4 * tables + 1):  # a trailing 0 would be the stream of the smooth table
-        rng = np.random.default_rng([seed, MODELS.index(model), stream])
-        try:
-            correct = draw_counts(model_sums, rng, misfit)
-        except ValueError:
-            continue
-        if not any(np.array_equal(correct, other) for other in drawn):
-            drawn.append(correct)
-        if len(drawn) == tables:
-            return np.array(drawn)
-    raise ValueError(
-        f"{model.name}: {len(drawn)} tables found where {tables} were asked for; ask for fewer"
-    )
-
-
 def write_tables(
     executor: Executor,
     path: str | Path = TABLES_FILE,
     models: Iterable[Model] = MODELS,
     tables: int = COUNT,
-    seed: int = DRAW_SEED,
 ) -> Path:
     """Draw tables of every model and write them as one CSV file.
 
@@ -66,17 +37,39 @@ def write_tables(
     The file is the same whatever the number of processes.
     """
     misfit = round(estimate_misfit(find_departures()).value, 2)
-    draw = partial(_draw_model, misfit=misfit, tables=tables, seed=seed)
+    draw = partial(_draw_model, misfit=misfit, tables=tables)
     return write_csv(path, executor.map(draw, models))
 
 
-def _draw_model(model: Model, misfit: float, tables: int, seed: int) -> pd.DataFrame:
+def _draw_model(model: Model, misfit: float, tables: int) -> pd.DataFrame:
     """Return a model's cells with the smooth table, r0, and the others."""
-    rng = np.random.default_rng([seed, MODELS.index(model)])
-    smooth = draw_counts(recover_sums(model), rng)
-    others = draw_tables(model, misfit, tables, seed)
+    smooth_stream = np.random.default_rng([DRAW_SEED, MODELS.index(model)])
+    smooth = draw_counts(recover_sums(model), smooth_stream)
+    others = draw_tables(model, misfit, tables)
     cells = GRID[["N", "d", "ratio_pct"]].copy()
     cells.insert(0, "model", model.name)
     for number, correct in enumerate([smooth, *others]):
         cells[f"r{number}"] = correct
     return cells
+
+
+def draw_tables(model: Model, misfit: float, tables: int) -> list[np.ndarray]:
+    """Draw different tables of correct answers that agree with everything printed for a model.
+
+    Every table has its own random stream, so the first ones do not depend on how many are drawn.
+    """
+    model_sums = recover_sums(model)
+    drawn: list[np.ndarray] = []
+    for stream in range(1, 4 * tables + 1):  # a trailing 0 would be the stream of the smooth table
+        rng = np.random.default_rng([DRAW_SEED, MODELS.index(model), stream])
+        try:
+            correct = draw_counts(model_sums, rng, misfit)
+        except ValueError:
+            continue
+        if not any(np.array_equal(correct, other) for other in drawn):
+            drawn.append(correct)
+        if len(drawn) == tables:
+            return drawn
+    raise ValueError(
+        f"{model.name}: {len(drawn)} tables found where {tables} were asked for; ask for fewer"
+    )

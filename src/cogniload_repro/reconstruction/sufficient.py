@@ -5,6 +5,7 @@ X'y of its covariates. Appendix B's regression has nine. Tables 4 and 5 fix thre
 the other six are those with which the fits print Tables 3 and 6.
 """
 
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -26,9 +27,10 @@ from cogniload_repro.statistics.likelihood import maximise
 
 #: Covariates whose sums do not follow from Tables 4 and 5.
 OPEN_COLUMNS = (3, 4, 5, 6, 7, 8)
-#: Steps of the search, and how often one is halved.
+#: Steps of the search, how often one is halved, and what it makes small.
 _MOST_STEPS = 25
 _MOST_HALVINGS = 20
+_LARGEST = attrgetter("largest")
 
 
 class ModelSums(NamedTuple):
@@ -52,9 +54,10 @@ def recover_sums(model: Model) -> ModelSums:
             f"no needle ratios of the missing puzzles of {model.name} give its row of Table 2; "
             "check the tables"
         )
-    searches = [_search(row) for row in rows]
-    best = min(searches, key=lambda search: search.largest)
-    return ModelSums(model.name, best.answers, best.sums)
+    best = min(map(_search, rows), key=_LARGEST)
+    sums = best.model_sums.sums
+    rounded = np.append(sums[:4], significant(sums[4:], 9))
+    return best.model_sums._replace(sums=rounded)
 
 
 def sum_cells(cells: pd.DataFrame, model: str) -> ModelSums:
@@ -127,16 +130,13 @@ def _predict_products(answers: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray
     return values, np.vstack([covariance[columns], p_slopes])
 
 
-def miss_printed(
-    model: str,
-    answers: np.ndarray,
-    sums: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return by how much sums miss what is printed of a model, and the derivatives.
+def miss_printed(model_sums: ModelSums) -> tuple[np.ndarray, np.ndarray]:
+    """Return by how much sums miss what is printed of their model, and the derivatives.
 
     Misses of the numbers of `PRINTED` are in half units of the last digit: all are printed if none
     is larger than 1. Derivatives are those of `predict` in the same unit.
     """
+    model, answers, sums = model_sums
     printed, half_units = printed_windows(model)
     values, slopes = predict(answers, sums)
     return (values - printed) / half_units, slopes / half_units[:, None]
@@ -151,11 +151,12 @@ def significant(values: np.ndarray, digits: int) -> np.ndarray:
 
 
 class _Search(NamedTuple):
-    """A point of the search for sums, with misses and slopes of the printed numbers searched for."""
+    """Sums on the way to those that print what is printed.
 
-    model: str
-    answers: np.ndarray
-    sums: np.ndarray
+    ``misses`` and ``slopes`` are those of the first numbers of `PRINTED`.
+    """
+
+    model_sums: ModelSums
     misses: np.ndarray
     slopes: np.ndarray
 
@@ -165,34 +166,32 @@ class _Search(NamedTuple):
         return float(np.abs(self.misses).max())
 
     def move(self, sums: np.ndarray) -> "_Search":
-        """Return the search at other sums, for as many printed numbers."""
-        return _Search.at(self.model, self.answers, sums, len(self.misses))
+        """Return the same search at other sums."""
+        return _start(self.model_sums._replace(sums=sums), len(self.misses))
 
-    @classmethod
-    def at(cls, model: str, answers: np.ndarray, sums: np.ndarray, numbers: int) -> "_Search":
-        """Return a search for the first printed numbers."""
-        misses, slopes = miss_printed(model, answers, sums)
-        return cls(model, answers, sums, misses[:numbers], slopes[:numbers])
+
+def _start(model_sums: ModelSums, numbers: int) -> _Search:
+    """Return a search for the first numbers of `PRINTED`."""
+    misses, slopes = miss_printed(model_sums)
+    return _Search(model_sums, misses[:numbers], slopes[:numbers])
 
 
 def _search(row: DerivedRow) -> _Search:
     """Find the sums that print Tables 3 and 6, from a row of Table 2 that Tables 4 to 6 imply."""
-    model = row.model.name
     answers = puzzles_per_cell(row.model, row.ratios)
     without_products = answers * expit(X[:, QUADRATIC] @ row.beta)
     sums = np.concatenate([row.sums, X[:, 5:].T @ without_products])
+    start = ModelSums(row.model.name, answers, sums)
     # the first six numbers bring the sums near, then all centre them
-    near = _centre(_Search.at(model, answers, sums, 6), OPEN_COLUMNS)
-    best = _centre(_Search.at(model, answers, near.sums, len(PRINTED)), OPEN_COLUMNS)
+    near = _centre(_start(start, 6), OPEN_COLUMNS)
+    best = _centre(_start(near.model_sums, len(PRINTED)), OPEN_COLUMNS)
     # needles / N is a multiple of 1/500 in every cell, so 500 times the sum of rho is whole
     candidates = []
-    for whole in (np.floor(500 * best.sums[3]), np.ceil(500 * best.sums[3])):
-        sums = best.sums.copy()
-        sums[3] = whole / 500
+    for round_sum in (np.floor, np.ceil):
+        sums = best.model_sums.sums.copy()
+        sums[3] = round_sum(500 * sums[3]) / 500
         candidates.append(_centre(best.move(sums), OPEN_COLUMNS[1:]))
-    best = min(candidates, key=lambda search: search.largest)
-    rounded = significant(best.sums[4:], 9)
-    return best._replace(sums=np.concatenate([best.sums[:4], rounded]))
+    return min(candidates, key=_LARGEST)
 
 
 def _centre(search: _Search, free: tuple[int, ...]) -> _Search:
@@ -212,7 +211,7 @@ def _shorten(search: _Search, step: np.ndarray) -> _Search | None:
     """Halve a step until it makes the largest miss smaller; None if no step does."""
     for halvings in range(_MOST_HALVINGS):
         try:
-            moved = search.move(search.sums + step / 2**halvings)
+            moved = search.move(search.model_sums.sums + step / 2**halvings)
         except (ValueError, np.linalg.LinAlgError):  # no answers have such sums
             continue
         if moved.largest < search.largest * (1 - 1e-4):
