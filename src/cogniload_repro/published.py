@@ -80,9 +80,9 @@ def load_claims() -> pd.DataFrame:
 def load_conclusions() -> pd.DataFrame:
     """Return what the paper concludes, one row per conclusion, as text.
 
-    location, title, statement (verbatim), rule (a key of `conclusions.RULES`), kind of statement (each, most,
-    interaction, absence, definition), evidence (identified, bounded, published), finding (with the names of numbers
-    that the rule computes) and caveat (what the authors say to it themselves, or "").
+    name, location, title, statement (verbatim), evidence (identified, bounded, searched or
+    published: what the chapter that judges it rests on) and caveat (what the authors say to it
+    themselves, or "").
     """
     return _read_texts(ICLR2026 / "conclusions.csv")
 
@@ -91,8 +91,8 @@ def load_contradictions() -> pd.DataFrame:
     """Return the statements of the paper that contradict each other or one of its tables, one row per pair of passages.
 
     list is contradiction (a conclusion or citable number changes) or slip; affects is main result, citable number or
-    wording; passages are verbatim; finding is what the tables say, conclusion the rule whose verdict a main result
-    affects, else "".
+    wording; passages are verbatim; finding is what the tables say, conclusion the name of the
+    conclusion that a main result affects, else "".
     """
     return _read_texts(ICLR2026 / "contradictions.csv").astype({"number": "int64"})
 
