@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from cogniload_repro.files import (
     describe_error,
-    digest_of,
+    fingerprint,
     for_spreadsheet,
     for_terminal,
     locked,
-    look_at,
     replacing,
     without_secrets,
+    write_if_changed,
     write_whole,
 )
 
@@ -32,47 +32,75 @@ with locked(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.read()
 """
-ENTER = (
-    "import sys; from cogniload_repro.files import locked\nwith locked(sys.argv[1]): print('in')"
-)
+#: A process that works in a folder, and one that it has forked, as the chapters of a book.
+FORK = """
+import sys
+from pathlib import Path
+from cogniload_repro.files import locked
+from cogniload_repro.executors import Work, do_side_by_side
+
+def work():
+    print("at work", flush=True)
+    sys.stdin.read()
+
+with locked(sys.argv[1]):
+    list(do_side_by_side([Work("work", work)]))
+"""
 
 
-def test_a_look_tells_when_the_content_may_be_another(tmp_path):
-    """Another content of the same size and date looks otherwise, in a folder too; links to nowhere are something."""
+def test_another_content_of_a_source_has_another_fingerprint(tmp_path):
+    """Even of the same size and date, and deep in a folder; links to nowhere are something."""
     file = tmp_path / "folder" / "deep" / "a"
     write_whole(file, "red")
     (tmp_path / "folder" / "round").symlink_to(tmp_path / "folder")
     (tmp_path / "folder" / "gone").symlink_to("nowhere")
-    looks, dates = [look_at(file), look_at(tmp_path / "folder"), digest_of(file)], file.stat()
-    assert looks == [look_at(file), look_at(tmp_path / "folder"), digest_of(file)]
+    before = [fingerprint(file), fingerprint(tmp_path / "folder")]
+    dates = file.stat()
+    assert before == [fingerprint(file), fingerprint(tmp_path / "folder")]
     file.write_text("tan")
     os.utime(file, ns=(dates.st_atime_ns, dates.st_mtime_ns))
-    assert not set(looks) & {look_at(file), look_at(tmp_path / "folder"), digest_of(file)}
-    file.write_text("red")
-    assert digest_of(file) == looks[2]
+    assert not set(before) & {fingerprint(file), fingerprint(tmp_path / "folder")}
 
 
 def test_one_process_at_a_time_works_in_a_folder(tmp_path):
-    """Another one is refused with the first one's number, until that has ended, even by force."""
+    """Every command that writes is refused with the first one's number, until that has ended, even by force."""
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLD, tmp_path], stdin=-1, stdout=-1, text=True
     )
     assert holder.stdout.readline() == "held\n"
     with pytest.raises(ValueError, match=f"process {holder.pid} is at work in"), locked(tmp_path):
         pass
-    (tmp_path / "outputs").mkdir()
-    for command in (["score"], ["download-outputs"], ["prepare", "scores", "true"]):
-        code, said = ask(*command, "--build", tmp_path)
-        assert (code, f"process {holder.pid} is at work in" in said) == (2, True), command
+    parameters = ["parameters", "--grid", "paper"]
+    for command in (parameters, ["download-outputs"], ["score"], ["fit"], ["compare"]):
+        code, output = ask(*command, "--build", tmp_path)
+        assert (code, f"process {holder.pid} is at work in" in output) == (2, True), command
     holder.kill()
     holder.wait()
     with locked(tmp_path):
-        # a process that this one starts does its work
-        done = subprocess.run(
-            [sys.executable, "-c", ENTER, tmp_path], capture_output=True, text=True
-        )
-        assert done.stdout == "in\n", done.stderr
+        pass
     assert (tmp_path / ".lock").read_text() == ""
+
+
+def test_a_lock_is_never_that_of_a_process_that_has_ended(tmp_path):
+    """Workers have the lock of the process that started them, and end with it, even by force."""
+    first = subprocess.Popen([sys.executable, "-c", FORK, tmp_path], stdin=-1, stdout=-1, text=True)
+    assert first.stdout.readline() == "at work\n"
+    first.kill()
+    first.stdout.read()  # its worker has ended too
+    with locked(tmp_path):
+        pass
+
+
+def test_an_equal_file_keeps_its_time(tmp_path):
+    """What is written again with the same content is not newer, for make; another content is."""
+    path = tmp_path / "new" / "a.json"
+    assert write_if_changed(path, "ρ", mode=0o600)
+    os.utime(path, ns=(1, 1))
+    assert not write_if_changed(path, "ρ")
+    assert path.stat().st_mtime_ns == 1
+    assert write_if_changed(path, "d")
+    assert path.read_text() == "d"
+    assert path.stat().st_mtime_ns > 1
 
 
 def test_a_file_is_written_whole(tmp_path, monkeypatch):

@@ -208,7 +208,7 @@ def read_frame(path: str | Path, schema: Schema, remedy: str) -> pd.DataFrame:
         raise ValueError(f"{path} is missing; {remedy}") from None
     except (ValueError, OSError) as error:  # pyarrow's and pandas' own are ValueErrors
         raise ValueError(
-            f"{path} cannot be read ({(str(error).splitlines() or [''])[0]}); {remedy}"
+            f"{path} cannot be read ({(str(error).splitlines() or [''])[0]}); remove it and {remedy}"
         ) from None
     if not isinstance(frame.index, pd.RangeIndex):
         raise ValueError(f"{path}: row 1 has more fields than the header; {remedy}")

@@ -11,9 +11,6 @@ import pyarrow.parquet as pq
 
 from cogniload_repro.files import replacing
 
-#: Name of the marker file in a folder whose tables are being replaced.
-UNFINISHED = ".unfinished"
-
 
 def remove_parts(folder: str | Path) -> None:
     """Remove what killed runs have left in a folder; to be called while nothing is written there."""
@@ -66,7 +63,8 @@ def open_parquet(path: str | Path) -> Iterator[pq.ParquetFile]:
             file = pq.ParquetFile(stream, pre_buffer=False)
         except (pa.ArrowException, OSError) as error:
             raise ValueError(
-                f"{path} is not a whole Parquet file ({error}); make or fetch it again"
+                f"{path} is not a whole Parquet file ({error}); remove it, and the next `make` "
+                "makes it again, or fetch it again"
             ) from None
         with file:
             yield file

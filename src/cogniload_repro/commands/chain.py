@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from cogniload_repro.commands import params
-from cogniload_repro.commands.outputs import COUNTS
-from cogniload_repro.commands.params import (
+from cogniload_repro.commands.options import (
     BUILD,
     EXISTING_FILE,
     FILE,
     FROM_0,
     JOBS,
     REGRESSION,
-    Parameters,
     say,
     takes,
 )
+from cogniload_repro.commands.outputs import COUNTS, check_outputs_whole
+from cogniload_repro.commands.params import Parameters
 from cogniload_repro.files import locked, write_whole
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> 
     place = scores.scores_folder(build, scorer, parameters.scorer)
     rule = verdict.find_scorer(scorer)
     with locked(build):
-        if place == build and (build / "outputs").is_dir():
+        check_outputs_whole(build)
+        if place == build:
             params.write_parameters(build, "scores", parameters)
         puzzles = (build / "puzzles.parquet").absolute()
         with open_executor(jobs, scheduler) as executor:
@@ -149,7 +150,7 @@ def fit(
         from cogniload_repro.executors import open_executor
         from cogniload_repro.fidelity.prompts import compare_prompts, load_prompt_counts
 
-        with open_executor(2) as executor:  # beside the other regressions
+        with locked(build), open_executor(2) as executor:  # beside the other regressions
             prompts = executor.submit(compare_prompts, load_prompt_counts())
             _fit_paper(build, executor)
             _compare(build, prompts.result())
@@ -217,7 +218,8 @@ def compare(against: Path | None, build: Path) -> None:
     from cogniload_repro.fidelity.ledger import find_moved
     from cogniload_repro.fidelity.prompts import compare_prompts, load_prompt_counts
 
-    fidelity = _compare(build, compare_prompts(load_prompt_counts()))
+    with locked(build):
+        fidelity = _compare(build, compare_prompts(load_prompt_counts()))
     if against is not None:
         moved = find_moved(fidelity, pd.read_csv(against, dtype=str, keep_default_na=False))
         say(f"{len(moved):,} of {len(fidelity):,} numbers moved{'' if moved.empty else ':'}")
