@@ -157,7 +157,7 @@ def fit(
         return
     from cogniload_repro.files import for_spreadsheet
     from cogniload_repro.presentation.terminal import print_comparison, print_fits
-    from cogniload_repro.statistics import cell_tables, fits
+    from cogniload_repro.statistics import cell_tables, fits, selection
     from cogniload_repro.statistics.regression import QUADRATIC
 
     formula, family = regression["formula"] or QUADRATIC, regression["family"] or "logit"
@@ -169,7 +169,7 @@ def fit(
     if origin:
         say(origin)
     say(
-        print_comparison(fits.compare_fits(cells, fitted), formula, family)
+        print_comparison(selection.compare_fits(cells, fitted), formula, family)
         if compare
         else print_fits(fitted)
     )
@@ -179,15 +179,15 @@ def _fit_paper(build: Path, executor: "Executor") -> None:
     from cogniload_repro.formats import display_names
     from cogniload_repro.presentation.terminal import print_fit_summary
     from cogniload_repro.schemas import CELLS, read_frame
-    from cogniload_repro.statistics import fits
+    from cogniload_repro.statistics import paper_tables
     from cogniload_repro.storage import read_metadata, write_table
 
     path = build / "cells.parquet"
     cells = read_frame(
         path, CELLS, "make it with `make score`, outside a checkout `cogniload score`"
     )
-    interactions = executor.submit(fits.interactions_table, cells)
-    tables = {"aic": fits.aic_table(cells), "glm": fits.glm_table(cells)}
+    interactions = executor.submit(paper_tables.interactions_table, cells)
+    tables = {"aic": paper_tables.aic_table(cells), "glm": paper_tables.glm_table(cells)}
     tables["interactions"] = interactions.result()
     for name, table in tables.items():
         write_table(build / f"{name}.parquet", table, read_metadata(path))
