@@ -21,6 +21,7 @@ WIDTH_IN = 7.2
 #: Pictures up to this width are legible on a phone; wider ones scroll there.
 PHONE_IN = 4.5
 _DPI = 200
+_ROUNDS = 100  # enough for names beside lines to come to rest
 _STRIP_IN = 0.24  # height of the line on the evidence
 STYLE = {
     **library["seaborn-v0_8-whitegrid"],
@@ -143,16 +144,19 @@ def label_ends(axes: Axes, ends: Iterable[tuple[float, str, str]], at: float, ga
 
     Each end is the height of its line, the name and the colour, in the units of the axes.
     """
-    lowest = float("-inf")
-    for height, name, color in sorted(ends):
-        lowest = max(height, lowest + gap)
-        style: dict[str, Any] = {
-            "color": color,
-            "fontsize": 8.5,
-            "fontweight": "bold",
-            "va": "center",
-        }
-        axes.text(at, lowest, name, parse_math=False, **style)
+    ends = sorted(ends)
+    places = [height for height, _, _ in ends]
+    for _ in range(_ROUNDS):  # neighbours that overlap give way to both sides
+        for upper in range(1, len(places)):
+            overlap = places[upper - 1] + gap - places[upper]
+            if overlap > 0:
+                places[upper - 1] -= overlap / 2
+                places[upper] += overlap / 2
+    highest = axes.get_ylim()[1]
+    for (_, name, color), place in zip(reversed(ends), reversed(places), strict=True):
+        style: dict[str, Any] = {"color": color, "fontsize": 8.5, "fontweight": "bold"}
+        axes.text(at, min(place, highest), name, va="center", parse_math=False, **style)
+        highest = min(place, highest) - gap
 
 
 def plain_label(name: str, longest: int = 21) -> str:
