@@ -24,7 +24,7 @@ from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.puzzles.draws import Edition, resolve_edition
 from cogniload_repro.puzzles.generate import FIRST_ID, draw_grid, draw_puzzle
 from cogniload_repro.puzzles.ids import PuzzleSet
-from cogniload_repro.puzzles.puzzle import solve_text
+from cogniload_repro.puzzles.parse import solve_text
 from cogniload_repro.puzzles.sets import draw_rows
 
 SEED = 42

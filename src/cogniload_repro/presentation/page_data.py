@@ -19,7 +19,8 @@ from cogniload_repro.models import BY_NAME, order_models
 from cogniload_repro.presentation.style import pens
 from cogniload_repro.published import ALPHA, STAR_LEVELS
 from cogniload_repro.puzzles.ontology import PHRASES
-from cogniload_repro.puzzles.puzzle import Puzzle, parse_puzzle
+from cogniload_repro.puzzles.parse import parse_puzzle
+from cogniload_repro.puzzles.puzzle import Puzzle
 from cogniload_repro.robustness.specifications import FIXED_SUMS
 from cogniload_repro.scoring.verdict import explain_response
 from cogniload_repro.scoring.windows import find_mention, find_windows

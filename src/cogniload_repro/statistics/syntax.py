@@ -123,28 +123,29 @@ def _list_parts(node: ast.expr) -> list[ast.expr]:
 
 
 def _list_arguments(call: ast.Call) -> list[ast.expr]:
-    """Return the arguments of a transform that are expressions themselves.
+    """Return the argument of a transform, an expression itself, after a check of its settings.
 
-    Lists are the knots of a spline or the levels of a factor: a list with one number per row would
-    be a function of the order of the rows. Words are levels of a factor.
+    Settings are numbers, for C words too, and lists of them for the knots of a spline or the levels
+    of a factor. Any other list, or a column, would be a function of the order of the rows, and the
+    second argument of numpy's functions is a column that they overwrite.
     """
     transform = _name_transform(call.func)
-    arguments = list(call.args)
+    settings = call.args[1:]
     sizes = call.args[1:]
     for keyword in call.keywords:
         if keyword.arg in _LISTS and isinstance(keyword.value, ast.List):
-            arguments += keyword.value.elts
-        elif keyword.arg is not None:
-            arguments.append(keyword.value)
-        else:  # **{...}
-            raise ValueError(_describe_refusal(call))
+            settings += keyword.value.elts
+        else:
+            settings.append(keyword.value)
         if keyword.arg in _SIZES:
             sizes.append(keyword.value)
+    if settings and transform in ("I", *NUMPY_TRANSFORMS):
+        raise ValueError(f"has {ast.unparse(call):.60}; {transform} takes one argument")
+    if not all(_is_setting(setting, transform) for setting in settings):
+        raise ValueError(_describe_refusal(call))
     if transform in _BASES and not all(_is_size(size) for size in sizes):
         raise ValueError(f"has {ast.unparse(call):.60}; its numbers go from 0 to {_MOST:,}")
-    if transform == "C":
-        arguments = [argument for argument in arguments if not _is_word(argument)]
-    return arguments
+    return call.args[:1]
 
 
 def _name_transform(function: ast.expr) -> str:
@@ -166,15 +167,19 @@ def _find_names(node: ast.expr) -> set[str]:
     return {part.id for part in parts if isinstance(part, ast.Name)}
 
 
+def _is_setting(node: ast.expr, transform: str) -> bool:
+    """Return whether a setting of a transform is a number, or a word of C."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, _SIGNS):
+        node = node.operand
+    kinds = int | float | str if transform == "C" else int | float
+    return isinstance(node, ast.Constant) and isinstance(node.value, kinds)
+
+
 def _is_size(node: ast.expr) -> bool:
     if not isinstance(node, ast.Constant):
         return False
     size = node.value
     return isinstance(size, int | float) and 0 <= size <= _MOST
-
-
-def _is_word(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _describe_refusal(node: ast.expr) -> str:
