@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from cogniload_repro.commands import params
-from cogniload_repro.commands.outputs import COUNTS
-from cogniload_repro.commands.params import (
+from cogniload_repro.commands.options import (
     BUILD,
     EXISTING_FILE,
     FILE,
     FROM_0,
     JOBS,
     REGRESSION,
-    Parameters,
     say,
     takes,
 )
+from cogniload_repro.commands.outputs import COUNTS, check_outputs_whole
+from cogniload_repro.commands.params import Parameters
 from cogniload_repro.files import locked, write_whole
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> 
     place = scores.scores_folder(build, scorer, parameters.scorer)
     rule = verdict.find_scorer(scorer)
     with locked(build):
-        if place == build and (build / "outputs").is_dir():
+        check_outputs_whole(build)
+        if place == build:
             params.write_parameters(build, "scores", parameters)
         puzzles = (build / "puzzles.parquet").absolute()
         with open_executor(jobs, scheduler) as executor:
@@ -76,7 +77,7 @@ def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> 
 def _say_scores(place: Path, cells: "pd.DataFrame", rules: str) -> None:
     """Say what was counted, and what was scored."""
     from cogniload_repro.presentation.terminal import print_scores
-    from cogniload_repro.scoring.cells import read_summary
+    from cogniload_repro.scoring.cells import count_endings, count_scores
 
     is_scored = cells["provenance"] == "scored"
     counted = cells.loc[~is_scored, "model"].nunique()
@@ -87,7 +88,7 @@ def _say_scores(place: Path, cells: "pd.DataFrame", rules: str) -> None:
         responses = _count(scored["total"].sum(), "response")
         models = _count(scored["model"].nunique(), "model")
         say(f"{responses} of {models} scored in {place / 'scores'}{rules}")
-        say(print_scores(read_summary(place / "scores", "endings")))
+        say(print_scores(count_scores(place / "scores", count_endings)))
 
 
 def _say_rejected(build: Path) -> None:
@@ -113,7 +114,7 @@ def _count(number: int, noun: str) -> str:
 @click.option(
     "--edition", default="python", show_default=True, help="Generator edition of the puzzle."
 )
-def explain(name: str, response: TextIO, edition: str, **tokens: int | None) -> None:
+def explain(name: str, response: TextIO, edition: str, **tokens: Any) -> None:
     """Explain the score of a RESPONSE to the puzzle NAME: where the scorer looks, what it finds, which rule decides.
 
     \b
@@ -121,9 +122,18 @@ def explain(name: str, response: TextIO, edition: str, **tokens: int | None) -> 
       cogniload explain 20_1_1_770487_red < answer.txt
       cogniload explain 20_1_1_770487_red answer.txt --edition elixir-1.16
     """
-    from cogniload_repro.scoring.explain import explain
+    from cogniload_repro.puzzles.catalog import redraw
+    from cogniload_repro.puzzles.draws import resolve_edition
+    from cogniload_repro.scoring.verdict import score_response
 
-    say(explain(name, response.read(), edition=edition, **tokens))
+    try:
+        puzzle = redraw(name, resolve_edition(edition))
+    except ValueError as error:
+        remedy = "name the generator's edition (--edition)"
+        raise ValueError(
+            f"{name[:80]!r}, drawn with edition {edition}: {error}; {remedy}"
+        ) from None
+    say(score_response(response.read(), puzzle, **tokens).explain())
 
 
 @click.command()
@@ -149,7 +159,7 @@ def fit(
         from cogniload_repro.executors import open_executor
         from cogniload_repro.fidelity.prompts import compare_prompts, load_prompt_counts
 
-        with open_executor(2) as executor:  # beside the other regressions
+        with locked(build), open_executor(2) as executor:  # beside the other regressions
             prompts = executor.submit(compare_prompts, load_prompt_counts())
             _fit_paper(build, executor)
             _compare(build, prompts.result())
@@ -216,7 +226,8 @@ def compare(against: Path | None, build: Path) -> None:
     from cogniload_repro.fidelity.ledger import find_moved
     from cogniload_repro.fidelity.prompts import compare_prompts, load_prompt_counts
 
-    fidelity = _compare(build, compare_prompts(load_prompt_counts()))
+    with locked(build):
+        fidelity = _compare(build, compare_prompts(load_prompt_counts()))
     if against is not None:
         moved = find_moved(fidelity, pd.read_csv(against, dtype=str, keep_default_na=False))
         say(f"{len(moved):,} of {len(fidelity):,} numbers moved{'' if moved.empty else ':'}")

@@ -1,13 +1,17 @@
 """One page of the book: what its cells show, with captions, evidence and downloads."""
 
+import base64
 import html
 import os
 import re
+import shutil
+import tempfile
+import weakref
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import matplotlib as mpl
 import pandas as pd
@@ -23,14 +27,17 @@ from cogniload_repro.presentation.figures import PaperFigure
 from cogniload_repro.presentation.page_data import write_json
 from cogniload_repro.presentation.style import PHONE_IN, STYLE, save_figure
 from cogniload_repro.presentation.tables import Table, format_frame
-from cogniload_repro.published import load_claims
-from cogniload_repro.robustness.verdicts import Verdict
+from cogniload_repro.published import load_conclusions
+from cogniload_repro.robustness.uncertainty import fit_quadratics
+from cogniload_repro.robustness.verdicts import UNKNOWN, Verdict
 from cogniload_repro.statistics.cell_tables import coverage, describe_cells, load_cells
 from cogniload_repro.statistics.reconstructions import from_printed_tables
 
 MAX_COLUMNS = 8
 #: A cell that holds numbers alone, with signs, stars and units, as an interval or a share; or nothing.
 _NUMBERS = r"(?:[-+−–<>±\d.,e%*/() ]|to|of|no limit|nan)*"
+#: Columns of the verdicts of a chapter.
+_JUDGED = ["conclusion", "claim", "verdict", "evidence"]
 _KINDS = {".csv": "CSV", ".tex": "LaTeX", ".png": "PNG", ".svg": "SVG"}
 
 
@@ -54,6 +61,9 @@ class Fragment:
 class Page:
     """The page of one notebook over a build folder (its ``cells.parquet`` and the like).
 
+    Figures and tables are also written as files if the runner of the book says where. A reader who
+    runs the notebook by hand sees them, and no file of the build is touched.
+
     Sets the plot style for the whole notebook, seaborn's figures included. Only `figure` shows a
     figure. A caption is MyST Markdown, in which other people's text goes through `markdown.escape`;
     ``name`` is the label for references and the stem of the files.
@@ -65,9 +75,14 @@ class Page:
     names a table of the paper as its ``source``.
     """
 
+    #: Name of the chapter that the runner of the book runs, and the folder for its files.
+    chapter: ClassVar[str] = ""
+    output: ClassVar[Path | None] = None
+
     def __init__(self, build: str | Path):
         self.build = Path(build)
         self._cells: pd.DataFrame | None = None
+        self._judged: list[tuple[str, ...]] = []
         mpl.use("agg")
         mpl.rcParams.update(STYLE)
 
@@ -96,10 +111,14 @@ class Page:
 
     @cached_property
     def complete(self) -> bool:
-        """Return whether statements on the paper can rest on the build: its 22 models on its whole grid."""
+        """Return whether statements on the paper can rest on the build.
+
+        It has the paper's 22 models on its whole grid, and a finite fit of its regression to each.
+        """
         paper = self._build_cells[self._build_cells["model"].isin(NAMES)]
-        has_models = paper["model"].nunique() == len(NAMES)
-        return has_models and coverage(paper)[0] == len(PAPER_GRID)
+        if paper["model"].nunique() < len(NAMES) or coverage(paper)[0] < len(PAPER_GRID):
+            return False
+        return len(fit_quadratics(paper)) == len(NAMES)
 
     @cached_property
     def paper(self) -> pd.DataFrame:
@@ -115,27 +134,54 @@ class Page:
         fewest, most = coverage(cells)
         some = f"{most}" if fewest == most else f"{fewest} to {most}"
         return (
-            f"This build holds {models:,} model{'s' * (models != 1)} on {some} of the grid's {len(PAPER_GRID)} cells; "
-            f"statements on the paper need its {len(NAMES)} models on all of them."
+            f"This build holds {models:,} model{'s' * (models != 1)} on {some} of the grid's "
+            f"{len(PAPER_GRID)} cells; statements on the paper need its {len(NAMES)} models on "
+            "all of them, each with a finite fit of the paper's regression."
         )
 
     def lead(self, text: str) -> Fragment:
         """Keep the first paragraph of the page, Markdown, for its ``{glue:md}`` directive, and show it in Jupyter."""
         return self.state("lead", text)
 
-    def verdicts(self, *rows: tuple[str, Verdict] | tuple[str, Verdict, str]) -> Fragment:
-        """Return the table of claims, verdicts and evidence; Markdown of ours, a second sentence of evidence follows.
+    def verdicts(
+        self, judged: Mapping[str, Verdict], findings: Mapping[str, str] | None = None
+    ) -> Fragment:
+        """Show what the chapter judges, and keep its rows for chapter 10 (`read_verdicts`).
 
-        Where the build is not complete there is one sentence instead, and no verdict.
+        A statement is a claim, or the name of a conclusion (`load_conclusions`). Its finding takes
+        the place of the verdict's own evidence; both are Markdown of ours. Where the build is not
+        complete no statement is tested, and one sentence says why.
         """
+        conclusions = load_conclusions().set_index("name")
+        rows = []
+        for statement, verdict in judged.items():
+            evidence = (findings or {}).get(statement, verdict.evidence)
+            is_conclusion = statement in conclusions.index
+            claim = conclusions["title"][statement] if is_conclusion else statement
+            rows.append((statement if is_conclusion else "", claim, verdict.word, evidence))
+        if not self.complete:
+            rows = [(name, claim, UNKNOWN, self.covers) for name, claim, *_ in rows]
+        self._judged += rows
+        frame = pd.DataFrame(self._judged, columns=_JUDGED)
+        file = self._output / "verdicts" / f"{self.chapter}.csv"
+        write_whole(file, frame.to_csv(index=False, lineterminator="\n"))
         if not self.complete:
             return self.sentence(self.covers)
         lines = ["| Claim | Verdict | Evidence |", "|:--|:--|:--|"]
-        for claim, verdict, *more in rows:
-            lines.append(
-                f"| {claim} | {verdict.word} | {'; '.join(filter(None, [verdict.evidence, *more]))} |"
-            )
+        lines += [f"| {claim} | {word} | {evidence} |" for _, claim, word, evidence in rows]
         return Fragment("\n".join(lines), pd.DataFrame(rows).to_html(index=False))
+
+    def read_verdicts(self) -> pd.DataFrame:
+        """Return what the chapters of the build have judged in their last runs.
+
+        One row per statement: chapter, conclusion (a name of `load_conclusions`, or ""), claim,
+        verdict (a word of `VERDICT_WORDS`) and evidence.
+        """
+        frames = [pd.DataFrame(columns=["chapter", *_JUDGED])]
+        for file in sorted((self.build / "verdicts").glob("*.csv")):
+            frame = pd.read_csv(file, dtype=str, keep_default_na=False)
+            frames.append(frame.assign(chapter=file.stem))
+        return pd.concat(frames, ignore_index=True)
 
     def state(self, key: str, text: str) -> Fragment:
         """Keep Markdown that speaks of the paper, or what the build covers, under a key."""
@@ -164,9 +210,18 @@ class Page:
         for key, value in facts.items():
             glue(key, str(value), display=False)
 
-    def claims(self) -> None:
-        """Keep every number that the paper's prose states, under its id in ``claims.csv``, for ``{glue:text}``."""
-        self.facts(**load_claims().set_index("id")["value"])
+    @cached_property
+    def _output(self) -> Path:
+        """Return where files are written: where the runner says, else a folder that goes with this page."""
+        if self.output is not None:
+            return self.output
+        folder = tempfile.mkdtemp(prefix="cogniload-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return Path(folder)
+
+    def _place(self, file: Path) -> Path:
+        """Return where a reader finds a file: in the build, if the runner moves it there."""
+        return file if self.output is None else self.build / file.relative_to(self.output)
 
     def figure(
         self,
@@ -180,21 +235,24 @@ class Page:
         cells: pd.DataFrame | None = None,
         data: Mapping[str, Any] | None = None,
     ) -> Fragment:
-        """Save a figure, or seaborn's grid, as PNG and SVG; return it with badge, caption and downloads.
+        """Return a figure, or seaborn's grid, with badge, caption and downloads as PNG and SVG.
 
         ``alt`` says what it shows to readers who do not see it; from ``data`` the page draws a
         figure in its place.
         """
         kind = self._kind(evidence, cells)
-        png, svg = save_figure(figure.figure, self.build / "figures" / name, EVIDENCE[kind].line)
+        png, svg = save_figure(figure.figure, self._output / "figures" / name, EVIDENCE[kind].line)
         caption = _caption(kind, caption, source)
         wide = figure.figure.get_figwidth() > PHONE_IN
         path = f"../figures/{svg.name}"
         image = markdown.picture(path, name, caption=caption, alt=alt, wide=wide)
         parts = [image, _list_downloads(png, svg)]
         shown = html.escape(markdown.unescape(caption))
-        path = html.escape(os.path.relpath(svg))
-        image = f'<img src="{path}" alt="{html.escape(alt)}" width="760">'
+        if self.output is None:  # a browser reaches no folder of its own
+            address = f"data:image/png;base64,{base64.b64encode(png.read_bytes()).decode('ascii')}"
+        else:
+            address = html.escape(os.path.relpath(self._place(svg)))
+        image = f'<img src="{address}" alt="{html.escape(alt)}" width="760">'
         if data:  # below the picture, where the page draws its interactive figure; its label as it stands in the page
             script = f'<script type="application/json">{write_json(data)}</script>'
             place = (
@@ -264,9 +322,9 @@ class Page:
     def paper_table(
         self, table: Table, *, evidence: str | pd.DataFrame, made: str = "recomputed"
     ) -> Fragment:
-        """Save one of the paper's tables as CSV and LaTeX and return it with badge and downloads."""
+        """Return one of the paper's tables with badge, and downloads as CSV and LaTeX."""
         kind = self._kind(evidence)
-        files = table.save(self.build / "tables", EVIDENCE[kind].line)
+        files = table.save(self._output / "tables", EVIDENCE[kind].line)
         known = re.fullmatch(r"table(\d+)", table.name)
         caption = _caption(kind, f"Table {known[1]}, {made}." if known else "", "")
         return Fragment(
@@ -275,9 +333,10 @@ class Page:
         )
 
     def csv(self, frame: pd.DataFrame, name: str, what: str) -> Fragment:
-        """Save a frame as ``tables/NAME.csv`` of the build and return a link to it."""
+        """Return a link to a frame as ``tables/NAME.csv``."""
         text = for_spreadsheet(frame).to_csv(index=False, lineterminator="\n")
-        return self.download(write_whole(self.build / "tables" / f"{name}.csv", text), what)
+        file = write_whole(self._output / "tables" / f"{name}.csv", text)
+        return self.download(self._place(file), what)
 
     def download(self, file: Path, what: str) -> Fragment:
         """Return a link to a table of the build that the book carries along."""
