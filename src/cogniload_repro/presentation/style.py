@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.style import library
@@ -23,6 +24,20 @@ PHONE_IN = 4.5
 _DPI = 200
 _ROUNDS = 100  # enough for names beside lines to come to rest
 _STRIP_IN = 0.24  # height of the line on the evidence
+#: A colour per family. Distinguishable for readers with any of the three colour-vision deficiencies, and at least
+#: three to one against white; tests/presentation/test_style.py holds it to both.
+FAMILY_COLORS = {
+    "OpenAI": "#1861d3",
+    "Gemini 2.5": "#c38803",
+    "DeepSeek R1": "#ab3f00",
+    "DeepSeek R1 distilled": "#009fc6",
+    "Qwen": "#972e78",
+    "Phi-4": "#005936",
+    "EXAONE": "#8c8c8d",
+}
+#: The first two of them, for all that is no model: positive and negative, or one thing beside another.
+BLUE, RED = FAMILY_COLORS["OpenAI"], FAMILY_COLORS["DeepSeek R1"]
+_CYCLE = [BLUE, RED, *(color for color in FAMILY_COLORS.values() if color not in (BLUE, RED))]
 STYLE = {
     **library["seaborn-v0_8-whitegrid"],
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
@@ -51,23 +66,13 @@ STYLE = {
     "svg.fonttype": "path",
     "svg.hashsalt": "cogniload-repro",
     "legend.frameon": True,
+    "axes.prop_cycle": cycler(color=_CYCLE),
     "patch.edgecolor": "white",
     "patch.force_edgecolor": True,
     "path.simplify": True,
     "axes.titley": 1.0,  # where titles are anyway: without it every drawing measures all tick labels again
 }
 
-#: A colour per family. Distinguishable for readers with any of the three colour-vision deficiencies, and at least
-#: three to one against white; tests/presentation/test_style.py holds it to both.
-FAMILY_COLORS = {
-    "OpenAI": "#1861d3",
-    "Gemini 2.5": "#c38803",
-    "DeepSeek R1": "#ab3f00",
-    "DeepSeek R1 distilled": "#009fc6",
-    "Qwen": "#972e78",
-    "Phi-4": "#005936",
-    "EXAONE": "#8c8c8d",
-}
 #: Models that the paper does not have, a reader's own.
 OTHERS, OTHERS_COLOR = "Not in the paper", "#000000"
 
