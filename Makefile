@@ -168,7 +168,7 @@ PUBLISHED := $(wildcard data/published/iclr2026/* data/puzzle_ids*.csv data/reco
 COMMITTED := $(PUBLISHED) $(wildcard data/reconstructed/* data/companions/* data/published/companions/* \
 	data/published/submission2025/* data/published/authors_site/* data/specifications.csv data/tokenizers.json \
 	data/prompt_tokens.parquet)
-PAGES := $(filter-out %.pyc,$(wildcard book/*.* book/_*/*.* book/_*/*/*.* book/_*/*/*/*.*)) docs/benchmarks.md pyproject.toml
+PAGES := $(filter-out %.pyc,$(wildcard book/*.* book/_*/*.* book/_*/*/*.* book/_*/*/*/*.*)) pyproject.toml
 PARAMS := $(BUILD)/params
 
 $(BUILD)/outputs/.made: $(PARAMS)/outputs.json $(call modules,puzzles statistics outputs) \
@@ -217,7 +217,7 @@ explore: $(ENV)  ## the property tests on random examples (make test takes the s
 test-evaluate: $(LOCAL_ENV)  ## the tests that need Inspect; two puzzles are asked of a real model
 	@"$(EVALUATE_PY)" -m pytest -n $(JOBS) -m "not slow" $(EVALUATE_TESTS)
 
-bench: $(ENV)  ## measure; WRITE=1 keeps the figures in docs/benchmarks.md and the README
+bench: $(ENV)  ## measure; WRITE=1 keeps the table in the README
 	@"$(PY)" benchmarks/run.py $(if $(WRITE),--write)
 
 reconstruct: $(ENV)  ## make data/reconstructed/cells.csv again from the printed tables
