@@ -61,14 +61,6 @@ cogniload.dom = (() => {
     return el("div", { class: "copy-line" }, el("pre", { tabindex: 0 }, el("code", {}, text)), el("button", { type: "button", onclick: copy, "aria-label": `Copy ${what}` }, "Copy"), said);
   }
 
-  const here = document.currentScript.src, loading = new Map();
-  /** Load a script beside the book's others, once; a page on a disk may load nothing else. */
-  function load(path) {
-    if (!loading.has(path)) loading.set(path, new Promise((resolve, reject) => {
-      document.head.append(el("script", { src: new URL(path, here).href, onload: resolve, onerror: reject }));
-    }));
-    return loading.get(path);
-  }
   /** A page's sections: each a heading and what stands below it. */
   const section = (title, ...inside) => el("section", {}, el("h2", {}, title), inside);
   /** Change a page without taking the keyboard from the element of that name. */
@@ -79,5 +71,5 @@ cogniload.dom = (() => {
   }
   const sortLevels = (levels) => [...new Set(levels)].sort((a, b) => a - b);
 
-  return { el, svg, number, stars, table, callNames, findCalled, copyLine, load, section, keepFocus, sortLevels };
+  return { el, svg, number, stars, table, callNames, findCalled, copyLine, section, keepFocus, sortLevels };
 })();

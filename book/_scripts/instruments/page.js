@@ -18,7 +18,7 @@ document.addEventListener("DOMContentLoaded", () => {
   // a button with words on it is called by these words, so that a voice can press it
   const nameButtons = () => document.querySelectorAll("button[aria-label]").forEach((button) => {
     const words = button.textContent.trim().toLowerCase().replace(/\s+/g, " ");
-    if (words && !button.closest(".figure-choice") && !button.getAttribute("aria-label").toLowerCase().includes(words)) button.removeAttribute("aria-label");
+    if (words && !button.getAttribute("aria-label").toLowerCase().includes(words)) button.removeAttribute("aria-label");
   });
   nameButtons();
   addEventListener("load", nameButtons);

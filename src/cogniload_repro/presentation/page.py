@@ -20,7 +20,6 @@ from cogniload_repro.models import BY_NAME, NAMES
 from cogniload_repro.presentation import markdown
 from cogniload_repro.presentation.evidence import EVIDENCE, judge_evidence, rests_on_paper
 from cogniload_repro.presentation.figures import PaperFigure
-from cogniload_repro.presentation.page_data import write_json
 from cogniload_repro.presentation.style import PHONE_IN, STYLE, save_figure
 from cogniload_repro.presentation.tables import Table, format_frame
 from cogniload_repro.published import load_claims
@@ -178,12 +177,10 @@ class Page:
         evidence: str | pd.DataFrame,
         source: str = "",
         cells: pd.DataFrame | None = None,
-        data: Mapping[str, Any] | None = None,
     ) -> Fragment:
         """Save a figure, or seaborn's grid, as PNG and SVG; return it with badge, caption and downloads.
 
-        ``alt`` says what it shows to readers who do not see it; from ``data`` the page draws a
-        figure in its place.
+        ``alt`` says what it shows to readers who do not see it.
         """
         kind = self._kind(evidence, cells)
         png, svg = save_figure(figure.figure, self.build / "figures" / name, EVIDENCE[kind].line)
@@ -191,17 +188,11 @@ class Page:
         wide = figure.figure.get_figwidth() > PHONE_IN
         path = f"../figures/{svg.name}"
         image = markdown.picture(path, name, caption=caption, alt=alt, wide=wide)
-        parts = [image, _list_downloads(png, svg)]
+        downloads = _list_downloads(png, svg)
         shown = html.escape(markdown.unescape(caption))
         path = html.escape(os.path.relpath(svg))
-        image = f'<img src="{path}" alt="{html.escape(alt)}" width="760">'
-        if data:  # below the picture, where the page draws its interactive figure; its label as it stands in the page
-            script = f'<script type="application/json">{write_json(data)}</script>'
-            place = (
-                f'<div class="figure-answers" data-figure="{name.replace("_", "-")}">{script}</div>'
-            )
-            parts.append(f"```{{raw}} html\n{place}\n```")
-        return Fragment("\n\n".join(parts), f"{image}<p>{shown}</p>")
+        picture = f'<img src="{path}" alt="{html.escape(alt)}" width="760">'
+        return Fragment(f"{image}\n\n{downloads}", f"{picture}<p>{shown}</p>")
 
     def table(
         self,
@@ -247,7 +238,6 @@ class Page:
         cells: pd.DataFrame,
         *,
         evidence: str | pd.DataFrame,
-        live: bool = True,
     ) -> Fragment:
         """Draw one of the paper's figures (a key of `figures.FIGURES`) from cells."""
         number = name.removeprefix("figure")
@@ -258,7 +248,6 @@ class Page:
             caption=f"Figure {number}, recomputed. {figure.caption()}.",
             alt=figure.describe(),
             evidence=evidence,
-            data=figure.data() if live else None,
         )
 
     def paper_table(
