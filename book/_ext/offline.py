@@ -25,7 +25,7 @@ _INDEX = """<!DOCTYPE html>
 <meta http-equiv="refresh" content="0; url={page}"><link rel="canonical" href="{page}"></head>
 <body><p><a href="{page}">{title}</a></p></body></html>
 """
-#: Words of queries that a page answers best, of its topics: a query of these words alone finds it first (page.js).
+#: Topics of pages: a query of these words alone finds the page first (page.js).
 _KEYWORDS = {
     "about": "about cite citation bibtex license licence copyright",
     "notebooks/01_identification": "how was the data obtained limitations provenance reconstruction caveats",
@@ -41,6 +41,7 @@ _KEYWORDS = {
     "notebooks/15_your_model": "your model result results",
     "api": "python api function functions package reference",
     "explorer": "puzzle puzzles example examples step explorer",
+    "compare": "compare two models pair regression regressions",
 }
 #: Markup of extensions that HTML does not have: what stands for it.
 _INVALID = (
@@ -92,6 +93,12 @@ def _index_words(app):
         for word in [word for word, pages in words.items() if not pages]:
             del words[word]
     return []
+
+
+def _add_keywords(app, doctree):
+    """Put the topics of a page among the words that the search finds it by."""
+    if words := _KEYWORDS.get(app.env.docname, "").split():
+        doctree.append(nodes.meta(name="keywords", content=", ".join(words)))
 
 
 def _hand_on_keywords(app, pagename, templatename, context, doctree):
@@ -205,6 +212,7 @@ def setup(app):
     app.connect("builder-inited", _read_side_by_side)
     app.connect("builder-inited", _keep_templates)
     app.connect("missing-reference", _resolve_left_out)
+    app.connect("doctree-read", _add_keywords)
     app.connect("html-page-context", _drop_scripts, priority=900)
     app.connect("html-page-context", _let_scripts_wait, priority=910)
     app.connect("html-page-context", _link_to_pictures)

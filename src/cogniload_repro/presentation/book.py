@@ -32,8 +32,8 @@ _RESULTS = {
 #: What `write_data` makes: data by the pages whose scripts load them.
 _DATA = {
     "notebooks/00_introduction": ("models",),
-    "workbench": ("cells",),
-    "explorer": ("cells", "puzzles"),
+    "compare": ("compare",),
+    "explorer": ("puzzles",),
 }
 
 #: Imports what builds a book, then builds it when it is told to: jobs and arguments, as JSON on a line. Its input
@@ -102,13 +102,15 @@ def stage_book(
 
 def write_data(sources: Path, target: Path, parameters: Mapping[str, Any]) -> None:
     """Write the data that the scripts of a book's pages load, as scripts, into a folder."""
-    from cogniload_repro.presentation.page_data import explorer_data, workbench_data, write_script
+    from cogniload_repro.presentation.compare_data import compare_data
+    from cogniload_repro.presentation.page_data import explorer_data, write_script
 
     build = parameters["build"]
     makers: dict[str, Callable[[], Any]] = {
-        "models": lambda: [[model.name, model.label] for model in MODELS], "cells": lambda: workbench_data(build),
+        "models": lambda: [[model.name, model.label] for model in MODELS],
+        "compare": lambda: compare_data(build),
         "puzzles": lambda: explorer_data(build),
-    }  # fmt: skip
+    }
     for name in sorted(
         {name for page in _pages(_read_toc(sources, ())) for name in _DATA.get(page, ())}
     ):
