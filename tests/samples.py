@@ -1,5 +1,6 @@
 """Small tables that tests of several rooms start from."""
 
+import csv
 import importlib.util
 import json
 from pathlib import Path
@@ -62,3 +63,13 @@ def release_state(puzzle, **changes):
     keys = {"poi": puzzle.poi, "category_defaults": puzzle.domains, "needles": puzzle.needles}
     keys |= {"difficulty": puzzle.d, "num_statements": puzzle.N} | changes
     return json.dumps({key: value for key, value in keys.items() if value is not None})
+
+
+def golden_puzzles(name):
+    """Rows of golden puzzles, a CSV table or JSON lines with whole texts."""
+    path = Path(__file__).parent / "vectors" / name
+    if path.suffix == ".csv":
+        with path.open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]

@@ -11,7 +11,7 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from cogniload_repro.puzzles.puzzle import parse_puzzle
+from cogniload_repro.puzzles.parse import parse_puzzle
 
 #: Log-odds of a right answer: 1, d, log10 N, rho, rho^2.
 CURVE = (7.0, -0.35, -2.5, -2.0, 1.6)

@@ -17,7 +17,7 @@ from cogniload_repro.scoring.scores import score_dataset
 from cogniload_repro.storage import write_table
 
 NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
-ROWS = 4_000
+ROWS = 400
 PARENT = """
 import os, time
 from cogniload_repro.executors import open_executor
@@ -28,78 +28,91 @@ if __name__ == "__main__":
 """
 
 
-def score(folder, scores, executor):
-    """Score outputs of six models; return the bytes of the files that are there then, by name."""
-    if not (folder / "puzzles.parquet").exists():
-        rows = [draw_named(name) for name in NAMES]
-        write_table(folder / "puzzles.parquet", pa.Table.from_pylist(rows, PUZZLES))
-        for model in "abcdef":
-            answers = [
-                f"Step {row}.\nRaymond is wearing {model} red underwear." for row in range(ROWS)
-            ]
-            columns = [[model] * ROWS, NAMES * (ROWS // 2), answers, *[[None] * ROWS] * 3]
-            table = pa.table(dict(zip(OUTPUTS.names, columns, strict=True)), schema=OUTPUTS)
-            write_table(folder / f"outputs/{model}.parquet", table)
-    score_dataset(folder / "outputs", folder / "puzzles.parquet", folder / scores, executor)
-    return {path.name: path.read_bytes() for path in (folder / scores).iterdir()}
+@pytest.fixture
+def build(tmp_path):
+    """A folder with two puzzles and the outputs of six models."""
+    puzzles = pa.Table.from_pylist([draw_named(name) for name in NAMES], PUZZLES)
+    write_table(tmp_path / "puzzles.parquet", puzzles)
+    for model in "abcdef":
+        rows = [
+            {
+                "model": model,
+                "name": NAMES[number % 2],
+                "response": f"Step {number}.\nRaymond is wearing {model} red underwear.",
+            }
+            for number in range(ROWS)
+        ]
+        outputs = pa.Table.from_pylist(rows, OUTPUTS)
+        write_table(tmp_path / f"outputs/{model}.parquet", outputs)
+    return tmp_path
+
+
+def score(build, folder, executor):
+    """Score all outputs; return the bytes of the files that are there then, by name."""
+    score_dataset(build / "outputs", build / "puzzles.parquet", build / folder, executor)
+    return {path.name: path.read_bytes() for path in (build / folder).iterdir()}
 
 
 @pytest.mark.slow
-def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(tmp_path):
-    """Six models on two workers of Dask, one killed at work: nothing is lost; an end of the scheduler is explained."""
-    distributed = pytest.importorskip(
-        "distributed", reason="needs the extra `cluster`: pip install distributed"
-    )
-    with distributed.LocalCluster(
-        2, threads_per_worker=1, dashboard_address=None, processes=True
-    ) as cluster:
+def test_a_cluster_gives_the_same_bytes_as_this_machine(build):
+    """Six models are scored by two workers of Dask and by two processes here."""
+    need = "needs the extra `cluster`: pip install distributed"
+    distributed = pytest.importorskip("distributed", reason=need)
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster:
         with open_executor(1, cluster.scheduler_address) as executor:
-            victim = executor.submit(os.getpid).result()
-            executor.submit(lambda: time.sleep(0.3) or os.kill(victim, 9))
-            scores = score(tmp_path, "far", executor)
+            far = score(build, "far", executor)
         with open_executor(2) as executor:
-            assert score(tmp_path, "near", executor) == scores
-        assert len(scores) == 6
-        cluster.scale(0)
-        with pytest.raises(ValueError, match="has no workers; start some"):
-            open_until_refused(cluster.scheduler_address)
+            near = score(build, "near", executor)
+    assert len(near) == 6
+    assert far == near
 
 
-def open_until_refused(address):
-    """Open an executor on a cluster again and again, until its workers are gone."""
-    for _ in range(200):
-        with open_executor(1, address):
-            time.sleep(0.05)
+@pytest.mark.slow
+def test_a_scheduler_without_workers_is_refused():
+    """The sentence says how to start one."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster:
+        address = cluster.scheduler_address
+        refused = pytest.raises(ValueError, match="has no workers; start some")
+        with refused, open_executor(1, address):
+            pass
 
 
 @pytest.mark.parametrize("address", ["nonsense", "tcp://127.0.0.1:1", "tcp://[::1"])
-def test_an_address_of_no_scheduler_is_refused(address, monkeypatch):
-    """The sentence names the address and how to start one, or what to install."""
+def test_an_address_without_a_scheduler_is_refused(address, monkeypatch):
+    """The sentence names the address and how to start one."""
     monkeypatch.setattr(executors, "CONNECT_S", 1)
-    with (
-        pytest.raises(ValueError, match=r"no scheduler answers at .*dask scheduler"),
-        open_executor(1, address),
-    ):
+    refused = pytest.raises(ValueError, match=r"no scheduler answers at .*dask scheduler")
+    with refused, open_executor(1, address):
         pass
+
+
+def test_a_cluster_needs_dask(monkeypatch):
+    """The sentence names the extra to install."""
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with (
-        pytest.raises(ValueError, match=r"install cogniload-repro\[cluster\]"),
-        open_executor(1, address),
-    ):
+    refused = pytest.raises(ValueError, match=r"install cogniload-repro\[cluster\]")
+    with refused, open_executor(1, "tcp://127.0.0.1:1"):
         pass
 
 
-def test_workers_end_with_their_parent_and_a_killed_one_is_explained(tmp_path):
-    """A parent that is killed leaves nobody asleep; a worker that dies, as for lack of memory, ends in a sentence."""
-    (tmp_path / "parent.py").write_text(PARENT)
-    path = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen(
-        [sys.executable, tmp_path / "parent.py"], stdout=subprocess.PIPE, text=True, env=path
-    ) as one:
-        worker = Path(f"/proc/{int(one.stdout.readline())}/stat")
-        one.kill()
+def test_a_worker_ends_with_its_parent(tmp_path):
+    """A parent that is killed leaves nobody asleep."""
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, script]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as parent:
+        number = int(parent.stdout.readline())
+        parent.kill()
+    worker = Path(f"/proc/{number}/stat")
     deadline = time.monotonic() + 60
     while worker.exists() and " Z " not in worker.read_text():
         assert time.monotonic() < deadline, "the worker outlives its parent"
-    with pytest.raises(ValueError, match="a process was killed"), open_executor(1) as executor:
+
+
+def test_a_worker_that_is_killed_ends_in_a_sentence():
+    """The system kills a process that needs more memory than there is."""
+    refused = pytest.raises(ValueError, match="a process was killed")
+    with refused, open_executor(1) as executor:
         executor.submit(os._exit, 1).result()

@@ -25,7 +25,7 @@ TABLES = (
         schemas.SCORES.names,
         schemas.FIDELITY,
     ),
-    *(list(table.columns) for table in schemas.FRAMES.values()),
+    *(table.names for table in schemas.FRAMES.values()),
 )
 COLUMNS = {name for table in TABLES for name in table}
 

@@ -15,7 +15,7 @@ from inspect_ai.model import ModelFallback, ModelOutput, ModelUsage, get_model
 from cogniload_repro.evaluation.tasks import cogniload
 from cogniload_repro.outputs.imports import import_outputs
 from cogniload_repro.puzzles.generate import draw_puzzle
-from cogniload_repro.puzzles.puzzle import parse_puzzle
+from cogniload_repro.puzzles.parse import parse_puzzle
 
 GRID = {"grid": "N=20,ratio=50,d=1:3", "per_cell": 3}
 

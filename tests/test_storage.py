@@ -17,31 +17,42 @@ LABEL = {"scorer": "pseudocode", "source": "a test"}
 
 
 def test_the_same_table_gives_the_same_bytes(tmp_path):
-    """Content and label come back as they were; neither time, nor path, nor the order of the keys is in the file."""
-    one = write_table(tmp_path / "folder/one.parquet", FRAME, LABEL)
-    two = write_table(tmp_path / "two.parquet", FRAME, dict(reversed(LABEL.items())))
-    assert one.read_bytes() == two.read_bytes()
-    pd.testing.assert_frame_equal(pd.read_parquet(one), FRAME)
-    assert read_metadata(one) == LABEL
+    """Neither time, nor path, nor the order of the metadata is in the file."""
+    first = write_table(tmp_path / "folder/first.parquet", FRAME, LABEL)
+    second = write_table(tmp_path / "second.parquet", FRAME, dict(reversed(LABEL.items())))
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_a_table_comes_back_with_its_label(tmp_path):
+    """Content and metadata are those that were written."""
+    path = write_table(tmp_path / "cells.parquet", FRAME, LABEL)
+    pd.testing.assert_frame_equal(pd.read_parquet(path), FRAME)
+    assert read_metadata(path) == LABEL
 
 
 def test_an_interrupted_write_leaves_the_old_file(tmp_path):
     """A reader meets the old content or the new, and no rubbish stays behind."""
     path = write_table(tmp_path / "cells.parquet", FRAME, LABEL)
     before = path.read_bytes()
-    with pytest.raises(KeyboardInterrupt), table_writer(path, pa.Schema.from_pandas(FRAME), LABEL):
+    schema = pa.Schema.from_pandas(FRAME)
+    with pytest.raises(KeyboardInterrupt), table_writer(path, schema, LABEL):
         raise KeyboardInterrupt
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_file_that_is_no_parquet_is_refused(tmp_path):
-    """The message names the file; of a folder's files, only hidden parts of killed runs are removed."""
-    (tmp_path / "page.parquet").write_text("<html>")
-    (tmp_path / ".page.parquet.17.part").touch()
-    (tmp_path / "own.part").touch()
+def test_only_hidden_parts_of_killed_runs_are_removed(tmp_path):
+    """A reader's own files stay."""
+    for name in ("page.parquet", ".page.parquet.17.part", "own.part"):
+        (tmp_path / name).touch()
     remove_parts(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["own.part", "page.parquet"]
-    named = pytest.raises(ValueError, match=r"page\.parquet is not a whole Parquet file")
-    with named, open_parquet(tmp_path / "page.parquet"):
+
+
+def test_a_file_that_is_no_parquet_is_refused_by_name(tmp_path):
+    """Such as a page of a server that was saved in its place."""
+    path = tmp_path / "page.parquet"
+    path.write_text("<html>")
+    refused = pytest.raises(ValueError, match=r"page\.parquet is not a whole Parquet file")
+    with refused, open_parquet(path):
         pass

@@ -18,8 +18,8 @@ __version__ = "1.0.0"
 #: Public names, and where they are made: a module, or a module and a name in it.
 _PUBLIC = {
     "draw_puzzle": "puzzles.generate:draw_puzzle",
-    "read_puzzle": "puzzles.puzzle:parse_puzzle",
-    "solve_text": "puzzles.puzzle:solve_text",
+    "read_puzzle": "puzzles.parse:parse_puzzle",
+    "solve_text": "puzzles.parse:solve_text",
     "baselines": "puzzles.baselines:baselines",
     "score_response": "scoring.verdict:score_response",
     "explain_response": "scoring.verdict:explain_response",

@@ -1,4 +1,4 @@
-"""Where the work is done: processes on this machine, which end with their parent, or the workers of a Dask cluster."""
+"""Where work is done: processes on this machine, or the workers of a Dask cluster."""
 
 import multiprocessing
 import os
@@ -25,8 +25,9 @@ tqdm.monitor_interval = 0  # its thread would keep `open_executor` from forking
 def open_executor(jobs: int, scheduler: str | None = None) -> Iterator[Executor]:
     """Open an executor; what is computed does not depend on which.
 
-    With the address of a Dask scheduler, its workers are used in place of processes here. They need this package, one
-    thread each, and the same folders. A ValueError says what is missing, or that a task has killed its worker.
+    With the address of a Dask scheduler, its workers are used in place of processes here. They need
+    this package, one thread each, and the same folders. A ValueError says what is missing, or that
+    a task has killed its worker.
     """
     if scheduler:
         with _open_cluster(scheduler) as executor:
@@ -39,21 +40,25 @@ def open_executor(jobs: int, scheduler: str | None = None) -> Iterator[Executor]
         try:
             yield pool
         except BrokenExecutor:
-            raise ValueError(
-                "a process was killed, perhaps for lack of memory; run again, with fewer --jobs"
-            ) from None
+            cause = "a process was killed, perhaps for lack of memory"
+            raise ValueError(f"{cause}; run again, with fewer --jobs") from None
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
 def _follow_parent() -> None:
-    """End this worker when its parent ends, however that does."""
+    """End this worker when its parent ends, even by force."""
     # Ctrl-C reaches every process: workers end at once and leave the traceback to the first
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
-        threading.Thread(target=lambda: (wait([parent.sentinel]), os._exit(1)), daemon=True).start()
+        wait([parent.sentinel])
+        os._exit(1)
 
 
 @contextmanager
@@ -65,19 +70,16 @@ def _open_cluster(scheduler: str) -> Iterator[Executor]:
     except ImportError:
         raise ValueError(f"{scheduler} needs Dask; install cogniload-repro[cluster]") from None
     except (OSError, ValueError) as error:
-        raise ValueError(
-            f"no scheduler answers at {scheduler} ({error}); start one with `dask scheduler`"
-        ) from None
+        remedy = "start one with `dask scheduler`"
+        raise ValueError(f"no scheduler answers at {scheduler} ({error}); {remedy}") from None
     with client:
         if not client.nthreads():
-            raise ValueError(
-                f"{scheduler} has no workers; start some with `dask worker {scheduler} --nthreads 1`"
-            )
+            remedy = f"start some with `dask worker {scheduler} --nthreads 1`"
+            raise ValueError(f"{scheduler} has no workers; {remedy}")
         try:
             yield client.get_executor(pure=False)
         except KilledWorker as error:
             raise ValueError(f"{error}; give the workers more memory and run again") from None
         except CancelledError:
-            raise ValueError(
-                f"the scheduler at {scheduler} has ended; start it and run again"
-            ) from None
+            remedy = "start it and run again"
+            raise ValueError(f"the scheduler at {scheduler} has ended; {remedy}") from None

@@ -1,4 +1,4 @@
-"""Where data lie; files written whole, folders that one process at a time works in, other people's text made safe.
+"""Where data lie; files written whole; one process at a time in a folder; foreign text made safe.
 
 Standard library alone, as `make` asks for these before every build.
 """
@@ -28,6 +28,7 @@ RECONSTRUCTED = DATA / "reconstructed"
 ANSWERS = DATA / "outputs"
 #: File in a folder by which a process keeps others out; its text is the process's number.
 LOCK = ".lock"
+
 _ROOM = "free some disk space and run the same command again"
 _RIGHTS = "change its permissions, or choose another folder"
 # what spreadsheets take for a formula, or for the guard of one; full-width signs too
@@ -44,17 +45,21 @@ _ADDRESS = re.compile(
 _USER = re.compile(r"^(?:[^/]*@|(?!\[)[^/]*:(?!\d*(?:/|$)).*@)")
 #: What to do where the system refuses.
 _REMEDIES = {
-    errno.ENOSPC: _ROOM, errno.EDQUOT: _ROOM, errno.EFBIG: _ROOM,
+    errno.ENOSPC: _ROOM,
+    errno.EDQUOT: _ROOM,
+    errno.EFBIG: _ROOM,
     errno.ENOENT: "check the path; workers of a cluster need it too",
-    errno.EACCES: _RIGHTS, errno.EPERM: _RIGHTS, errno.EROFS: _RIGHTS,
-}  # fmt: skip
+    errno.EACCES: _RIGHTS,
+    errno.EPERM: _RIGHTS,
+    errno.EROFS: _RIGHTS,
+}
 
 
 def describe_error(error: Exception) -> str:
     """Return an error as one sentence; where the system refuses, with the file and the remedy."""
     if isinstance(error, MemoryError):
         return "there is not enough memory; close other programs, or give fewer --jobs"
-    if not (isinstance(error, OSError) and error.errno in _REMEDIES):
+    if not isinstance(error, OSError) or error.errno not in _REMEDIES:
         return str(error)
     place = error.filename2 or error.filename or "a file"  # of a copy, where it goes
     return f"{place}: {os.strerror(error.errno)}; {_REMEDIES[error.errno]}"
@@ -64,7 +69,8 @@ def describe_error(error: Exception) -> str:
 def replacing(path: str | Path) -> Iterator[Path]:
     """Give a path beside another, which takes its place when the block ends without an error.
 
-    A reader, or an interruption, meets the old content or the new, never a part. Missing folders are made.
+    A reader, or an interruption, meets the old content or the new, never a part. Missing folders
+    are made.
     """
     path = Path(path)
     part = path.with_name(f".{path.name}.{uuid4().hex}.part")
@@ -85,19 +91,22 @@ def write_whole(path: str | Path, content: str | bytes, mode: int | None = None)
 
     A mode, such as 0o600, is that of the file from its first byte on.
     """
+    if isinstance(content, str):
+        content = content.encode("utf-8")
     with replacing(path) as part:
         if mode is not None:
             part.touch(mode)
-        part.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+        part.write_bytes(content)
     return Path(path)
 
 
 @contextmanager
 def locked(folder: str | Path) -> Iterator[TextIO | None]:
-    """Keep a folder for this process and those that it starts; ValueError names the one that is at work there.
+    """Keep a folder for this process and those that it starts.
 
-    Yields the file of the lock, which stays locked as long as a process that inherits it lives; None where a parent
-    of this process has it.
+    ValueError names another process that is at work there.
+    Yields the file of the lock, which stays locked as long as a process that inherits it lives;
+    None where a parent of this process has it.
     """
     import fcntl  # not on every system, and not needed to read
 
@@ -111,9 +120,8 @@ def locked(folder: str | Path) -> Iterator[TextIO | None]:
             holder = file.read().strip()
             if holder != str(os.getppid()):
                 who = f"process {holder or 'of another run'}"
-                raise ValueError(
-                    f"{who} is at work in {folder}; wait until it has ended, or end it"
-                ) from None
+                remedy = "wait until it has ended, or end it"
+                raise ValueError(f"{who} is at work in {folder}; {remedy}") from None
             yield None
             return
         file.truncate(0)
@@ -124,16 +132,14 @@ def locked(folder: str | Path) -> Iterator[TextIO | None]:
 
 
 def look_at(path: str | Path) -> str:
-    """Return a digest of the names, sizes and times of a file or a folder's files: another one if content may be."""
-    found = [
-        (one, one.stat() if one.exists() else one.lstat())
-        for one in (Path(path), *sorted(Path(path).rglob("*")))
-    ]
-    # a copy can keep the time of the last modification, never that of the last change of the entry
-    lines = (
-        f"{one} {about.st_size} {about.st_mtime_ns} {about.st_ctime_ns}" for one, about in found
-    )
-    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    """Return a digest of the names, sizes and times of a file, or of all files of a folder."""
+    lines = []
+    for file in (Path(path), *sorted(Path(path).rglob("*"))):
+        about = file.stat() if file.exists() else file.lstat()
+        # a copy can keep the time of the last modification, never that of the change of the entry
+        lines.append(f"{file} {about.st_size} {about.st_mtime_ns} {about.st_ctime_ns}")
+    text = "\n".join(lines)
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
 def digest_of(path: str | Path) -> str:
@@ -143,11 +149,16 @@ def digest_of(path: str | Path) -> str:
 
 
 def for_terminal(text: str) -> str:
-    """Return text that a terminal shows letter by letter: controls, and marks that turn the writing, are spelt out."""
-    return "".join(
-        sign if sign.isprintable() or sign in "\n\t" else sign.encode("unicode_escape").decode()
-        for sign in text
-    )
+    """Return text with control characters, and marks that turn the writing direction, spelt out."""
+    return "".join(sign if _is_plain(sign) else _spell_out(sign) for sign in text)
+
+
+def _is_plain(sign: str) -> bool:
+    return sign.isprintable() or sign in "\n\t"
+
+
+def _spell_out(sign: str) -> str:
+    return sign.encode("unicode_escape").decode()
 
 
 def for_spreadsheet(frame: "pd.DataFrame") -> "pd.DataFrame":

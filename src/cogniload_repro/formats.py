@@ -1,7 +1,8 @@
-"""Numbers as the paper prints them: `tables` prints with these functions and `fidelity` compares with them."""
+"""Numbers as the paper prints them, for our tables and for the comparison with the printed ones."""
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 import pandas as pd
 
@@ -14,7 +15,8 @@ NONE = "--"
 
 def format_name(model: str) -> str:
     """Return a model's name, which may be anybody's text, as one line of printable characters."""
-    return " ".join("".join(c if c.isprintable() else " " for c in model).split()) or "unnamed"
+    printable = "".join(sign if sign.isprintable() else " " for sign in model)
+    return " ".join(printable.split()) or "unnamed"
 
 
 def display_names(models: Iterable[str]) -> dict[str, str]:
@@ -23,56 +25,65 @@ def display_names(models: Iterable[str]) -> dict[str, str]:
 
 
 def format_beta(beta: float) -> str:
-    """Return a coefficient (log-odds) with two decimals; a small negative one stays "-0.00" (Tables 2, 3)."""
+    """Return a coefficient (log-odds) with two decimals, as in Tables 2 and 3.
+
+    A small negative one stays "-0.00".
+    """
     return f"{_finite(beta):.2f}"
 
 
 def format_number(number: float, decimals: int) -> str:
-    """Return a number with so many decimals, one digit where all would be zero; "--" if unknown."""
+    """Return a number with so many decimals, or one digit where all would be zero.
+
+    An unknown one is "--", one too large to be a puzzle's length is in powers of ten.
+    """
     if pd.isna(number):
         return NONE
     if math.isinf(number):
         return "no limit"
-    if abs(number) >= 1e6:  # longer than any puzzle
+    if abs(number) >= 1e6:
         return f"{number:.1e}"
-    return (
-        f"{number:,.{decimals}f}"
-        if number == 0 or abs(number) > 0.5 * 10**-decimals
-        else f"{number:.0e}"
-    )
+    if 0 < abs(number) <= 0.5 * 10**-decimals:
+        return f"{number:.0e}"
+    return f"{number:,.{decimals}f}"
 
 
 def format_range(low: float, high: float, decimals: int) -> str:
     """Return an interval such as "1.2 to no limit"; "--" for none."""
-    return (
-        NONE
-        if pd.isna(low)
-        else f"{format_number(low, decimals)} to {format_number(high, decimals)}"
-    )
+    if pd.isna(low):
+        return NONE
+    return f"{format_number(low, decimals)} to {format_number(high, decimals)}"
 
 
 def format_estimate(
-    estimate: float, low: float, high: float, decimals: int, least: float = -math.inf
+    estimate: float,
+    low: float,
+    high: float,
+    decimals: int,
+    least: float = -math.inf,
 ) -> str:
-    """Return an estimate with the ends of its interval, "--" where there is none; below ``least`` only that is said."""
+    """Return an estimate with its interval, such as "1.2 (0.9 to 1.5)"; "--" for none.
+
+    Numbers below ``least`` are only said to be below it.
+    """
     if not _known(estimate):
         return NONE
-    shown = [
-        f"< {least:g}" if one < least else format_number(one, decimals)
-        for one in (estimate, low, high)
-    ]
-    return f"{shown[0]} ({shown[1]} to {shown[2]})"
+    texts = []
+    for number in (estimate, low, high):
+        text = f"< {least:g}" if number < least else format_number(number, decimals)
+        texts.append(text)
+    return "{} ({} to {})".format(*texts)
 
 
 def format_ecl50(statements: float) -> str:
-    """Return ECL50 (statements) with one decimal; beyond any puzzle, in powers of ten (Table 2)."""
+    """Return ECL50 (statements) with one decimal; beyond any puzzle in powers of ten (Table 2)."""
     if not _known(statements):
         return NONE
     return f"{statements:.1f}" if abs(statements) < 1e6 else f"{statements:.1e}"
 
 
 def format_point(number: float) -> str:
-    """Return NT50 or ID50, two decimals without trailing zeros, such as "4.1" and "1.0"; "--" for none (Table 2)."""
+    """Return NT50 or ID50 with two decimals but no trailing zeros, such as "4.1" (Table 2)."""
     return str(round(float(number), 2)) if _known(number) else NONE
 
 
@@ -92,32 +103,38 @@ def format_count(count: float) -> str:
 
 
 def format_tokens(
-    prompt_mean: float, prompt_p90: float, output_mean: float, output_p90: float
+    prompt_mean: float,
+    prompt_p90: float,
+    output_mean: float,
+    output_p90: float,
 ) -> str:
-    """Return a cell of Tables 7 to 10, such as "P400[424]—O4135[6756]", with "?" for an unknown number."""
-    counts = (prompt_mean, prompt_p90, output_mean, output_p90)
-    if not any(map(_known, counts)):
+    """Return a cell of Tables 7 to 10, such as "P400[424]—O4135[6756]".
+
+    An unknown number is "?", a cell without any number "--".
+    """
+    lengths = (prompt_mean, prompt_p90, output_mean, output_p90)
+    texts = [format_count(length) if _known(length) else "?" for length in lengths]
+    if set(texts) == {"?"}:
         return NONE
-    return "P{}[{}]—O{}[{}]".format(*(f"{count:.0f}" if _known(count) else "?" for count in counts))
+    return "P{}[{}]—O{}[{}]".format(*texts)
 
 
 def format_known(number: float | None, form: str) -> str:
     """Return a number in a format such as ".1f"; "--" where there is none."""
-    return f"{number:{form}}" if number is not None and _known(number) else NONE
+    return f"{number:{form}}" if _known(number) else NONE
 
 
 def stars(p: float) -> str:
-    """Return the stars of a p-value: three below 0.001, two below 0.01, one below 0.05 (Tables 2, 3)."""
+    """Return the stars of a p-value: one below 0.05, two below 0.01, three below 0.001."""
     return "*" * sum(_finite(p) < level for level in STAR_LEVELS)
 
 
-def _known(number: float) -> bool:
+def _known(number: Any) -> bool:
     return not pd.isna(number) and math.isfinite(number)
 
 
 def _finite(number: float) -> float:
     if not _known(number):
-        raise ValueError(
-            f"a number of a fit is {number!r}; a fit without numbers must carry a status other than 'ok'"
-        )
+        remedy = "a fit without numbers must carry a status other than 'ok'"
+        raise ValueError(f"a number of a fit is {number!r}; {remedy}")
     return number

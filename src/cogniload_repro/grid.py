@@ -1,26 +1,28 @@
 """Cells of the puzzle grid: N statements, nominal needle ratio, intrinsic difficulty d."""
 
 import math
-import operator
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
+
+#: The values of N, ratio and d, by the name of the axis.
+Axes = dict[str, tuple[float, ...]]
 
 ROUNDINGS = ("half-up", "half-even")
 
-#: A puzzle of more statements takes too long to be drawn, and has no name.
+#: The longest puzzle. A longer one would take too long to draw, and its name could not be read.
 MAX_STATEMENTS = 1_000_000
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One configuration (paper, section 2.2): N statements, nominal share of needles (%), intrinsic difficulty d.
+    """One configuration of the benchmark (paper, section 2.2).
 
-    The rounding is the rule for the number of needles, see `count_needles`. ValueError for a cell that cannot be.
+    It has N statements, a nominal share of needles (%) and an intrinsic difficulty d. ``rounding``
+    is the rule for the number of needles, see `count_needles`. ValueError for a value out of range.
     """
 
     N: int
@@ -29,24 +31,16 @@ class Cell:
     rounding: str = "half-up"
 
     def __post_init__(self):
-        object.__setattr__(self, "N", check_count("N", self.N, 1, MAX_STATEMENTS))
-        object.__setattr__(self, "d", check_count("d", self.d, 1, 12))
-        ratio_pct = self.ratio_pct
-        if (
-            isinstance(ratio_pct, bool)
-            or not isinstance(ratio_pct, Real)
-            or not 0 <= ratio_pct <= 100
-        ):
-            raise ValueError(
-                f"ratio_pct is {ratio_pct!r}; give a percentage from 0 to 100, such as 25"
-            )
-        object.__setattr__(
-            self, "ratio_pct", int(ratio_pct) if ratio_pct == int(ratio_pct) else float(ratio_pct)
-        )
         if self.rounding not in ROUNDINGS:
-            raise ValueError(
-                f"rounding is {self.rounding!r}; choose one of: {', '.join(ROUNDINGS)}"
-            )
+            options = ", ".join(ROUNDINGS)
+            raise ValueError(f"rounding is {self.rounding!r}; choose one of: {options}")
+        checked = {
+            "N": check_count("N", self.N, 1, MAX_STATEMENTS),
+            "ratio_pct": _check_percentage(self.ratio_pct),
+            "d": check_count("d", self.d, 1, 12),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)  # the class is frozen
 
     @property
     def needles(self) -> int:
@@ -59,74 +53,101 @@ class Cell:
         return self.needles / self.N
 
 
-def check_count(name: str, value: Any, low: int, high: int | None = None) -> int:
-    """Return `value` as a plain int when it is a whole number from `low` to `high`; else a ValueError that says so."""
-    try:
-        number = None if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        number = None
-    if number is None or number < low or (high is not None and number > high):
+def check_count(
+    name: str,
+    value: Any,
+    low: int,
+    high: int | None = None,
+) -> int:
+    """Return a whole number from ``low`` to ``high`` as an int; ValueError for any other value."""
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_whole or value < low or (high is not None and value > high):
         limits = f"of at least {low}" if high is None else f"from {low} to {high:,}"
         raise ValueError(f"{name} is {value!r}; give a whole number {limits}")
-    return number
+    return int(value)
+
+
+def _check_percentage(ratio_pct: Any) -> float:
+    """Return a percentage, a whole one as an int."""
+    is_number = isinstance(ratio_pct, Real) and not isinstance(ratio_pct, bool)
+    if not is_number or not 0 <= ratio_pct <= 100:
+        raise ValueError(f"ratio_pct is {ratio_pct!r}; give a percentage from 0 to 100, such as 25")
+    if ratio_pct == int(ratio_pct):
+        return int(ratio_pct)
+    return float(ratio_pct)
 
 
 def count_needles(N: int, ratio_pct: float, rounding: str = "half-up") -> int:
-    """Return the number of needles among `N` statements, from 1 to `N`.
+    """Return the number of needles among N statements, at least 1 and at most N.
 
-    ``half-up`` is what the published regressions need; a ratio counts as the decimal number that it prints as.
-    ``half-even`` rounds in floating point, as the authors' Python code does.
+    ``half-up`` is what the published regressions need; a ratio counts as the decimal number that it
+    prints as. ``half-even`` rounds in floating point, as the authors' Python code does.
     """
     if rounding == "half-even":
         nearest = round(N * ratio_pct / 100)
     else:
-        nearest = math.floor(N * Fraction(str(ratio_pct)) / 100 + Fraction(1, 2))
+        exact = N * Fraction(str(ratio_pct)) / 100
+        nearest = math.floor(exact + Fraction(1, 2))
     return max(1, min(N, nearest))
 
 
-def _cross(
-    N: Iterable[float], ratio_pct: Iterable[float], d: Iterable[float], rounding: str
-) -> tuple[Cell, ...]:
-    return tuple(Cell(*point, rounding) for point in product(N, ratio_pct, d))  # type: ignore[arg-type]
+def _cross(axes: Axes, rounding: str) -> tuple[Cell, ...]:
+    points = product(axes["N"], axes["ratio"], axes["d"])
+    return tuple(Cell(*point, rounding) for point in points)  # type: ignore[arg-type]
 
 
-_AXES = {
-    "paper": ((20, 50, 100, 250), (5, 10, 25, 50, 75, 90, 95), (1, 3, 5, 7, 10)),
-    "mini": ((20, 50), (5, 50, 95), (1, 5, 10)),
+_AXES: dict[str, Axes] = {
+    "paper": {
+        "N": (20, 50, 100, 250),
+        "ratio": (5, 10, 25, 50, 75, 90, 95),
+        "d": (1, 3, 5, 7, 10),
+    },
+    "mini": {
+        "N": (20, 50),
+        "ratio": (5, 50, 95),
+        "d": (1, 5, 10),
+    },
 }
 
-#: The paper's 140 cells (section 3) and the 18 of the smoke run: N outermost, then ratio_pct, then d.
-PAPER_GRID = _cross(*_AXES["paper"], "half-up")
-MINI_GRID = _cross(*_AXES["mini"], "half-up")
+#: The paper's 140 cells (section 3): N outermost, then ratio_pct, then d.
+PAPER_GRID = _cross(_AXES["paper"], "half-up")
+#: The 18 cells of the smoke run.
+MINI_GRID = _cross(_AXES["mini"], "half-up")
 
 
 def grid_cells(grid: str, rounding: str = "half-up") -> tuple[Cell, ...]:
     """Return the cells of a named or written grid: N outermost, then ratio_pct, then d.
 
-    A written grid has the three axes ``N=``, ``ratio=`` and ``d=`` in any order. Values and axes are separated by
-    spaces, commas, colons or semicolons: ``N=20,50 ratio=5,50 d=1,3`` and ``N=20:50,ratio=5,d=3`` are both read. Values
-    keep their order, which the id chain depends on. What is no grid, or has a value out of range, is a ValueError.
+    The names are ``paper`` and ``mini``. A written grid has the three axes ``N=``, ``ratio=`` and
+    ``d=`` in any order. Values and axes are separated by spaces, commas, colons or semicolons:
+    ``N=20,50 ratio=5,50 d=1,3`` and ``N=20:50,ratio=5,d=3`` are both read. Values keep their order,
+    which the id chain depends on. ValueError if a grid cannot be read or has a value out of range.
     """
-    if grid in _AXES:
-        return _cross(*_AXES[grid], rounding)
-    head, *parts = re.split(r"(\w+)\s*=", grid)
-    axes = {
-        name: re.findall(r"[^\s,:;]+", text)
-        for name, text in zip(parts[::2], parts[1::2], strict=True)
-    }
-    forms: dict[str, tuple[str, type]] = {
-        "N": (r"\d{1,9}", int),
-        "ratio": (r"\d{1,9}(\.\d+)?", float),
-        "d": (r"\d{1,9}", int),
-    }
-    numbers = [{kind(word) for word in axes.get(name, ()) if re.fullmatch(form, word, re.ASCII)}
-               for name, (form, kind) in forms.items()]  # fmt: skip
-    if (
-        head.strip()
-        or len(parts) != 6
-        or [*map(len, numbers)] != [len(axes.get(name, ())) or -1 for name in forms]
-    ):
-        raise ValueError(f"grid {grid!r:.200} is none; write paper, mini, or three axes, each with numbers that come "
-                         "once, as in 'N=20,50 ratio=5,50 d=1,3'")  # fmt: skip
-    N, ratio, d = ([kind(word) for word in axes[name]] for name, (_, kind) in forms.items())
-    return _cross(N, ratio, d, rounding)
+    axes = _AXES.get(grid) or _read_axes(grid)
+    return _cross(axes, rounding)
+
+
+def _read_axes(grid: str) -> Axes:
+    """Read the three axes of a written grid."""
+    before, *parts = re.split(r"(\w+)\s*=", grid)
+    names = parts[::2]
+    try:
+        if before.strip() or sorted(names) != sorted(_AXES["paper"]):
+            raise ValueError("must have the axes N, ratio and d, each once")
+        texts = zip(names, parts[1::2], strict=True)
+        return {name: _read_axis(name, text) for name, text in texts}
+    except ValueError as error:
+        example = "write paper, mini, or three axes as in 'N=20,50 ratio=5,50 d=1,3'"
+        raise ValueError(f"grid {grid!r:.200} {error}; {example}") from None
+
+
+def _read_axis(name: str, text: str) -> tuple[float, ...]:
+    """Read the numbers of one axis."""
+    words = re.findall(r"[^\s,:;]+", text)
+    for word in words:
+        if not re.fullmatch(r"\d{1,9}(\.\d+)?", word, re.ASCII):
+            raise ValueError(f"has {word!r:.80} as a value of {name}")
+    numbers = tuple(float(word) if "." in word else int(word) for word in words)
+    if not numbers or len(set(numbers)) < len(numbers):
+        raise ValueError(f"must have at least one value of {name}, and each once")
+    return numbers

@@ -13,9 +13,9 @@ from cogniload_repro.files import ICLR2026
 class Model:
     """One evaluated model (paper, section 3).
 
-    ``name`` is printed in Tables 4-6 and the key of every table here; ``label`` is short, for figures, which group by
-    ``family``. ``missing`` has the (d, N) of every puzzle that Tables 4 and 5 show to be missing; ``tier`` is the class
-    of section 3.1.4, "" for a model in none.
+    ``name`` is printed in Tables 4-6 and the key of every table here; ``label`` is short, for
+    figures, which group by ``family``. ``missing`` has the (d, N) of every puzzle that Tables 4 and
+    5 show to be missing. ``tier`` is the class of section 3.1.4, "" for a model in none.
     """
 
     name: str
@@ -29,25 +29,27 @@ class Model:
 def _read_models() -> Iterator[Model]:
     with (ICLR2026 / "models.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            missing = tuple(
-                (int(d), int(N))
-                for d, _, N in (one.partition("x") for one in row["missing"].split())
-            )
             yield Model(
-                row["name"],
-                row["label"],
-                row["family"],
-                int(row["puzzles_per_cell"]),
-                missing,
-                row["tier"],
+                name=row["name"],
+                label=row["label"],
+                family=row["family"],
+                puzzles_per_cell=int(row["puzzles_per_cell"]),
+                missing=tuple(map(_read_condition, row["missing"].split())),
+                tier=row["tier"],
             )
+
+
+def _read_condition(text: str) -> tuple[int, int]:
+    """Return d and N of a text such as "7x250"."""
+    d, N = text.split("x")
+    return int(d), int(N)
 
 
 #: The models in the printed order of Tables 3 and 6.
 MODELS = tuple(_read_models())
 
 BY_NAME = {model.name: model for model in MODELS}
-#: Names by the short ones, such as "o3", which stand for them wherever a model is named.
+#: Names by the short ones, such as "o3", which may be given wherever a model is named.
 BY_LABEL = {model.label: model.name for model in MODELS}
 NAMES = tuple(BY_NAME)
 
@@ -108,4 +110,6 @@ def _suggest(name: str, known: Iterable[str]) -> str:
 def order_models(models: Iterable[str]) -> list[str]:
     """Return each model once: the paper's in printed order, then the others by name."""
     present = set(models)
-    return [name for name in NAMES if name in present] + sorted(present.difference(NAMES))
+    of_the_paper = [name for name in NAMES if name in present]
+    others = sorted(present.difference(NAMES))
+    return of_the_paper + others

@@ -1,7 +1,8 @@
 """The numbers that the paper prints, as typed frames.
 
-The CSV files under ``data/published`` keep every number as the string that is printed, because the printed
-precision is what a reproduction is compared with. `load_printed` returns those strings, `load_table` numbers.
+The CSV files under ``data/published`` keep every number as the string that is printed, because the
+printed precision is what a reproduction is compared with. `load_printed` returns those strings,
+`load_table` numbers.
 """
 
 import re
@@ -11,27 +12,26 @@ from pathlib import Path
 import pandas as pd
 
 from cogniload_repro.files import ICLR2026, PUBLISHED
-from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.schemas import ERRORS
 
-#: The levels of the paper's stars (Tables 2 and 3), and the one at which it calls an effect significant.
+#: The levels of the paper's stars (Tables 2 and 3).
 STAR_LEVELS = (0.05, 0.01, 0.001)
+#: The level at which the paper calls an effect significant.
 STARRED = STAR_LEVELS[0]
 
-#: The level of our own tests; our intervals have `CONFIDENCE`, such as "95%".
+#: The level of our own tests, and the confidence of our intervals in words.
 ALPHA = 0.05
 CONFIDENCE = f"{100 * (1 - ALPHA):g}%"
 
 #: Intervals of accuracies miss with this probability: two-sided 90%, z = 1.644853627 (Appendix C).
 INTERVAL_ALPHA = 0.10
 
-#: Tables 7 to 10, one a task length.
-TOKEN_TABLES = {
-    N: f"table{number}" for number, N in enumerate(sorted({cell.N for cell in PAPER_GRID}), start=7)
-}
+#: The table of token lengths for each number of statements.
+TOKEN_TABLES = {20: "table7", 50: "table8", 100: "table9", 250: "table10"}
 
-#: An accuracy difference that the prose calls none: at most the largest standard error that the difference of two
-#: accuracies of 200 puzzles each can have, sqrt(2 * 0.25 / 200). The models so described have 200 a ratio.
+#: An accuracy difference that the prose calls none. It is at most the largest standard error of a
+#: difference of two accuracies of 200 puzzles each, sqrt(2 * 0.25 / 200); the models so described
+#: answered 200 puzzles at each ratio.
 ABOUT_NONE = 0.05
 
 #: The published tables, those of the paper and of the authors' results page (19 of its 31 rows):
@@ -67,9 +67,11 @@ def load_table(table: str) -> pd.DataFrame:
 
 @cache
 def _load_numbers(table: str) -> pd.DataFrame:
-    return load_printed(table).apply(
-        lambda one: one if _TEXTS.fullmatch(one.name) else pd.to_numeric(one)
-    )
+    frame = load_printed(table)
+    for name in frame:
+        if not _TEXTS.fullmatch(name):
+            frame[name] = pd.to_numeric(frame[name])
+    return frame
 
 
 def load_claims() -> pd.DataFrame:
@@ -80,34 +82,41 @@ def load_claims() -> pd.DataFrame:
 def load_conclusions() -> pd.DataFrame:
     """Return what the paper concludes, one row per conclusion, as text.
 
-    location, title, statement (verbatim), rule (a key of `conclusions.RULES`), kind of statement (each, most,
-    interaction, absence, definition), evidence (identified, bounded, published), finding (with the names of numbers
-    that the rule computes) and caveat (what the authors say to it themselves, or "").
+    location, title, statement (verbatim), rule (a key of `conclusions.RULES`), kind of statement
+    (each, most, interaction, absence, definition), evidence (identified, bounded, published),
+    finding (with the names of numbers that the rule computes) and caveat (what the authors say to
+    it themselves, or "").
     """
     return _read_texts(ICLR2026 / "conclusions.csv")
 
 
 def load_contradictions() -> pd.DataFrame:
-    """Return the statements of the paper that contradict each other or one of its tables, one row per pair of passages.
+    """Return the passages of the paper that contradict each other or one of its tables, as pairs.
 
-    list is contradiction (a conclusion or citable number changes) or slip; affects is main result, citable number or
-    wording; passages are verbatim; finding is what the tables say, conclusion the rule whose verdict a main result
-    affects, else "".
+    list is contradiction (a conclusion or citable number changes) or slip; affects is main result,
+    citable number or wording; passages are verbatim; finding is what the tables say; conclusion is
+    the rule whose verdict a main result affects, else "".
     """
-    return _read_texts(ICLR2026 / "contradictions.csv").astype({"number": "int64"})
+    frame = _read_texts(ICLR2026 / "contradictions.csv")
+    return frame.astype({"number": "int64"})
 
 
 def load_facts() -> pd.DataFrame:
-    """Return size and date of the models, by their makers: parameters_billion (NaN if unknown), released, source."""
-    frame = _read_texts(PUBLISHED / "model_facts.csv")
-    sizes, days = frame["parameters_billion"], pd.to_datetime(frame["released"], format="%Y-%m-%d")
-    return frame.assign(parameters_billion=pd.to_numeric(sizes), released=days)
+    """Return size and date of the models as their makers state them.
+
+    parameters_billion is NaN if unknown; released is a date; source says where both are stated.
+    """
+    facts = _read_texts(PUBLISHED / "model_facts.csv")
+    facts["parameters_billion"] = pd.to_numeric(facts["parameters_billion"])
+    facts["released"] = pd.to_datetime(facts["released"], format="%Y-%m-%d")
+    return facts
 
 
 @cache
 def correct_by(table: str) -> pd.DataFrame:
-    """Return model, d or N, samples and correct answers per row of Table 4 or 5: samples minus all errors."""
+    """Return the correct answers of Table 4 or 5 by model and d or N: samples less all errors."""
     frame = load_table(table)
-    (key,) = TABLES[table][1]
-    correct = frame["samples"] - frame[list(ERRORS)].sum(axis=1)
-    return frame[["model", key, "samples"]].assign(correct=correct)
+    (level,) = TABLES[table][1]
+    errors = frame[list(ERRORS)].sum(axis=1)
+    counts = frame[["model", level, "samples"]]
+    return counts.assign(correct=frame["samples"] - errors)

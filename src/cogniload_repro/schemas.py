@@ -1,18 +1,9 @@
-"""Columns of the tables that pass from one step to the next, and tables checked against them, on reading and writing.
+"""Columns of the tables that pass from one step to the next, as schemas of Arrow."""
 
-Puzzles, outputs and scores are large and have the types of Arrow. Tables of numbers, which anybody may hand in or look
-at, have a `Schema`: what each column holds and what must hold in a row (`check_frame`).
-"""
-
-import math
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pandas.api.types import is_numeric_dtype
 
 #: Where counts of answers come from: made from the printed tables, or counted from scored answers.
 PROVENANCE = ("reconstructed", "scored")
@@ -26,9 +17,13 @@ KINDS = ("input", "constraint", "derived", "independent", "imputed")
 TESTED = ("derived", "independent")
 VERDICTS = ("exact", "unit", "within", "differs", "not_computable")
 
-_STRING, _INT, _FLOAT = pa.string(), pa.int64(), pa.float64()
+_STRING = pa.string()
+_INT = pa.int64()
+_FLOAT = pa.float64()
+_BOOL = pa.bool_()
 
-#: One row a puzzle: ratio_pct is nominal, in %; rho is needles / N; domain holds the asked category's values.
+#: One row per puzzle. ratio_pct is nominal, in %; rho is needles / N; domain has the values of the
+#: category that is asked about.
 PUZZLES = pa.schema(
     {
         "name": _STRING,
@@ -38,241 +33,176 @@ PUZZLES = pa.schema(
         "needles": _INT,
         "rho": _FLOAT,
         "puzzle_id": _INT,
+        "text": _STRING,
+        "poi": _STRING,
+        "category": _STRING,
+        "gold": _STRING,
+        "domain": pa.list_(_STRING),
     }
-    | dict.fromkeys(("text", "poi", "category", "gold"), _STRING)
-    | {"domain": pa.list_(_STRING)}
 )
 
-#: One row a response: name is the puzzle's, the token counts may be missing, and so may why the model stopped (a word
-#: of `endings.STOPS`).
+#: One row per response. name is the puzzle's; the token counts may be missing, and so may stopped,
+#: a word of `endings.STOPS`.
 OUTPUTS = pa.schema(
-    dict.fromkeys(("model", "name", "response"), _STRING)
-    | {"prompt_tokens": _INT, "response_tokens": _INT, "stopped": _STRING}
+    {
+        "model": _STRING,
+        "name": _STRING,
+        "response": _STRING,
+        "prompt_tokens": _INT,
+        "response_tokens": _INT,
+        "stopped": _STRING,
+    }
 )
 
-#: One row a rejected row of a source: where it stands (row counts from 1; 0 is the file itself) and why; the model, if
-#: only its puzzle is the trouble.
+#: One row per rejected row of a source: where it stands (row counts from 1; 0 is the file itself)
+#: and why. model is known if only its puzzle is the trouble.
 REJECTED = pa.schema(
-    {"file": _STRING, "row": _INT, "reason": _STRING, "detail": _STRING, "model": _STRING}
+    {
+        "file": _STRING,
+        "row": _INT,
+        "reason": _STRING,
+        "detail": _STRING,
+        "model": _STRING,
+    }
 )
 
-#: One row a response: the bucket, and the window and answer that led to it; whether its reasoning is not closed, the
-#: last sentence after it is right by itself, and says that the answer is not known.
+#: One row per response: its bucket, and the window and answer that led to it. The last three say
+#: whether its reasoning is not closed, whether the last sentence after the reasoning is correct by
+#: itself, and whether that sentence says that the answer is not known.
 SCORES = pa.schema(
-    {"model": _STRING, "name": _STRING, "N": _INT, "d": _INT, "ratio_pct": _FLOAT, "rho": _FLOAT}
-    | {"bucket": _STRING, "correct": pa.bool_(), "prompt_tokens": _INT, "response_tokens": _INT}
-    | dict.fromkeys(("window", "answer", "stopped"), _STRING)
-    | dict.fromkeys(("unclosed_trace", "answer_correct", "unsure"), pa.bool_())
+    {
+        "model": _STRING,
+        "name": _STRING,
+        "N": _INT,
+        "d": _INT,
+        "ratio_pct": _FLOAT,
+        "rho": _FLOAT,
+        "bucket": _STRING,
+        "correct": _BOOL,
+        "prompt_tokens": _INT,
+        "response_tokens": _INT,
+        "window": _STRING,
+        "answer": _STRING,
+        "stopped": _STRING,
+        "unclosed_trace": _BOOL,
+        "answer_correct": _BOOL,
+        "unsure": _BOOL,
+    }
 )
 
+#: The four numbers of a cell of Tables 7 to 10: mean and 90th percentile.
+_TOKENS = {
+    "prompt_mean": _FLOAT,
+    "prompt_p90": _FLOAT,
+    "output_mean": _FLOAT,
+    "output_p90": _FLOAT,
+}
 
-class Column(NamedTuple):
-    """What a column holds: anything, text, or whole or real numbers in a range.
+#: One row per model and configuration: N (statements), d, ratio_pct (nominal, %), needles, rho
+#: (actual, fraction), total (answers), correct, the five kinds of wrong answers, tokens (of
+#: reconstructed counts the printed ones of their N and d), how the prompts were perturbed, and
+#: where the counts come from (`PROVENANCE`). The key is model, N, d, ratio_pct, perturbation.
+CELLS = pa.schema(
+    {
+        "model": _STRING,
+        "N": _INT,
+        "d": _INT,
+        "ratio_pct": _FLOAT,
+        "needles": _INT,
+        "rho": _FLOAT,
+        "total": _INT,
+        "correct": _INT,
+        **dict.fromkeys(ERRORS, _INT),
+        **_TOKENS,
+        "perturbation": _STRING,
+        "provenance": _STRING,
+    }
+)
+#: Columns that a table of cells may lack.
+OPTIONAL = {"needles", *ERRORS, *_TOKENS, "perturbation", "provenance"}
 
-    Numbers without a lower bound may be infinite; optional columns may be absent, cells with ``missing`` empty.
+
+def _fits(*numbers: str) -> pa.Schema:
+    """Return the schema of a table of fits, one row per model.
+
+    status is "ok", or says why there is no fit; the numbers are missing then.
     """
-
-    kind: str = "number"
-    low: float = -math.inf
-    high: float = math.inf
-    optional: bool = False
-    missing: bool = False
-
-    @property
-    def rule(self) -> str:
-        """What a value should be, as the end of a complaint."""
-        if self.kind == "text":
-            return "no text"
-        low = f" from {self.low:g}" if math.isfinite(self.low) else ""
-        high = f" to {self.high:g}" if math.isfinite(self.high) else " on" if low else ""
-        return f"not a {'whole ' * (self.kind == 'whole')}number{low}{high}"
+    columns = dict.fromkeys(numbers, _FLOAT)
+    return pa.schema({"model": _STRING, **columns, "status": _STRING})
 
 
-class Schema(NamedTuple):
-    """Columns by name, the key and rules (a complaint about the rows for which a test is false)."""
+_TERMS = ("0", "d", "N", "rho", "rho2")
+_PRODUCTS = ("dN", "drho", "Nrho", "dNrho")
 
-    columns: Mapping[str, Column]
-    key: tuple[str, ...] = ()
-    rules: Mapping[str, Callable[[pd.DataFrame], pd.Series]] = {}
-
-
-_TEXT, _WORDS, _COUNT = Column("text"), Column("text", missing=True), Column("whole", low=0)
-_ANY = Column(missing=True)
-_TOKENS = dict.fromkeys(
-    ("prompt_mean", "prompt_p90", "output_mean", "output_p90"), Column(low=0, missing=True)
-)
-
-
-def _is_ratio(cells: pd.DataFrame) -> pd.Series:
-    """Needles are whole statements, and rho may be given as two digits."""
-    return (cells["rho"] - cells["ratio_pct"] / 100).abs() <= np.maximum(
-        1 / cells["N"], 0.01
-    ) + 1e-9
-
-
-def _has_provenance(cells: pd.DataFrame) -> pd.Series:
-    """Return whether each row says where its counts come from; a reader's table may leave that out."""
-    if "provenance" not in cells:
-        return pd.Series(True, cells.index)
-    return cells["provenance"].isin(PROVENANCE)
-
-
-#: One row per model and configuration: N (statements), d, ratio_pct (nominal, %), needles, rho (actual, fraction),
-#: total (answers), correct, the five kinds of wrong answers, tokens (mean and 90th percentile; of
-#: reconstructed counts the printed ones of their N and d), how the prompts were perturbed, empty
-#: where they were not, and where the counts come from, a word of `PROVENANCE`.
-CELLS = Schema(
-    {
-        "model": _TEXT,
-        "N": Column("whole", low=1),
-        "d": Column(low=0),
-        "ratio_pct": Column(low=0, high=100),
-        "needles": _COUNT._replace(optional=True),
-        "rho": Column(low=0, high=1),
-        "total": _COUNT,
-        "correct": _COUNT,
-        **dict.fromkeys(ERRORS, _COUNT._replace(optional=True)),
-        **{name: column._replace(optional=True) for name, column in _TOKENS.items()},
-        "perturbation": Column("text", optional=True, missing=True),
-        "provenance": Column("text", optional=True),
-    },
-    ("model", "N", "d", "ratio_pct", "perturbation"),
-    {
-        "has more correct and wrong answers than its total": lambda cells: (
-            cells["correct"] + cells.filter(ERRORS).sum(axis=1) <= cells["total"]
-        ),
-        "has rho and ratio_pct that contradict each other": _is_ratio,
-        f"has a provenance other than {' and '.join(PROVENANCE)}": _has_provenance,
-    },
-)
-
-
-def _fits(*numbers: str) -> Schema:
-    """Return the schema of a table of fits, one row per model; numbers are missing unless status is "ok"."""
-    return Schema({"model": _TEXT, **dict.fromkeys(numbers, _ANY), "status": _TEXT}, ("model",))
-
-
-_TERMS, _PRODUCTS = ("0", "d", "N", "rho", "rho2"), ("dN", "drho", "Nrho", "dNrho")
-#: Tables 2, 3 and 6 as numbers, one row per model: coefficients (log-odds), standard errors, p-values; capacity points
-#: (statements, fraction, units of d); AIC; total (answers); status ("ok", or why there is no fit).
+#: Table 2 as numbers: coefficients (log-odds), standard errors, p-values, capacity points
+#: (statements, fraction, units of d), AIC, log-likelihood and total (answers).
 GLM = _fits(
-    *(f"{kind}_{term}" for kind in ("beta", "se", "p") for term in _TERMS),
-    *("ecl50", "nt50", "id50", "aic", "loglik", "total"),
+    *(f"beta_{term}" for term in _TERMS),
+    *(f"se_{term}" for term in _TERMS),
+    *(f"p_{term}" for term in _TERMS),
+    "ecl50",
+    "nt50",
+    "id50",
+    "aic",
+    "loglik",
+    "total",
 )
-INTERACTIONS = _fits(*(f"{kind}_{term}" for term in _PRODUCTS for kind in ("beta", "p")))
+#: Table 3 as numbers: coefficients of the products of loads, and p-values.
+INTERACTIONS = _fits(
+    *(f"{number}_{product}" for product in _PRODUCTS for number in ("beta", "p")),
+)
+#: Table 6 as numbers.
 AIC = _fits("p_lr", "aic_linear", "aic_quadratic")
 
 #: Tables 7 to 10 as numbers: tokens by model, N and d.
-TOKENS = Schema(
-    {"model": _TEXT, "N": Column("whole", low=1), "d": Column("whole", low=1), **_TOKENS},
-    ("model", "N", "d"),
-)
+TOKENS = pa.schema({"model": _STRING, "N": _INT, "d": _INT, **_TOKENS})
 
 #: The frames of a build, by the names of their files.
-FRAMES = {"cells": CELLS, "glm": GLM, "interactions": INTERACTIONS, "aic": AIC, "tokens": TOKENS}
+FRAMES = {
+    "cells": CELLS,
+    "glm": GLM,
+    "interactions": INTERACTIONS,
+    "aic": AIC,
+    "tokens": TOKENS,
+}
 
-#: Columns of one row a printed number or statement: see `fidelity.ledger.compare`. kind is of
-#: `KINDS`, evidence identified, bounded, not identified or empty, verdict of `VERDICTS` (empty for
-#: imputed numbers); what is not computable has a reason.
+#: Columns of one row per printed number or statement: see `fidelity.ledger.compare`. kind is of
+#: `KINDS`; evidence is identified, bounded, not identified or empty; verdict is of `VERDICTS` and
+#: empty for imputed numbers; what is not computable has a reason.
 FIDELITY = (
-    *(
-        "table",
-        "model",
-        "quantity",
-        "condition",
-        "kind",
-        "evidence",
-        "published",
-        "recomputed",
-        "shown",
-        "verdict",
-    ),
+    "table",
+    "model",
+    "quantity",
+    "condition",
+    "kind",
+    "evidence",
+    "published",
+    "recomputed",
+    "shown",
+    "verdict",
     "reason",
 )
 
 
-def read_frame(path: str | Path, schema: Schema, remedy: str) -> pd.DataFrame:
-    """Read a table from a Parquet (by its ending) or CSV file and check it, see `check_frame`."""
-    path, texts = (
-        Path(path),
-        [name for name, column in schema.columns.items() if column.kind == "text"],
-    )
+def read_frame(path: str | Path, schema: pa.Schema, remedy: str) -> pd.DataFrame:
+    """Read a table of a build (Parquet) or a committed one (CSV).
+
+    ValueError says what is wrong with the file, and ends with the remedy.
+    """
+    path = Path(path)
     try:
-        if path.suffix == ".parquet":
-            frame = pd.read_parquet(path)
-        else:  # a model may be called nan, or 007
-            frame = pd.read_csv(
-                path, dtype=dict.fromkeys(texts, str), keep_default_na=False, na_values=[""]
-            )
+        frame = pd.read_parquet(path) if path.suffix == ".parquet" else _read_csv(path)
     except FileNotFoundError:
         raise ValueError(f"{path} is missing; {remedy}") from None
     except (ValueError, OSError) as error:  # pyarrow's and pandas' own are ValueErrors
-        raise ValueError(
-            f"{path} cannot be read ({(str(error).splitlines() or [''])[0]}); {remedy}"
-        ) from None
-    if not isinstance(frame.index, pd.RangeIndex):
-        raise ValueError(f"{path}: row 1 has more fields than the header; {remedy}")
-    return check_frame(frame, schema, str(path), remedy)
+        cause = " ".join(str(error).split())
+        raise ValueError(f"{path} cannot be read ({cause}); remove it and {remedy}") from None
+    if absent := set(schema.names) - set(frame) - OPTIONAL:
+        names = ", ".join(name for name in schema.names if name in absent)
+        raise ValueError(f"{path} has no column {names}; {remedy}")
+    return frame
 
 
-def check_frame(frame: pd.DataFrame, schema: Schema, label: str, remedy: str) -> pd.DataFrame:
-    """Return a table with its columns as the numbers and words that they should be.
-
-    A ValueError names absent columns, or the first fault with its row (from 1, without the header), model and rule;
-    ``label`` is what the table is called in it, ``remedy`` what to do.
-    """
-    if absent := [
-        name for name, column in schema.columns.items() if not column.optional and name not in frame
-    ]:
-        raise ValueError(f"{label} has no column {', '.join(absent)}; {remedy}")
-    checked, faults = frame.copy(), []
-    for name in frame:
-        column = schema.columns.get(name, Column("anything"))
-        checked[name], wrong = _convert(frame[name], column)
-        values = frame[name].tolist() if wrong.any() else []
-        faults += [
-            (row, f"has {name} {values[row]!r:.80}, {column.rule}") for row in np.flatnonzero(wrong)
-        ]
-    if not faults:  # the rules compare numbers
-        for complaint, holds in schema.rules.items():
-            faults += [(row, complaint) for row in np.flatnonzero(~holds(checked))]
-    if key := [name for name in schema.key if name in frame]:
-        faults += [(row, "is there before") for row in np.flatnonzero(frame.duplicated(key))]
-    if faults:
-        row, what = min(faults, key=lambda fault: fault[0])
-        model = frame["model"].iloc[row] if "model" in frame else ""
-        more = f", and {len(faults) - 1:,} faults more" if len(faults) > 1 else ""
-        raise ValueError(f"{label}: row {row + 1} ({str(model)[:80]}) {what}{more}; {remedy}")
-    return checked
-
-
-#: How programs write a missing value, in small letters.
-_MISSING = ("", "nan", "na", "n/a", "<na>", "null", "none")
-
-
-def _is_missing(values: pd.Series) -> np.ndarray:
-    words = values.astype(str).str.strip().str.lower()
-    return (values.isna() | words.isin(_MISSING)).to_numpy(bool)
-
-
-def _convert(values: pd.Series, column: Column) -> tuple[pd.Series, np.ndarray]:
-    """Return a column as its kind has it, and which of its values are wrong."""
-    if column.kind == "anything":
-        return values, np.zeros(len(values), bool)
-    if column.kind == "text":
-        if column.missing:
-            return values.astype(str).where(~_is_missing(values), ""), np.zeros(len(values), bool)
-        empty = (values.isna() | (values == "")).to_numpy(bool)  # a model may be called NaN
-        return values.astype(str).where(~empty, ""), empty
-    numbers = values if is_numeric_dtype(values) else pd.to_numeric(values, errors="coerce")
-    array = numbers.to_numpy(float, na_value=np.nan)
-    empty = _is_missing(values) if np.isnan(array).any() else np.zeros(len(array), bool)
-    fits = (
-        (array >= column.low)
-        & (array <= column.high)
-        & ~(np.isinf(array) & np.isfinite(column.low))
-    )
-    if column.kind == "whole":
-        fits &= array == np.round(array)
-        numbers = numbers.astype("int64") if fits.all() else numbers
-    return numbers, ~fits & ~(empty & column.missing)
+def _read_csv(path: Path) -> pd.DataFrame:
+    # a model may be called nan, or 007
+    return pd.read_csv(path, dtype={"model": str}, keep_default_na=False, na_values=[""])

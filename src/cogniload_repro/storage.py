@@ -16,23 +16,27 @@ UNFINISHED = ".unfinished"
 
 
 def remove_parts(folder: str | Path) -> None:
-    """Remove what killed runs have left in a folder; to be called while nothing is written there."""
+    """Remove what killed runs have left in a folder; nothing may be writing there meanwhile."""
     for part in Path(folder).glob(".*.part"):
         part.unlink(missing_ok=True)
 
 
 @contextmanager
 def table_writer(
-    path: str | Path, schema: pa.Schema, metadata: Mapping[str, str]
+    path: str | Path,
+    schema: pa.Schema,
+    metadata: Mapping[str, str],
 ) -> Iterator[pq.ParquetWriter]:
-    """Open a writer for a table that appears at `path` only when it is complete; see `part_writer`."""
+    """Open a writer for a table that appears at ``path`` only when it is complete."""
     with replacing(path) as part, part_writer(part, schema, metadata) as writer:
         yield writer
 
 
 @contextmanager
 def part_writer(
-    part: Path, schema: pa.Schema, metadata: Mapping[str, str]
+    part: Path,
+    schema: pa.Schema,
+    metadata: Mapping[str, str],
 ) -> Iterator[pq.ParquetWriter]:
     """Open a writer for a table with these metadata; those of the schema are dropped."""
     schema = schema.with_metadata({key: str(metadata[key]) for key in sorted(metadata)})
@@ -52,33 +56,33 @@ def write_table(
 
 
 def read_metadata(path: str | Path) -> dict[str, str]:
-    """Return the keys that a table carries, without pyarrow's own."""
+    """Return the metadata of a table, without those of pyarrow."""
     with open_parquet(path) as file:
-        metadata = file.metadata.metadata or {}
-    return {key.decode(): text.decode() for key, text in metadata.items() if key != b"ARROW:schema"}
+        metadata = dict(file.metadata.metadata or {})
+    metadata.pop(b"ARROW:schema", None)
+    return {key.decode(): text.decode() for key, text in metadata.items()}
 
 
 @contextmanager
 def open_parquet(path: str | Path) -> Iterator[pq.ParquetFile]:
-    """Open a Parquet file for reading in bounded memory; a ValueError where it is none, or cut short."""
+    """Open a Parquet file for reading in bounded memory; ValueError if it is none, or cut short."""
     with Path(path).open("rb") as stream:
         try:
             file = pq.ParquetFile(stream, pre_buffer=False)
         except (pa.ArrowException, OSError) as error:
-            raise ValueError(
-                f"{path} is not a whole Parquet file ({error}); make or fetch it again"
-            ) from None
+            remedy = "make or fetch it again"
+            raise ValueError(f"{path} is not a whole Parquet file ({error}); {remedy}") from None
         with file:
             yield file
 
 
 def read_texts(path: str | Path) -> Iterator[str]:
-    """Yield the texts of a puzzles table, by far the largest of what it holds, some hundred in memory at a time."""
+    """Yield the texts of a puzzles table, some hundred in memory at a time."""
     with open_parquet(path) as file:
         for batch in file.iter_batches(500, columns=["text"]):
             yield from batch["text"].to_pylist()
 
 
 def partition_path(folder: str | Path, model: str) -> Path:
-    """Return the file of a model: its name with every character escaped that is not safe in a path."""
+    """Return the file of a model: its name, with characters escaped that are not safe in a path."""
     return Path(folder) / f"{quote(model, safe=' +()')}.parquet"

@@ -33,7 +33,10 @@ def test_check_tells_programs_whether_there_is_anything(tmp_path, name, code):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("puzzles", "--grid", "N=20,ratio=50"), "grid 'N=20,ratio=50' is none"),
+        (
+            ("puzzles", "--grid", "N=20,ratio=50"),
+            "grid 'N=20,ratio=50' must have the axes N, ratio and d",
+        ),
         (("puzzles", "--per-cell", "0"), "0 is not in the range"),
         (("puzzles", "--out", __file__), "is a file"),
         (("puzzles", "--perturb", "not_not"), "holds no prompts"),

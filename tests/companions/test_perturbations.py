@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cogniload_repro.companions.perturbations import PERTURBATIONS, perturb, prepare, restore
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles.generate import draw_grid
-from cogniload_repro.puzzles.puzzle import solve_text
+from cogniload_repro.puzzles.parse import solve_text
 
 #: The statement of Figure 2 of the document (AIME 2024 I, problem 13).
 FIGURE_2 = (

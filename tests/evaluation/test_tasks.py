@@ -21,7 +21,7 @@ from cogniload_repro.grid import grid_cells
 from cogniload_repro.outputs.imports import import_outputs
 from cogniload_repro.puzzles.catalog import draw_named
 from cogniload_repro.puzzles.ids import PuzzleSet
-from cogniload_repro.puzzles.puzzle import parse_puzzle
+from cogniload_repro.puzzles.parse import parse_puzzle
 from cogniload_repro.puzzles.sets import draw_rows
 from cogniload_repro.scoring.cells import write_cells
 from cogniload_repro.scoring.scores import score_dataset

@@ -1,74 +1,93 @@
-"""The baselines say what two answerers without reasoning score."""
+"""What two answerers without reasoning score."""
 
 import json
 
 import pandas as pd
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from samples import table_of
 
 import cogniload_repro as cl
 from cogniload_repro.puzzles.baselines import find_last_value
-from cogniload_repro.puzzles.catalog import puzzle_row
 from cogniload_repro.puzzles.ontology import CATEGORIES
-from cogniload_repro.puzzles.puzzle import parse_puzzle
 
 
-def _rows(*requests: tuple[int, int, int, int]) -> pd.DataFrame:
-    return pd.DataFrame([puzzle_row(cl.draw_puzzle(*request)) for request in requests])
+def last_values(text):
+    """The last value that the statements of a text set, by category."""
+    values = {}
+    for statement in cl.read_puzzle(text).statements:
+        values.update(statement.updates)
+    return values
 
 
 @example(30, 12, 7)
 @given(st.integers(1, 40), st.integers(1, 12), st.integers(0, 10**6))
-def test_last_value_is_that_of_the_last_statement_that_sets_the_attribute(
-    N: int, d: int, puzzle_id: int
-):
-    """For every attribute of a puzzle, the value found in the text is the one that its own statements say."""
-    puzzle = parse_puzzle(cl.draw_puzzle(N, d, N, puzzle_id).text)
-    updates = [dict(statement.updates) for statement in puzzle.statements]
+def test_the_last_value_is_that_of_the_last_statement_that_sets_it(N, d, puzzle_id):
+    """For every category, the value found in the text is the one that the statements say."""
+    text = cl.draw_puzzle(N, d, N, puzzle_id).text
+    values = last_values(text)
     for category in CATEGORIES:
-        values = [update[category] for update in updates if category in update]
-        assert find_last_value(puzzle.text, category) == (values[-1] if values else None)
+        assert find_last_value(text, category) == values.get(category)
+
+
+TEXT = """Ann last read a thriller book and has red colored hair.
+Bob last read a novel book and has blue colored hair.
+1. The people which most recently read a thriller book move to the bar
+2. The people which most recently read a thriller book color their hair to gray"""
 
 
 def test_initial_lines_and_conditions_set_nothing():
-    """Only updates count, also where the wording of a condition or of an initial line ends as that of an update."""
-    lines = [
-        "Ann last read a thriller book and has red colored hair.",
-        "Bob last read a novel book and has blue ",
-    ]
-    lines[1] += "colored hair."
-    statement = "1. The people which most recently read a thriller book and having red hair color their hair to gray"
-    text = "\n".join([*lines, statement])
-    assert find_last_value(text, "recent_read") is None
-    assert find_last_value(text, "hair") == "gray"
-    assert find_last_value(text + " and read a thriller book", "recent_read") == "thriller"
+    """Also where their wording ends as that of an update."""
+    assert find_last_value(TEXT, "recent_read") is None
+    assert find_last_value(TEXT, "hair") == "gray"
 
 
-def test_scores_of_both_answerers(tmp_path):
-    """The guesser has one of the domain's values, the other scores where the last is gold; the same from files."""
-    rows = _rows(
-        *[(20, d, needles, place) for d in (1, 3, 10) for needles in (1, 19) for place in range(5)]
-    )
-    found = cl.baselines(rows)
-    puzzles = [parse_puzzle(text) for text in rows["text"]]
-    last = [
-        [
-            value
-            for statement in one.statements
-            for name, value in statement.updates
-            if name == one.category
-        ][-1]
-        for one in puzzles
-    ]
-    assert found["last_clause"].tolist() == [
-        int(value == puzzle.solution) for value, puzzle in zip(last, puzzles, strict=True)
-    ]
-    assert 0 < found["last_clause"].mean() < 1
-    assert found["guess"].tolist() == [1 / len(domain) for domain in rows["domain"]]
-    rows.to_parquet(tmp_path / "puzzles.parquet")
-    pd.testing.assert_frame_equal(cl.baselines(tmp_path), found)
-    own = tmp_path / "own.jsonl"
-    own.write_text(
-        "".join(json.dumps(row) + "\n" for row in rows.to_dict("records")), encoding="utf-8"
-    )
-    pd.testing.assert_frame_equal(cl.baselines(own), found)
+def test_an_update_after_a_condition_of_the_same_wording_is_found():
+    """Both say "read a"."""
+    assert find_last_value(f"{TEXT} and read a thriller book", "recent_read") == "thriller"
+
+
+@pytest.fixture(scope="module")
+def puzzles():
+    """Thirty puzzles, easy and difficult, with few and with many needles."""
+    requests = []
+    for d in (1, 3, 10):
+        for number in range(5):
+            requests.append((20, d, 1, number))
+            requests.append((20, d, 19, number))
+    return table_of(*requests)
+
+
+def test_the_guesser_has_one_of_the_values(puzzles):
+    """Each with the same chance."""
+    chances = [1 / len(domain) for domain in puzzles["domain"]]
+    assert cl.baselines(puzzles)["guess"].tolist() == chances
+
+
+def test_the_last_clause_scores_where_its_value_is_the_solution(puzzles):
+    """In some puzzles, not in all."""
+    scores = cl.baselines(puzzles)["last_clause"]
+    expected = []
+    for row in puzzles.itertuples():
+        value = last_values(row.text).get(row.category)
+        expected.append(int(value == row.gold))
+    assert scores.tolist() == expected
+    assert 0 < scores.mean() < 1
+
+
+def test_a_folder_or_file_of_puzzles_gives_the_same_scores(tmp_path, puzzles):
+    """As a table does."""
+    scores = cl.baselines(puzzles)
+    puzzles.to_parquet(tmp_path / "puzzles.parquet")
+    pd.testing.assert_frame_equal(cl.baselines(tmp_path), scores)
+    lines = [json.dumps(row) + "\n" for row in puzzles.to_dict("records")]
+    path = tmp_path / "own.jsonl"
+    path.write_text("".join(lines), encoding="utf-8")
+    pd.testing.assert_frame_equal(cl.baselines(path), scores)
+
+
+def test_a_table_without_texts_is_refused(puzzles):
+    """The sentence names the columns."""
+    with pytest.raises(ValueError, match="the puzzles lack text, gold"):
+        cl.baselines(puzzles.drop(columns=["text", "gold"]))

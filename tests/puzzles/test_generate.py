@@ -1,25 +1,26 @@
-import csv
+"""Puzzles drawn, against the released programs and a literal generator."""
+
 import hashlib
-import json
 import random
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import golden_puzzles
 from samples import reference_generator as reference
 
 from cogniload_repro.grid import Cell, grid_cells
 from cogniload_repro.puzzles import draws
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
 
-HERE = Path(__file__).parents[1]
-VECTORS = HERE / "vectors"
-
-
-CELLS = st.tuples(st.integers(1, 400), st.integers(1, 12)).flatmap(
-    lambda pair: st.tuples(
-        st.just(pair[0]), st.just(pair[1]), st.integers(1, pair[0]), st.integers(0, 2**52)
+SIZES = st.tuples(st.integers(1, 400), st.integers(1, 12))
+#: N, d, needles and puzzle_id.
+REQUESTS = SIZES.flatmap(
+    lambda size: st.tuples(
+        st.just(size[0]),
+        st.just(size[1]),
+        st.integers(1, size[0]),
+        st.integers(0, 2**52),
     )
 )
 
@@ -29,79 +30,93 @@ def sha256(text):
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def test_chain_gives_the_golden_grid():
+def draw_again(row):
+    """Draw the puzzle of a golden row."""
+    request = [int(row[part]) for part in ("N", "d", "needles", "puzzle_id")]
+    edition = f"elixir-{row['elixir']}" if "elixir" in row else "python"
+    return draw_puzzle(*request, edition=edition)
+
+
+def test_the_chain_gives_the_golden_grid():
     """The chain from seed 42 gives the 420 puzzles of the released code, byte for byte."""
-    with open(VECTORS / "port_seed42_p3.csv", encoding="utf-8", newline="") as file:
-        golden = [tuple(row.values()) for row in csv.DictReader(file)]
+    golden = golden_puzzles("port_seed42_p3.csv")
     cells = grid_cells("paper", "half-even")
-    drawn = zip([cell for cell in cells for _ in range(3)], draw_grid(cells, 3, 42), strict=True)
-    found = [
-        (
-            cell.N,
-            cell.ratio_pct,
-            cell.d,
-            puzzle.needles,
-            puzzle.puzzle_id,
-            puzzle.solution,
-            sha256(puzzle.text),
-        )
-        for cell, puzzle in drawn
-    ]
-    assert golden == [tuple(map(str, row)) for row in found]
+    puzzles = draw_grid(cells, 3, 42)
+    for number, (row, puzzle) in enumerate(zip(golden, puzzles, strict=True)):
+        cell = cells[number // 3]
+        levels = (cell.N, cell.ratio_pct, cell.d)
+        drawn = (puzzle.needles, puzzle.puzzle_id, puzzle.solution, sha256(puzzle.text))
+        assert list(row.values()) == [str(part) for part in levels + drawn]
 
 
-def test_single_puzzles_are_the_golden_examples():
+def test_three_versions_of_elixir_draw_their_golden_puzzles():
+    """Puzzles that the original generator drew, byte for byte."""
+    golden = golden_puzzles("elixir.csv")
+    assert {row["elixir"] for row in golden} == {"1.14", "1.16", "1.17"}
+    for row in golden:
+        puzzle = draw_again(row)
+        assert puzzle.solution == row["solution"], row
+        assert sha256(puzzle.text) == row["sha256"], row
+
+
+@pytest.mark.parametrize("row", golden_puzzles("elixir_examples.jsonl"))
+def test_golden_examples_of_elixir_have_the_same_text(row):
+    """Keys are alphabetical in 1.14 and as in the ontology later."""
+    puzzle = draw_again(row)
+    parts = ("N", "d", "needles", "puzzle_id", "solution")
+    assert puzzle.text == row["text"]
+    assert puzzle.name == "_".join(row[part] for part in parts)
+
+
+@pytest.mark.parametrize("example", golden_puzzles("port_examples.jsonl"))
+def test_golden_examples_of_the_port_are_drawn_from_their_ids(example):
     """A puzzle is drawn from its id alone, with all its parts."""
-    for line in (VECTORS / "port_examples.jsonl").read_text(encoding="utf-8").splitlines():
-        example = json.loads(line)
-        puzzle = draw_puzzle(example["N"], example["d"], example["needles"], example["puzzle_id"])
-        for part in (
-            "N",
-            "d",
-            "needles",
-            "puzzle_id",
-            "solution",
-            "poi",
-            "category",
-            "categories",
-            "people",
-        ):
-            assert getattr(puzzle, part) == example[part]
-        assert puzzle.domains == example["domains"]
-        assert list(puzzle.domains) == example["categories"]
-        assert puzzle.text == example["text"]
+    puzzle = draw_again(example)
+    for part in ("name", "poi", "category", "categories", "people", "solution", "text"):
+        expected = example.get(part)
+        assert expected is None or getattr(puzzle, part) == expected
+    assert puzzle.domains == example["domains"]
+    assert list(puzzle.domains) == example["categories"]
 
 
 @settings(max_examples=60, deadline=None)
-@given(CELLS)
-def test_fast_generator_equals_the_literal_one(cell):
-    """Over random cells and ids, the text and every reference person are those of the literal generator."""
-    N, d, needles, puzzle_id = cell
-    literal = reference.draw(random.Random(), N, d, needles, puzzle_id)
-    puzzle = draw_puzzle(*cell)
+@given(REQUESTS)
+def test_the_fast_generator_equals_the_literal_one(request):
+    """Text, name and every reference person are those of the literal generator."""
+    literal = reference.draw(random.Random(), *request)
+    puzzle = draw_puzzle(*request)
     assert puzzle.text == literal.text
     assert puzzle.name == literal.name
-    references = [one.reference for one in puzzle.statements]
-    assert references == [one.reference for one in literal.statements]
-    assert references.count(puzzle.poi) == puzzle.needles
+    references = [statement.reference for statement in puzzle.statements]
+    assert references == [statement.reference for statement in literal.statements]
+
+
+@settings(max_examples=60, deadline=None)
+@given(REQUESTS)
+def test_a_puzzle_has_as_many_needles_as_requested(request):
+    """A needle is a statement made from the person of interest."""
+    puzzle = draw_puzzle(*request)
+    references = [statement.reference for statement in puzzle.statements]
+    assert references.count(puzzle.poi) == puzzle.needles == request[2]
 
 
 @settings(max_examples=15, deadline=None)
 @given(
-    st.lists(
+    points=st.lists(
         st.tuples(st.integers(1, 60), st.integers(0, 100), st.integers(1, 12)),
         min_size=1,
         max_size=4,
     ),
-    st.integers(1, 3),
-    st.integers(0, 2**70),
-    st.sampled_from(["half-up", "half-even"]),
+    puzzles_per_cell=st.integers(1, 3),
+    seed=st.integers(0, 2**70),
+    rounding=st.sampled_from(["half-up", "half-even"]),
 )
-def test_chain_equals_the_literal_one(points, puzzles_per_cell, seed, rounding):
-    """Over random grids and seeds, the chain gives the puzzles of the literal generator."""
+def test_the_chain_equals_the_literal_one(points, puzzles_per_cell, seed, rounding):
+    """Over random grids and seeds."""
     cells = [Cell(*point, rounding) for point in points]
     literal = [puzzle.text for puzzle in reference.draw_grid(cells, puzzles_per_cell, seed)]
-    assert [puzzle.text for puzzle in draw_grid(cells, puzzles_per_cell, seed)] == literal
+    texts = [puzzle.text for puzzle in draw_grid(cells, puzzles_per_cell, seed)]
+    assert texts == literal
 
 
 @pytest.mark.parametrize(
@@ -114,15 +129,43 @@ def test_chain_equals_the_literal_one(points, puzzles_per_cell, seed, rounding):
         ((20, 1, 1, "5"), "puzzle_id is '5'"),
     ],
 )
-def test_impossible_puzzle_is_refused(monkeypatch, arguments, message):
-    """Arguments out of range are named, those of a grid at the call; so is a puzzle that cannot be finished."""
+def test_an_impossible_puzzle_is_refused_by_its_argument(arguments, message):
+    """The sentence has the range."""
     with pytest.raises(ValueError, match=message):
         draw_puzzle(*arguments)
-    for grid in [([(0, 5, 1)], 1, 1), ([(20, 5, 1)], 0, 1), ([(20, 5, 1)], 1, -1)]:
-        with pytest.raises(ValueError, match="give a whole number"):
-            draw_grid(*grid)
+
+
+@pytest.mark.parametrize(
+    ("cells", "puzzles_per_cell", "seed"),
+    [
+        ([(0, 5, 1)], 1, 1),
+        ([(20, 5, 1)], 0, 1),
+        ([(20, 5, 1)], 1, -1),
+    ],
+)
+def test_an_impossible_grid_is_refused_at_the_call(cells, puzzles_per_cell, seed):
+    """Not when the first puzzle is drawn."""
+    with pytest.raises(ValueError, match="give a whole number"):
+        draw_grid(cells, puzzles_per_cell, seed)
+
+
+def test_a_puzzle_that_cannot_be_finished_is_named(monkeypatch):
+    """With its numbers, the statement and what to do."""
     monkeypatch.setattr(draws, "MAX_FAILURES", 0)
-    with pytest.raises(
-        ValueError, match=r"puzzle_id=1: statement \d+ was not allowed in .*another"
-    ):
+    message = r"N=100, .*puzzle_id=1: statement \d+ was not allowed in .*take another puzzle_id"
+    with pytest.raises(ValueError, match=message):
         draw_puzzle(100, 1, 50, 1)
+
+
+@pytest.mark.parametrize("puzzle_id", [99_999, 1_000_000, -1, "770487"])
+def test_ids_of_elixir_have_six_digits(puzzle_id):
+    """Others were never drawn."""
+    message = "puzzle_id is .*; give a whole number from 100000 to 999,999"
+    with pytest.raises(ValueError, match=message):
+        draw_puzzle(20, 1, 1, puzzle_id, edition="elixir")
+
+
+@pytest.mark.parametrize("puzzle_id", [0, 99_999, 1_000_000])
+def test_the_port_draws_from_any_id(puzzle_id):
+    """Sets with other ids can be drawn with it."""
+    assert draw_puzzle(20, 1, 1, puzzle_id).puzzle_id == puzzle_id

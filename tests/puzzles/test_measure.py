@@ -1,4 +1,4 @@
-"""Drawn puzzles taken apart, against the literal generator, the replay in words and brute force."""
+"""Drawn puzzles measured, against the literal generator, the states in words and brute force."""
 
 import random
 
@@ -9,33 +9,37 @@ from hypothesis import strategies as st
 from samples import reference_generator as reference
 
 from cogniload_repro.grid import MINI_GRID
-from cogniload_repro.puzzles import measure as checks
+from cogniload_repro.puzzles import measure
+from cogniload_repro.puzzles.draws import Failure
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.ids import PuzzleSet
 
-POINTS = st.tuples(st.integers(1, 80), st.integers(1, 12)).flatmap(
-    lambda pair: st.tuples(
-        st.just(pair[0]), st.just(pair[1]), st.integers(1, pair[0]), st.integers(0, 2**40)
+SIZES = st.tuples(st.integers(1, 80), st.integers(1, 12))
+#: N, d, needles and puzzle_id.
+REQUESTS = SIZES.flatmap(
+    lambda size: st.tuples(
+        st.just(size[0]),
+        st.just(size[1]),
+        st.integers(1, size[0]),
+        st.integers(0, 2**40),
     )
 )
-
-
-CELLS = [cell for cell in MINI_GRID if cell.N == 20 or cell.d == 10]
+CELLS = tuple(cell for cell in MINI_GRID if cell.N == 20 or cell.d == 10)
+PER_CELL = 12
 
 
 @pytest.fixture(scope="module")
 def measures():
     """What is measured on twelve puzzles of each of some cells."""
-    return checks.measure_puzzles(CELLS, 12)
+    return measure.measure_puzzles(CELLS, PER_CELL)
 
 
 @pytest.fixture(scope="module")
-def drawn():
+def puzzles():
     """The same puzzles."""
-    ids = PuzzleSet(tuple(CELLS), 12, scheme="default").ids()
-    return [
-        draw_puzzle(cell.N, cell.d, cell.needles, next(ids)) for cell in CELLS for _ in range(12)
-    ]
+    planned = PuzzleSet(CELLS, PER_CELL, scheme="default")
+    requests = zip(planned.cell_of_each(), planned.ids(), strict=True)
+    return [draw_puzzle(cell.N, cell.d, cell.needles, number) for cell, number in requests]
 
 
 class CountingRandom(random.Random):
@@ -52,74 +56,93 @@ class CountingRandom(random.Random):
 
 
 @settings(max_examples=40, deadline=None)
-@given(POINTS)
-def test_every_failed_attempt_is_reported_and_broke_a_rule(point):
-    """The literal generator makes as many attempts; each that failed moves whom it must not, or makes two equal."""
-    N, d, needles, puzzle_id = point
-    rng, failed = CountingRandom(), []
-    reference.draw(rng, N, d, needles, puzzle_id)
-    puzzle = draw_puzzle(N, d, needles, puzzle_id, failed)
-    assert puzzle.text == draw_puzzle(N, d, needles, puzzle_id).text
-    assert rng.attempts == N + len(failed)
-    poi, history = puzzle.people.index(puzzle.poi), list(puzzle.replay())
-    for place, move in failed:
-        before = history[place]
-        number, reason, alike, others = checks._measure_failure(
-            puzzle, checks.Failure(place, move), before
-        )
-        needle = move.reference == poi
-        holds = [all(state[at] == move.before[at] for at in move.conditions) for state in before]
-        after = [dict(enumerate(state)) for state in before]
-        for state in (state for state, met in zip(after, holds, strict=True) if met):
-            state.update((at, move.after[at]) for at in move.updates)
-        broken = {
-            checks.REASONS[0]: not needle and holds[poi],
-            checks.REASONS[1]: needle and all(holds),
-            checks.REASONS[2]: needle and after.count(after[poi]) > 1,
-        }
-        assert broken[reason]
-        assert alike == (after.count(after[poi]) - 1 if needle else 0)
-        assert (number, others) == (len(move.conditions), len(before) - 1)
+@given(REQUESTS)
+def test_every_failed_attempt_is_reported(request):
+    """The literal generator makes as many attempts; reporting changes nothing."""
+    literal = CountingRandom()
+    reference.draw(literal, *request)
+    failed = []
+    puzzle = draw_puzzle(*request, failed)
+    assert literal.attempts == puzzle.N + len(failed)
+    assert puzzle.text == draw_puzzle(*request).text
 
 
-def test_statements_are_counted_as_they_read(drawn, measures):
-    """Type, conditions, updates, different others and the cast are those of the statements in words and of the text."""
-    for puzzle, found in zip(drawn, measures.puzzles.itertuples(), strict=True):
-        assert found.lines == len(puzzle.text.split("\n\n")[1].split("\n")) - puzzle.N
-        assert (found.people, found.needles) == (max(puzzle.d, 2), puzzle.needles)
-        assert found.smallest == min(map(len, puzzle.domains.values()))
-        assert found.pairs == found.pairs_apart == found.people * (found.people - 1) / 2
-    for number in (0, 40, 100, len(drawn) - 1):
-        puzzle = drawn[number]
-        states, found = (
-            list(puzzle.states()),
-            measures.statements[measures.statements["puzzle"] == number],
-        )
-        for row, statement, before, after in zip(
-            found.itertuples(), puzzle.statements, states[:-1], states[1:], strict=True
-        ):
-            others = {
-                tuple(state.items()) for person, state in after.items() if person != puzzle.poi
-            }
-            assert row.needle == (statement.reference == puzzle.poi)
-            assert (row.conditions, row.updates) == (
-                len(statement.conditions),
-                len(statement.updates),
-            )
-            assert row.distinct == len(others)
-            assert row.repeats == pytest.approx(by_the_text(puzzle, statement, before))
+def break_rules(puzzle, failure):
+    """By brute force: the reasons that hold, and how many would equal the person of interest."""
+    position, (reference, before, conditions, after, updates) = failure
+    poi = puzzle.people.index(puzzle.poi)
+    meets = []
+    everybody = []
+    for values in list(puzzle.replay())[position]:
+        meet = all(values[at] == before[at] for at in conditions)
+        changes = {at: after[at] for at in updates} if meet else {}
+        meets.append(meet)
+        everybody.append(dict(enumerate(values)) | changes)
+    is_needle = reference == poi
+    alike = everybody.count(everybody[poi]) - 1
+    hay_reaches, needle_reaches, equals = measure.REASONS
+    rules = {
+        hay_reaches: not is_needle and meets[poi],
+        needle_reaches: is_needle and all(meets),
+        equals: is_needle and alike > 0,
+    }
+    return rules, alike if is_needle else 0
 
 
-def by_the_text(puzzle, statement, states):
+@settings(max_examples=40, deadline=None)
+@given(REQUESTS)
+def test_every_failed_attempt_broke_a_rule(request):
+    """It moves whom it must not, or makes somebody equal to the person of interest."""
+    failed = []
+    puzzle = draw_puzzle(*request, failed)
+    history = list(puzzle.replay())
+    for failure in failed:
+        row = measure._measure_failure(0, Failure(*failure), puzzle, history)
+        rules, alike = break_rules(puzzle, failure)
+        assert rules[row.reason]
+        assert row.alike == alike
+        assert row.conditions == len(failure.move[2])
+        assert row.others == len(puzzle.people) - 1
+
+
+def test_a_cast_is_counted_as_the_text_shows_it(puzzles, measures):
+    """Lines, people, needles, and pairs of people, who all differ everywhere at the start."""
+    rows = measures.puzzles.itertuples()
+    for puzzle, row in zip(puzzles, rows, strict=True):
+        _, body, _ = puzzle.text.split("\n\n")
+        assert row.lines == len(body.split("\n")) - puzzle.N
+        assert row.people == max(puzzle.d, 2)
+        assert row.needles == puzzle.needles
+        assert row.smallest == min(map(len, puzzle.domains.values()))
+        assert row.pairs == row.pairs_apart == row.people * (row.people - 1) / 2
+
+
+@pytest.mark.parametrize("number", [0, 40, 100, PER_CELL * len(CELLS) - 1])
+def test_statements_are_counted_as_they_read(puzzles, measures, number):
+    """Type, conditions, updates and different others are those of the statements in words."""
+    puzzle = puzzles[number]
+    states = list(puzzle.states())
+    rows = measures.statements.query("puzzle == @number").itertuples()
+    for row, statement in zip(rows, puzzle.statements, strict=True):
+        before = states[row.position]
+        others = states[row.position + 1].copy()
+        del others[puzzle.poi]
+        different = {tuple(state.items()) for state in others.values()}
+        assert row.needle == (statement.reference == puzzle.poi)
+        assert row.conditions == len(statement.conditions)
+        assert row.updates == len(statement.updates)
+        assert row.distinct == len(different)
+        assert row.repeats == pytest.approx(expect_repeats(puzzle, statement, before))
+
+
+def expect_repeats(puzzle, statement, states):
     """Return the mean number of repeated values over all draws that section 2.1.3 allows."""
-    own, poi = states[statement.reference], states[puzzle.poi]
-    needle = statement.reference == puzzle.poi
-    free = [
-        [value for value in puzzle.domains[name] if needle or value != poi[name]]
-        for name, _ in statement.updates
-    ]
-    same = [
-        [value == own[name] for value in values]
-        for (name, _), values in zip(statement.updates, free, strict=True)
-    ]
-    return sum(map(np.mean, same))
+    reference = states[statement.reference]
+    poi = states[puzzle.poi]
+    repeats = 0
+    for category, _ in statement.updates:
+        values = puzzle.domains[category]
+        if statement.reference != puzzle.poi:
+            values = [value for value in values if value != poi[category]]
+        repeats += np.mean([value == reference[category] for value in values])
+    return repeats

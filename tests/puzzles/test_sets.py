@@ -1,3 +1,5 @@
+"""Sets of puzzles drawn, written and read."""
+
 import os
 import signal
 import subprocess
@@ -9,17 +11,21 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from samples import release_state
 
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles import sets as puzzle_sets
+from cogniload_repro.puzzles.catalog import puzzle_row
 from cogniload_repro.puzzles.draws import resolve_edition
-from cogniload_repro.puzzles.generate import draw_grid
+from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import (
     cut,
     describe_set,
     draw_rows,
     map_batches,
+    read_puzzles,
+    release_row,
     write_parquet,
     write_set,
 )
@@ -27,26 +33,34 @@ from cogniload_repro.schemas import PUZZLES
 from cogniload_repro.storage import read_metadata
 
 CELLS = grid_cells("N=5,50 ratio=2.5,60 d=1,4")
-FOLDER_CELLS = grid_cells("N=5,30 ratio=2.5,60 d=1,4")
+SMALL_CELLS = grid_cells("N=5,30 ratio=2.5,60 d=1,4")
+FEW = PuzzleSet(grid_cells("N=8 ratio=50 d=2"), 3, 7)
+PUZZLE = draw_puzzle(20, 3, 5, 4)
 
 
-def test_rows_are_the_puzzles_of_the_chain(tmp_path):
-    """Rows hold each puzzle's text and numbers; the table has them, and metadata without a date."""
-    puzzles, which = list(draw_grid(CELLS, 2, 3)), PuzzleSet(CELLS, 2, 3)
-    rows = list(draw_rows(which))
+def test_rows_are_the_puzzles_of_the_chain():
+    """Each with its text and its nominal ratio."""
+    puzzles = list(draw_grid(CELLS, 2, 3))
+    rows = list(draw_rows(PuzzleSet(CELLS, 2, 3)))
     assert [row["text"] for row in rows] == [puzzle.text for puzzle in puzzles]
-    assert [row["ratio_pct"] for row in rows] == [
-        cell.ratio_pct for cell in CELLS for _ in range(2)
-    ]
-    assert all(
-        row["rho"] == row["needles"] / row["N"] and row["gold"] in row["domain"] for row in rows
-    )
-    path, metadata = tmp_path / "puzzles.parquet", describe_set(which, "a command")
+    assert [row["ratio_pct"] for row in rows[::2]] == [cell.ratio_pct for cell in CELLS]
+    for row in rows:
+        assert row["rho"] == row["needles"] / row["N"]
+        assert row["gold"] in row["domain"]
+
+
+def test_a_written_table_has_the_rows_and_what_they_are(tmp_path):
+    """Its metadata have the seed and the rounding, and no date."""
+    puzzles = PuzzleSet(CELLS, 2, 3)
+    rows = list(draw_rows(puzzles))
+    path = tmp_path / "puzzles.parquet"
+    metadata = describe_set(puzzles, "a command")
     assert write_parquet(path, rows, metadata) == 16
     assert pq.read_schema(path).equals(PUZZLES)
     assert pq.read_table(path).to_pylist() == rows
     assert read_metadata(path) == metadata
-    assert (metadata["seed"], metadata["rounding"]) == ("3", "half-up")
+    assert metadata["seed"] == "3"
+    assert metadata["rounding"] == "half-up"
 
 
 @given(st.lists(st.integers(0, 9)), st.integers(1, 5), st.integers(1, 20))
@@ -54,55 +68,74 @@ def test_pieces_are_the_whole_and_no_larger_than_needed(items, most, limit):
     """Nothing is lost, no piece is empty or too long, and none goes on once it is heavy enough."""
     pieces = list(cut(items, most, int, limit))
     assert [item for piece in pieces for item in piece] == items
-    assert all(1 <= len(piece) <= most and sum(piece[:-1]) < limit for piece in pieces)
-    assert all(len(piece) == most or sum(piece) >= limit for piece in pieces[:-1])
+    for piece in pieces:
+        assert 1 <= len(piece) <= most
+        assert sum(piece[:-1]) < limit
+    for piece in pieces[:-1]:
+        assert len(piece) == most or sum(piece) >= limit
+
+
+def write_numbers(numbers):
+    """Return numbers as texts."""
+    return list(map(str, numbers))
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_pieces_are_read_as_they_are_needed(monkeypatch, jobs):
+def test_batches_are_read_as_they_are_needed(monkeypatch, jobs):
     """Results come in order, and reading is ahead by no more than the workers need."""
     taken = []
-    batches = ([number] for number in range(100) if not taken.append(number))
+
+    def read_batches():
+        for number in range(100):
+            taken.append(number)
+            yield [number]
+
     monkeypatch.setattr(puzzle_sets, "open_executor", ThreadPoolExecutor)
-    results = map_batches(lambda numbers: list(map(str, numbers)), batches, jobs)
-    assert [next(results) for _ in range(20)] == [str(number) for number in range(20)]
+    results = map_batches(write_numbers, read_batches(), jobs)
+    assert [next(results) for _ in range(20)] == write_numbers(range(20))
     assert len(taken) <= 20 + 2 * jobs
     results.close()
 
 
-#: The command, which waits after so many files until it is killed.
+#: The command, which waits after so many puzzles until it is killed.
 DRAW = """
 import sys, time
 from pathlib import Path
-from cogniload_repro.puzzles import sets as puzzle_sets
-
-write, done = puzzle_sets.puzzle_row, []
-
-def write_and_wait(*arguments):
-    done.append(write(*arguments))
-    if len(done) == int(sys.argv[1]):
-        Path(sys.argv[2]).touch()
-        time.sleep(60)
-    return done[-1]
-
-puzzle_sets.puzzle_row = write_and_wait
 from cogniload_repro.cli import main
-main(sys.argv[3:], prog_name="cogniload")
+from cogniload_repro.puzzles import sets
+
+count, half, *arguments = sys.argv[1:]
+puzzle_row = sets.puzzle_row
+rows = []
+
+def wait_at_half(*parts):
+    rows.append(puzzle_row(*parts))
+    if len(rows) == int(count):
+        Path(half).touch()
+        time.sleep(60)
+    return rows[-1]
+
+sets.puzzle_row = wait_at_half
+main(arguments, prog_name="cogniload")
 """
+OPTIONS = [
+    "--grid=N=5,30 ratio=2.5,60 d=1,4",
+    "--per-cell=10",
+    "--seed=3",
+    "--jobs=1",
+    "--format=jsonl",
+]
 
 
 def contents(folder):
     """The bytes of every file of a folder, by path."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
-def stop_in_the_middle(number, after, half, *arguments):
-    """Run the command until it has written so many files, then send it and its children a signal."""
-    command = [sys.executable, "-c", DRAW, str(after), str(half), "puzzles", *map(str, arguments)]
+def stop_in_the_middle(number, out, half):
+    """Run the command until it has drawn 30 puzzles, then send it and its children a signal."""
+    command = [sys.executable, "-c", DRAW, "30", str(half), "puzzles", *OPTIONS, f"--out={out}"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
     end = time.monotonic() + 120
     while not half.exists() and process.poll() is None and time.monotonic() < end:
@@ -112,39 +145,103 @@ def stop_in_the_middle(number, after, half, *arguments):
     return process.returncode, errors
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_a_stopped_set_leaves_nothing_of_its_own(tmp_path, number):
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+def test_a_stopped_set_leaves_nothing_of_its_own(tmp_path, number, code):
     """No file appears before it is complete, and the next run makes it as if nothing had been."""
-    options = (
-        "--grid",
-        "N=5,30 ratio=2.5,60 d=1,4",
-        "--per-cell",
-        10,
-        "--seed",
-        3,
-        "--jobs",
-        1,
-        "--format",
-        "jsonl",
-    )
-    out, whole = tmp_path / "out", tmp_path / "whole"
-    code, errors = stop_in_the_middle(number, 30, tmp_path / "half", *options, "--out", out)
-    assert code == (-signal.SIGKILL if number == signal.SIGKILL else 130)
+    out = tmp_path / "out"
+    returned, errors = stop_in_the_middle(number, out, tmp_path / "half")
+    assert returned == code
     assert "Traceback" not in errors
     assert not (out / "puzzles.jsonl").exists()
-    for folder in (whole, out):
-        assert write_set(folder, "jsonl", PuzzleSet(FOLDER_CELLS, 10, 3)) == 80
-    assert contents(out) == contents(whole)
+    puzzles = PuzzleSet(SMALL_CELLS, 10, 3)
+    assert write_set(out, "jsonl", puzzles) == 80
+    write_set(tmp_path / "whole", "jsonl", puzzles)
+    assert contents(out) == contents(tmp_path / "whole")
 
 
 def test_files_are_the_same_for_any_number_of_processes(tmp_path, monkeypatch):
     """A set whose ids are known is drawn by two processes as by one, byte for byte."""
-    monkeypatch.setattr(
-        PuzzleSet, "ids", lambda _: iter(range(500_000, 500_000 + 4 * len(FOLDER_CELLS)))
-    )
+    ids = range(500_000, 500_000 + 4 * len(SMALL_CELLS))
+    monkeypatch.setattr(PuzzleSet, "ids", lambda puzzles: iter(ids))
     monkeypatch.setattr(puzzle_sets, "_CHUNK", 5)
-    which = PuzzleSet(FOLDER_CELLS, 4, 3, edition=resolve_edition("elixir"))
-    for jobs in (1, 2):
-        write_set(tmp_path / f"{jobs}", "parquet", which, jobs)
+    puzzles = PuzzleSet(SMALL_CELLS, 4, 3, edition=resolve_edition("elixir"))
+    write_set(tmp_path / "1", "parquet", puzzles, jobs=1)
+    write_set(tmp_path / "2", "parquet", puzzles, jobs=2)
     assert contents(tmp_path / "1") == contents(tmp_path / "2")
-    assert read_metadata(tmp_path / "1" / "puzzles.parquet")["edition"] == str(which.edition)
+    metadata = read_metadata(tmp_path / "1" / "puzzles.parquet")
+    assert metadata["edition"] == "elixir-1.17"
+
+
+def read(source, *columns):
+    """The columns of a set as rows."""
+    rows = []
+    for part in read_puzzles(source, columns):
+        rows += part.itertuples(index=False, name=None)
+    return rows
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_a_set_is_read_from_its_file_or_folder(tmp_path, kind):
+    """In its order, names and texts as they were written."""
+    write_set(tmp_path, kind, FEW)
+    rows = [(row["name"], row["text"], row["gold"]) for row in draw_rows(FEW)]
+    assert read(tmp_path, "name", "text", "gold") == rows
+    assert read(tmp_path / f"puzzles.{kind}", "name", "text", "gold") == rows
+
+
+def test_a_cut_file_is_refused(tmp_path):
+    """The sentence names it."""
+    write_set(tmp_path, "parquet", FEW)
+    path = tmp_path / "puzzles.parquet"
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ValueError, match=f"{path} is not a whole"):
+        read(tmp_path, "name", "text")
+
+
+def test_a_set_without_texts_is_refused(tmp_path):
+    """The sentence names the columns that are not there."""
+    write_set(tmp_path, "parquet", FEW)
+    path = tmp_path / "puzzles.parquet"
+    pq.write_table(pq.read_table(path).drop_columns("text"), path)
+    with pytest.raises(ValueError, match=f"{path}: the puzzles lack text"):
+        read(tmp_path, "name", "text")
+
+
+def test_lines_that_are_no_json_are_refused(tmp_path):
+    """The sentence names the file."""
+    path = tmp_path / "puzzles.jsonl"
+    path.write_text('{"text": \n')
+    with pytest.raises(ValueError, match=f"{path} is no table of puzzles"):
+        read(tmp_path, "name", "text")
+
+
+def test_a_folder_without_a_set_is_refused(tmp_path):
+    """A CSV file is none."""
+    (tmp_path / "puzzles.csv").write_text("name,text\n")
+    with pytest.raises(ValueError, match=f"{tmp_path}: no puzzles here"):
+        read(tmp_path, "name", "text")
+
+
+@pytest.mark.parametrize("changes", [{}, {"needles": 0}])
+def test_the_authors_files_give_the_row_of_the_puzzle(changes):
+    """The released program's counter of needles ends at 0, and is passed over then."""
+    text = PUZZLE.text + "\n"
+    row = release_row(PUZZLE.name, text, release_state(PUZZLE, **changes))
+    assert row == puzzle_row(PUZZLE) | {"text": text}
+
+
+@pytest.mark.parametrize(
+    ("state", "cause"),
+    [
+        ("[" * 100_000, "nested too deeply"),
+        ("[]", "not a JSON object"),
+        ("{}", "lack poi"),
+        ("[", "Expecting"),
+        (release_state(PUZZLE, poi="Nobody"), "poi is"),
+        (release_state(PUZZLE, category_defaults={}), "list of val"),
+    ],
+)
+def test_damaged_metadata_are_refused(state, cause):
+    """Cut, of another kind, or of another puzzle."""
+    with pytest.raises(ValueError, match=cause):
+        release_row(PUZZLE.name, PUZZLE.text, state)

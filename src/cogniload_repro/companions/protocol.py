@@ -20,7 +20,7 @@ from cogniload_repro.companions.perturbations import (
     perturb,
     prepare,
 )
-from cogniload_repro.puzzles.readers import read_puzzles
+from cogniload_repro.puzzles.sets import read_puzzles
 
 #: Version of what models are asked, raised when prompts, verdicts or the order of draws change.
 COMPARABILITY = 1

@@ -30,7 +30,7 @@ from cogniload_repro.puzzles.catalog import (
     read_catalog,
 )
 from cogniload_repro.puzzles.draws import PORT, Edition
-from cogniload_repro.puzzles.readers import release_row
+from cogniload_repro.puzzles.sets import release_row
 from cogniload_repro.schemas import OUTPUTS, PUZZLES
 from cogniload_repro.storage import part_writer, partition_path, read_metadata, write_table
 

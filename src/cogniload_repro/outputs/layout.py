@@ -15,7 +15,7 @@ from typing import NamedTuple
 from cogniload_repro.outputs.inspect_logs import is_json_log
 from cogniload_repro.outputs.records import UNREADABLE, Refusal
 from cogniload_repro.puzzles.catalog import parse_name
-from cogniload_repro.puzzles.readers import STATE, name_state
+from cogniload_repro.puzzles.sets import STATE, name_state
 
 #: Why a file is not read; it does not count as a rejected row.
 NOT_READ = "not read"

@@ -14,7 +14,8 @@ from cogniload_repro.endings import CONTEXT_TOKENS
 from cogniload_repro.formats import display_names
 from cogniload_repro.models import order_models
 from cogniload_repro.puzzles.ontology import PHRASES
-from cogniload_repro.puzzles.puzzle import Puzzle, parse_puzzle
+from cogniload_repro.puzzles.parse import parse_puzzle
+from cogniload_repro.puzzles.puzzle import Puzzle
 from cogniload_repro.robustness.accuracies import CELL
 from cogniload_repro.scoring.verdict import explain_response
 from cogniload_repro.scoring.windows import find_mention, find_windows

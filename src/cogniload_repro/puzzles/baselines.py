@@ -7,34 +7,42 @@ import pandas as pd
 
 from cogniload_repro.puzzles.generate import domain_size
 from cogniload_repro.puzzles.ontology import PHRASES
-from cogniload_repro.puzzles.puzzle import clauses, read_question
-from cogniload_repro.puzzles.readers import read_puzzles
+from cogniload_repro.puzzles.parse import read_question
+from cogniload_repro.puzzles.puzzle import clauses
+from cogniload_repro.puzzles.sets import read_puzzles
 from cogniload_repro.storage import write_table
 
-_KEYS = ["name", "N", "d", "ratio_pct"]
+_KEYS = [
+    "name",
+    "N",
+    "d",
+    "ratio_pct",
+]
 _COLUMNS = [*_KEYS, "text", "gold"]
 
 
 def baselines(puzzles: pd.DataFrame | str | Path) -> pd.DataFrame:
     """Score two answerers that track nobody on every puzzle of a set.
 
-    The guesser names one value of the attribute asked about, each with the same chance. The other answers with the
-    last value that any statement sets this attribute to, whomever the statement is about.
+    The guesser names one value of the attribute asked about, each with the same chance. The other
+    answers with the last value that any statement sets this attribute to, whomever the statement is
+    about.
 
     Parameters
     ----------
     puzzles : DataFrame or path
-        Columns name, N, d, ratio_pct, text and gold (the answer), as `cogniload puzzles` writes them: a table, a
-        Parquet or JSONL file, or a folder with one. Other columns are ignored.
+        Columns name, N, d, ratio_pct, text and gold (the answer), as `cogniload puzzles` writes
+        them: a table, a Parquet or JSONL file, or a folder with one. Other columns are ignored.
 
     Returns
     -------
     DataFrame
         One row per puzzle, in the order given, with the columns name, N, d, ratio_pct (%), and
 
-        - guess: expected score of the guesser, a probability: 1 / min(max(3, d + 1), values of the attribute in the
-          ontology), the number of values that a puzzle of difficulty d draws from;
-        - last_clause: 1 if the last value set is the answer, else 0; 0 also if no statement sets the attribute.
+        - guess: expected score of the guesser, a probability: 1 / min(max(3, d + 1), values of the
+          attribute in the ontology), the number of values that a puzzle of difficulty d draws from;
+        - last_clause: 1 if the last value set is the answer, else 0; 0 also if no statement sets
+          the attribute.
 
     Raises
     ------
@@ -45,23 +53,26 @@ def baselines(puzzles: pd.DataFrame | str | Path) -> pd.DataFrame:
     --------
     >>> import cogniload_repro as cl
     >>> text = cl.draw_puzzle(N=3, d=1, needles=1, puzzle_id=7).text
-    >>> own = pd.DataFrame({"name": "3_1_1_7_white", "N": 3, "d": 1, "ratio_pct": 33, "text": [text], "gold": "white"})
-    >>> cl.baselines(own).round(2).iloc[0].to_dict()
+    >>> row = {"name": "3_1_1_7_white", "N": 3, "d": 1, "ratio_pct": 33, "gold": "white"}
+    >>> cl.baselines(pd.DataFrame([row | {"text": text}])).round(2).iloc[0].to_dict()
     {'name': '3_1_1_7_white', 'N': 3, 'd': 1, 'ratio_pct': 33, 'guess': 0.33, 'last_clause': 0}
     """
     if not isinstance(puzzles, pd.DataFrame):
-        return pd.concat(
-            [baselines(part) for part in read_puzzles(puzzles, _COLUMNS)], ignore_index=True
-        )
-    if missing := [column for column in _COLUMNS if column not in puzzles]:
-        raise ValueError(
-            f"the puzzles lack {', '.join(missing)}; give the table that `cogniload puzzles` writes"
-        )
-    categories = [read_question(text.rstrip().rpartition("\n")[2])[1] for text in puzzles["text"]]
-    values = [find_last_value(*pair) for pair in zip(puzzles["text"], categories, strict=True)]
-    guess = [1 / domain_size(*pair) for pair in zip(categories, puzzles["d"], strict=True)]
-    right = [int(value == gold) for value, gold in zip(values, puzzles["gold"], strict=True)]
-    return puzzles[_KEYS].reset_index(drop=True).assign(guess=guess, last_clause=right)
+        parts = [baselines(part) for part in read_puzzles(puzzles, _COLUMNS)]
+        return pd.concat(parts, ignore_index=True)
+    missing = [column for column in _COLUMNS if column not in puzzles]
+    if missing:
+        remedy = "give the table that `cogniload puzzles` writes"
+        raise ValueError(f"the puzzles lack {', '.join(missing)}; {remedy}")
+    guess = []
+    last_clause = []
+    for row in puzzles.itertuples():
+        _, category = read_question(row.text.rstrip().rpartition("\n")[2])
+        value = find_last_value(row.text, category)
+        guess.append(1 / domain_size(category, row.d))
+        last_clause.append(int(value == row.gold))
+    scores = puzzles[_KEYS].reset_index(drop=True)
+    return scores.assign(guess=guess, last_clause=last_clause)
 
 
 def write_baselines(puzzles: Path, target: Path) -> None:
@@ -70,18 +81,22 @@ def write_baselines(puzzles: Path, target: Path) -> None:
 
 
 def find_last_value(text: str, category: str) -> str | None:
-    """Return the value that the last update of a category sets, anybody's; None if no statement updates it."""
-    verb = PHRASES[category].update.partition("{}")[0]
-    at, value = len(text), None
-    while value is None and (at := text.rfind(f" {verb}", 0, at)) >= 0:
-        if not text.endswith(
-            (" recently", " last"), 0, at
-        ):  # conditions and initial lines share the verb "read a"
-            clause, _, _ = text[at + 1 :].partition("\n")[0].partition(" and ")
-            value = _values(category).get(clause.rstrip())
-    return value
+    """Return the value that the last update of a category sets for anybody; None without one."""
+    values = _values_by_clause(category)
+    verb, _, _ = PHRASES[category].update.partition("{}")
+    start = text.rfind(f" {verb}")
+    while start >= 0:
+        # a condition or an initial line may share the verb, such as "read a"
+        if not text.endswith((" recently", " last"), 0, start):
+            line, _, _ = text[start + 1 :].partition("\n")
+            clause, _, _ = line.partition(" and ")
+            value = values.get(clause.rstrip())
+            if value is not None:
+                return value
+        start = text.rfind(f" {verb}", 0, start)
+    return None
 
 
 @cache
-def _values(category: str) -> dict[str, str]:
+def _values_by_clause(category: str) -> dict[str, str]:
     return {clause: value for value, clause in clauses("update")[category].items()}

@@ -1,4 +1,4 @@
-"""Puzzles by name: drawn ones, those that a source brings, those of which only the name is known, and their edition."""
+"""Puzzles by name, drawn again if only the name is known, and the edition that they come from."""
 
 import math
 import re
@@ -14,21 +14,24 @@ from cogniload_repro.grid import PAPER_GRID, ROUNDINGS, count_needles
 from cogniload_repro.puzzles.draws import EDITIONS, PORT, Edition
 from cogniload_repro.puzzles.generate import domain_size, draw_puzzle
 from cogniload_repro.puzzles.ontology import ontology
-from cogniload_repro.puzzles.puzzle import Puzzle, parse_puzzle
+from cogniload_repro.puzzles.parse import parse_puzzle
+from cogniload_repro.puzzles.puzzle import Puzzle
 from cogniload_repro.schemas import PUZZLES
 
-#: A puzzle of which only the name is known is drawn again up to this length, ten times the paper's longest.
+#: A puzzle of which only the name is known is drawn again up to this length, ten times the paper's
+#: longest.
 MAX_NAMED_STATEMENTS = 2_500
 
 #: So many puzzles are drawn again under editions that may not be theirs.
 SAMPLE = 1_400
 
-# numbers are written in one way only, so that a puzzle has one name; up to a million statements, as in `grid`
+#: Numbers are written in one way only, so that a puzzle has one name; up to a million statements,
+#: as in `grid`.
 _NAME = re.compile(
     r"([1-9]\d{0,5}|1000000)_([1-9]\d?)_([1-9]\d{0,5}|1000000)_(0|[1-9]\d{0,15})_([\w -]+)",
     re.ASCII,
 )
-_NOMINAL_RATIOS = tuple(dict.fromkeys(cell.ratio_pct for cell in PAPER_GRID))
+_NOMINAL_RATIOS = sorted({cell.ratio_pct for cell in PAPER_GRID})
 
 
 class PuzzleName(NamedTuple):
@@ -42,24 +45,29 @@ class PuzzleName(NamedTuple):
 
 
 def parse_name(name: str) -> PuzzleName | None:
-    """Split ``N_d_needles_puzzleId_gold`` into its parts (Algorithm 1); None if it is no such name."""
+    """Split ``N_d_needles_puzzleId_gold`` into its parts (Algorithm 1); None for another name."""
     match = _NAME.fullmatch(name)
     if not match:
         return None
-    N, d, needles, puzzle_id = map(int, match.groups()[:4])
-    return PuzzleName(N, d, needles, puzzle_id, match[5])
+    *numbers, gold = match.groups()
+    N, d, needles, puzzle_id = map(int, numbers)
+    return PuzzleName(N, d, needles, puzzle_id, gold)
 
 
 def split_name(name: str) -> PuzzleName:
     """Return the parts of a name, or raise ValueError if it is none."""
-    if (parts := parse_name(name)) is None:
+    parts = parse_name(name)
+    if parts is None:
         raise ValueError("the name is not of the form N_d_needles_puzzleId_gold")
     return parts
 
 
 @lru_cache(4096)
 def nominal_ratio(N: int, needles: int) -> float:
-    """Return the paper's ratio (%) that gives this many needles, under one of the roundings; or the actual one."""
+    """Return the paper's ratio (%) that gives this many needles, or else the actual ratio.
+
+    Needles may be rounded in either way.
+    """
     for rounding in ROUNDINGS:
         for ratio_pct in _NOMINAL_RATIOS:
             if count_needles(N, ratio_pct, rounding) == needles:
@@ -68,14 +76,17 @@ def nominal_ratio(N: int, needles: int) -> float:
 
 
 def puzzle_row(puzzle: Puzzle, ratio_pct: float | None = None) -> dict:
-    """Return a drawn puzzle as a row of the puzzles table; without a ratio, the nominal one that fits."""
+    """Return a drawn puzzle as a row of the puzzles table.
+
+    Without a ratio, it has the nominal one that fits.
+    """
+    if ratio_pct is None:
+        ratio_pct = nominal_ratio(puzzle.N, puzzle.needles)
     return {
         "name": puzzle.name,
         "N": puzzle.N,
         "d": puzzle.d,
-        "ratio_pct": nominal_ratio(puzzle.N, puzzle.needles)
-        if ratio_pct is None
-        else float(ratio_pct),
+        "ratio_pct": float(ratio_pct),
         "needles": puzzle.needles,
         "rho": puzzle.rho,
         "puzzle_id": puzzle.puzzle_id,
@@ -88,7 +99,10 @@ def puzzle_row(puzzle: Puzzle, ratio_pct: float | None = None) -> dict:
 
 
 def redraw(name: str, edition: Edition = PORT, text: str | None = None) -> Puzzle:
-    """Draw again the puzzle of this name under an edition; a long one only if it has a text that may be as long."""
+    """Draw again the puzzle of this name under an edition.
+
+    A very long one is only drawn if it has a text that may be as long.
+    """
     parts = split_name(name)
     if parts.N > MAX_NAMED_STATEMENTS and len(text or "") < 20 * parts.N:
         longest = f"puzzles of more than {MAX_NAMED_STATEMENTS:,} statements"
@@ -105,50 +119,79 @@ def draw_named(name: str, edition: Edition = PORT, text: str | None = None) -> d
 
 
 def check_row(row: Mapping) -> dict:
-    """Return a puzzle's columns, those filled in that follow from its name, if they agree with it and with the text."""
+    """Return a puzzle's row if it agrees with its name and its text; ValueError names differences.
+
+    Columns that follow from the name may be absent.
+    """
     parts = split_name(str(row.get("name")))
-    named = {
+    filled = {
         **parts._asdict(),
         "ratio_pct": nominal_ratio(parts.N, parts.needles),
         "rho": parts.needles / parts.N,
     }
-    row = {**named, **{key: value for key, value in row.items() if value is not None}}
-    if missing := [name for name in PUZZLES.names if name not in row]:
+    filled |= {column: value for column, value in row.items() if value is not None}
+    missing = [column for column in PUZZLES.names if column not in filled]
+    if missing:
         raise ValueError(f"the puzzle lacks {', '.join(missing)}")
+    columns = {column: filled[column] for column in PUZZLES.names}
     try:
-        checked = pa.RecordBatch.from_pylist([{name: row[name] for name in PUZZLES.names}], PUZZLES)
+        (checked,) = pa.RecordBatch.from_pylist([columns], PUZZLES).to_pylist()
     except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError) as error:
         raise ValueError(f"the puzzle has a column of another type: {error}") from None
-    (puzzle,) = checked.to_pylist()
-    if contradictions := list(_find_contradictions(parse_puzzle(puzzle["text"]), puzzle)):
+    puzzle = parse_puzzle(checked["text"])
+    contradictions = [
+        *_compare_name(checked),
+        *_compare_text(checked, puzzle),
+        *_compare_ratio(checked, puzzle),
+        *_compare_domain(checked, puzzle),
+    ]
+    if contradictions:
         raise ValueError("; ".join(contradictions))
-    return puzzle
+    return checked
 
 
-def _find_contradictions(puzzle: Puzzle, row: Mapping) -> Iterator[str]:
-    """Yield where a whole row differs from its name or from the puzzle read from its text."""
-    for key, value in split_name(row["name"])._asdict().items():
-        if row[key] != value:
-            yield f"the row says {key} {row[key]!r}, its name {value!r}"
-    for column in ("gold", "N", "d", "needles", "poi", "category", "rho"):
-        value = getattr(puzzle, "solution" if column == "gold" else column)
+def _compare_name(row: Mapping) -> Iterator[str]:
+    for column, value in split_name(row["name"])._asdict().items():
+        if row[column] != value:
+            yield f"the row says {column} {row[column]!r}, its name {value!r}"
+
+
+def _compare_text(row: Mapping, puzzle: Puzzle) -> Iterator[str]:
+    stated = {
+        "gold": puzzle.solution,
+        "N": puzzle.N,
+        "d": puzzle.d,
+        "needles": puzzle.needles,
+        "poi": puzzle.poi,
+        "category": puzzle.category,
+        "rho": puzzle.rho,
+    }
+    for column, value in stated.items():
         if row[column] != value:
             yield f"{column} is {value!r} by the text, {row[column]!r} by the row"
-    ratio, N = row["ratio_pct"], puzzle.N
-    if not (
-        math.isfinite(ratio)
-        and puzzle.needles in [count_needles(N, ratio, rounding) for rounding in ROUNDINGS]
-    ):
-        yield f"ratio_pct {ratio!r} does not give {puzzle.needles} needles of {N} statements"
-    domain, found, size = (
-        row["domain"],
-        puzzle.domains[puzzle.category],
-        domain_size(puzzle.category, puzzle.d),
-    )
-    if not {*found} <= set(domain) <= {*ontology().values[puzzle.category]}:
-        yield f"the domain {domain!r:.80} is not a list of values of {puzzle.category} that has those of the text"
-    elif len(domain) != max(size, len(found)) or len(set(domain)) < len(domain):
-        yield f"the domain has {len(domain)} values, a puzzle of difficulty {puzzle.d} has {size} different ones"
+
+
+def _compare_ratio(row: Mapping, puzzle: Puzzle) -> Iterator[str]:
+    ratio = row["ratio_pct"]
+    needles: list[int] = []
+    if math.isfinite(ratio):
+        needles = [count_needles(puzzle.N, ratio, rounding) for rounding in ROUNDINGS]
+    if puzzle.needles not in needles:
+        yield f"ratio_pct {ratio!r} does not give {puzzle.needles} needles of {puzzle.N} statements"
+
+
+def _compare_domain(row: Mapping, puzzle: Puzzle) -> Iterator[str]:
+    """Compare the values of the asked category with those of the text and of the ontology."""
+    category = puzzle.category
+    domain = row["domain"]
+    in_text = puzzle.domains[category]
+    size = domain_size(category, puzzle.d)
+    if not set(in_text) <= set(domain) <= set(ontology().values[category]):
+        described = f"a list of values of {category} that has those of the text"
+        yield f"the domain {domain!r:.80} is not {described}"
+    elif len(domain) != max(size, len(in_text)) or len(set(domain)) < len(domain):
+        expected = f"a puzzle of difficulty {puzzle.d} has {size} different ones"
+        yield f"the domain has {len(domain)} values, {expected}"
 
 
 class Catalog:
@@ -161,11 +204,11 @@ class Catalog:
     def __init__(self, table: pa.Table | None = None):
         self.draw: Callable[[str], dict] = draw_named
         self.closed = False
-        table = PUZZLES.empty_table() if table is None else table
+        if table is None:
+            table = PUZZLES.empty_table()
         self._table = table.select(PUZZLES.names).cast(PUZZLES)
-        self._places = {
-            name: place for place, name in enumerate(self._table.column("name").to_pylist())
-        }
+        names = self._table.column("name").to_pylist()
+        self._places = {name: place for place, name in enumerate(names)}
         self._added: list[dict] = []
         self._unknown: dict[str, str] = {}
 
@@ -177,13 +220,12 @@ class Catalog:
 
     def add(self, row: dict) -> None:
         """Add a puzzle; the same one may come twice."""
-        known = self._places.setdefault(row["name"], len(self))
-        if known == len(self):
+        place = self._places.setdefault(row["name"], len(self))
+        if place == len(self):
             self._added.append(row)
-        elif self._row(known) != row:
-            raise ValueError(
-                "another puzzle of this name is known; one of the two has been changed"
-            )
+        elif self._row(place) != row:
+            cause = "another puzzle of this name is known"
+            raise ValueError(f"{cause}; one of the two has been changed")
 
     def place(self, name: str) -> int:
         """Return the number of a puzzle; one that is not known is drawn again from its name."""
@@ -203,12 +245,14 @@ class Catalog:
 
     def table(self) -> pa.Table:
         """Return all puzzles, those of the first table first."""
-        return pa.concat_tables([self._table, pa.Table.from_pylist(self._added, PUZZLES)])
+        added = pa.Table.from_pylist(self._added, PUZZLES)
+        return pa.concat_tables([self._table, added])
 
     def _row(self, place: int) -> dict:
         if place >= len(self._table):
             return self._added[place - len(self._table)]
-        return self._table.slice(place, 1).to_pylist()[0]
+        (row,) = self._table.slice(place, 1).to_pylist()
+        return row
 
 
 def read_catalog(path: str | Path) -> Catalog:
@@ -216,9 +260,8 @@ def read_catalog(path: str | Path) -> Catalog:
     try:
         return Catalog(pq.read_table(path))
     except (pa.ArrowInvalid, KeyError) as error:
-        raise ValueError(
-            f"{path} is not a puzzles table ({error}); run `make download-outputs` again"
-        ) from None
+        remedy = "run `make download-outputs` again"
+        raise ValueError(f"{path} is not a puzzles table ({error}); {remedy}") from None
 
 
 class EditionMatch(NamedTuple):
@@ -233,27 +276,36 @@ class EditionMatch(NamedTuple):
 
 
 def find_edition(
-    names: Iterable[str], texts: Mapping[str, str] | None = None
+    names: Iterable[str],
+    texts: Mapping[str, str] | None = None,
 ) -> list[EditionMatch]:
-    """Draw puzzles again under one edition after the other, until one fits all; return the fits, the best first.
+    """Draw puzzles again under one edition after the other, until one fits all.
 
-    Names that no edition draws are left out, and of more than 1,400 an even part is drawn. A puzzle whose text, or the
-    prompt around it, is in ``texts`` fits only if the drawn text is in it; by name alone, some fit by chance.
+    Returns how well the editions fit, the best first. Names that no edition draws are left out, and
+    of more than 1,400 names an even part is drawn. A puzzle whose text, or the prompt around it, is
+    in ``texts`` fits only if the drawn text is in it; by name alone, some fit by chance.
     """
-    names, texts = [name for name in sorted(set(names)) if parse_name(name)], texts or {}
-    names = names[:: max(1, -(-len(names) // SAMPLE))]
+    texts = texts or {}
+    well_formed = [name for name in sorted(set(names)) if parse_name(name)]
+    step = max(1, math.ceil(len(well_formed) / SAMPLE))
+    sample = well_formed[::step]
     drawn: dict[Edition, set[str]] = {}
     for edition in EDITIONS:
-        drawn[edition] = {name for name in names if is_drawn_by(edition, name, texts.get(name))}
-        if len(drawn[edition]) == len(names):
+        drawn[edition] = {name for name in sample if is_drawn_by(edition, name, texts.get(name))}
+        if len(drawn[edition]) == len(sample):
             break
-    tried = len(set().union(*drawn.values()))
-    fits = [EditionMatch(edition, len(own), tried) for edition, own in drawn.items()]
-    return sorted(fits, key=lambda fit: -fit.fitting) if tried else []
+    tried = set().union(*drawn.values())
+    if not tried:
+        return []
+    fits = [EditionMatch(edition, len(fitting), len(tried)) for edition, fitting in drawn.items()]
+    return sorted(fits, key=lambda fit: -fit.fitting)
 
 
 def is_drawn_by(edition: Edition, name: str, text: str | None = None) -> bool:
-    """Return whether an edition draws this puzzle from its name: its solution, and its text if one is given."""
+    """Return whether an edition draws this puzzle from its name.
+
+    The solutions must agree, and so must the texts if one is given.
+    """
     try:
         puzzle = redraw(name, edition, text)
     except ValueError:
@@ -265,17 +317,20 @@ def describe_fits(fits: list[EditionMatch]) -> str:
     """Return in one line how well editions fit, the best first; nothing where nothing was tried."""
     if not fits:
         return ""
-    start = (
-        "names fit edition" if fits[0].fitting == fits[0].tried else "no edition fits all names,"
-    )
+    fits_all = fits[0].fitting == fits[0].tried
+    start = "names fit edition" if fits_all else "no edition fits all names,"
     return f"{start} {'; '.join(map(str, fits))}"
 
 
 def choose_edition(fits: list[EditionMatch]) -> Edition:
-    """Return the edition that fits everything, or else the only one that fits most; without any name the port."""
+    """Return the edition that fits everything, or else the only one that fits most.
+
+    Without any name it is the Python port; ValueError if several editions are left.
+    """
     if not fits:
         return PORT
-    most = sum(2 * fit.fitting >= fit.tried for fit in fits)
-    if fits[0].fitting < fits[0].tried and most != 1:
+    best = fits[0]
+    most = [fit for fit in fits if 2 * fit.fitting >= fit.tried]
+    if best.fitting < best.tried and len(most) != 1:
         raise ValueError(f"{describe_fits(fits)}: give the edition with --edition")
-    return fits[0].edition
+    return best.edition

@@ -1,27 +1,27 @@
 """Draw puzzles: one from its id, whole grids along the id chain.
 
-Byte for byte what the authors' released Python code draws; every choice below keeps the order of its draws.
+Byte for byte what the authors' released code draws: every choice below keeps the order of its
+draws.
 """
 
 from collections.abc import Iterable, Iterator
 
 from cogniload_repro.grid import MAX_STATEMENTS, Cell, check_count
 from cogniload_repro.puzzles.draws import (
-    MAX_FAILURES,
     PORT,
     Edition,
-    Elixir,
     Failure,
-    Mersenne,
-    StuckError,
-    draw_moves,
+    Move,
+    StatementDraws,
+    Values,
     resolve_edition,
 )
 from cogniload_repro.puzzles.ontology import CATEGORIES, ontology
 from cogniload_repro.puzzles.puzzle import Puzzle
 
 #: The chain's ids are drawn from this range, both ends included.
-FIRST_ID, LAST_ID = 100_000, 999_999
+FIRST_ID = 100_000
+LAST_ID = 999_999
 
 
 def draw_puzzle(
@@ -44,7 +44,8 @@ def draw_puzzle(
     failed : list, optional
         Receives the attempts that were not allowed, in their order.
     edition : str, optional
-        The edition of the generator: python (the authors' port), elixir-1.14, elixir-1.16, elixir-1.17 or elixir.
+        The edition of the generator: python (the authors' port), elixir-1.14, elixir-1.16,
+        elixir-1.17 or elixir.
 
     Raises
     ------
@@ -59,12 +60,14 @@ def draw_puzzle(
     '20_1_1_102133_disco'
     """
     edition = resolve_edition(edition)
-    N, d = check_count("N", N, 1, MAX_STATEMENTS), check_count("d", d, 1, len(CATEGORIES))
+    N = check_count("N", N, 1, MAX_STATEMENTS)
+    d = check_count("d", d, 1, len(CATEGORIES))
     needles = check_count("needles", needles, 1, N)
-    puzzle_id = check_count(
-        "puzzle_id", puzzle_id, *((FIRST_ID, LAST_ID) if edition.is_elixir else (0,))
-    )
-    return _draw(edition.draws(), edition, N, d, needles, puzzle_id, failed)
+    if edition.is_elixir:
+        puzzle_id = check_count("puzzle_id", puzzle_id, FIRST_ID, LAST_ID)
+    else:
+        puzzle_id = check_count("puzzle_id", puzzle_id, 0)
+    return _Generator(edition).draw(N, d, needles, puzzle_id, failed)
 
 
 def draw_grid(
@@ -74,75 +77,119 @@ def draw_grid(
     *,
     edition: str | Edition = PORT,
 ) -> Iterator[Puzzle]:
-    """Draw whole cells along the id chain: each id comes from the state that the puzzle before it left.
+    """Draw whole cells along the id chain: each id comes from the state that the last puzzle left.
 
-    Yields `puzzles_per_cell` puzzles of the first cell, then of the next. Tuples (N, ratio_pct, d) are cells with
-    halves rounded up. Arguments out of range are refused before anything is drawn.
+    Yields ``puzzles_per_cell`` puzzles of the first cell, then of the next. Tuples
+    (N, ratio_pct, d) are cells with halves rounded up. Arguments out of range are refused before
+    anything is drawn.
     """
     chain = [cell if isinstance(cell, Cell) else Cell(*cell) for cell in cells]
     puzzles_per_cell = check_count("puzzles_per_cell", puzzles_per_cell, 1)
-    return _follow_chain(
-        chain, puzzles_per_cell, check_count("seed", seed, 0), resolve_edition(edition)
-    )
+    seed = check_count("seed", seed, 0)
+    generator = _Generator(resolve_edition(edition))
+    return generator.follow_chain(chain, puzzles_per_cell, seed)
 
 
-def _follow_chain(
-    cells: list[Cell], puzzles_per_cell: int, seed: int, edition: Edition
-) -> Iterator[Puzzle]:
-    draws = edition.draws()
-    draws.seed(seed)
-    for cell in cells:
-        for _ in range(puzzles_per_cell):
-            yield _draw(
-                draws, edition, cell.N, cell.d, cell.needles, draws.between(FIRST_ID, LAST_ID)
-            )
+class _Generator:
+    """An edition of the generator, with the state of its random draws."""
+
+    def __init__(self, edition: Edition):
+        self.edition = edition
+        self.draws = edition.draws()
+
+    def follow_chain(self, cells: list[Cell], puzzles_per_cell: int, seed: int) -> Iterator[Puzzle]:
+        """Draw every id from the state that the puzzle before it left."""
+        self.draws.seed(seed)
+        for cell in cells:
+            for _ in range(puzzles_per_cell):
+                puzzle_id = self.draws.between(FIRST_ID, LAST_ID)
+                yield self.draw(cell.N, cell.d, cell.needles, puzzle_id)
+
+    def draw(
+        self,
+        N: int,
+        d: int,
+        needles: int,
+        puzzle_id: int,
+        failed: list[Failure] | None = None,
+    ) -> Puzzle:
+        """Draw the puzzle of one id; the chain goes on from the state that this leaves."""
+        draws = self.draws
+        draws.seed(puzzle_id)
+        categories = draws.sample(self.edition.categories, d)
+        people = self._draw_people(d)
+        poi = draws.below(len(people))
+        domains = self._draw_domains(categories)
+        sizes = [len(values) for values in domains.values()]
+        start = [_spread(person, sizes) for person in range(len(people))]
+        ranks = self._rank(categories)
+        statements = StatementDraws(draws, poi, start, sizes, ranks)
+        try:
+            moves = statements.draw(N, needles, failed)
+        except ValueError as error:
+            request = f"N={N}, d={d}, needles={needles}, puzzle_id={puzzle_id}"
+            raise ValueError(f"{request}: {error}") from None
+        keys = list(range(d))
+        if ranks:
+            keys.sort(key=ranks.__getitem__)
+        place = keys[draws.below(d)]
+        lines = self._draw_lines(moves, keys)
+        category = categories[place]
+        last = statements.everybody[poi][place]
+        return Puzzle(
+            people=people,
+            poi=people[poi],
+            category=category,
+            solution=domains[category][last],
+            domains=domains,
+            needles=needles,
+            puzzle_id=puzzle_id,
+            start=start,
+            lines=lines,
+            moves=moves,
+        )
+
+    def _draw_people(self, d: int) -> list[str]:
+        """Draw d people, but at least two."""
+        people = ontology().people
+        cast = self.draws.sample(people, d)
+        if d == 1:
+            others = [person for person in people if person not in cast]
+            cast += self.draws.sample(others, 1)
+        return cast
+
+    def _draw_domains(self, categories: list[str]) -> dict[str, list[str]]:
+        """Draw the values that each category has in this puzzle."""
+        values = ontology().values
+        domains = {}
+        for category in categories:
+            size = domain_size(category, len(categories))
+            domains[category] = self.draws.sample(values[category], size)
+        return domains
+
+    def _rank(self, categories: list[str]) -> list[int] | None:
+        """Return the places of the categories among the keys of an Elixir map; None for Python."""
+        if not self.edition.is_elixir:
+            return None
+        return [self.edition.categories.index(category) for category in categories]
+
+    def _draw_lines(self, moves: list[Move], keys: list[int]) -> list[tuple[int, list[int]]]:
+        """Draw the order of the categories in the initial lines.
+
+        Only people from whom a statement was made have a line, the last of them first.
+        """
+        references = [person for person, *_ in reversed(moves) if person is not None]
+        lines = []
+        for person in dict.fromkeys(references):
+            order = keys[:]
+            self.draws.shuffle(order)
+            lines.append((person, order))
+        return lines
 
 
-def _draw(
-    draws: Mersenne | Elixir,
-    edition: Edition,
-    N: int,
-    d: int,
-    needles: int,
-    puzzle_id: int,
-    failed: list | None = None,
-) -> Puzzle:
-    """Draw the puzzle of one id and leave `draws` in the state that the chain goes on from."""
-    draws.seed(puzzle_id)
-    people = ontology().people
-    categories = draws.sample(edition.categories, d)
-    keys, ranks = list(range(d)), None
-    if edition.is_elixir:
-        ranks = [edition.categories.index(category) for category in categories]
-        keys.sort(key=ranks.__getitem__)
-    drawn = draws.sample(people, d)
-    if d == 1:
-        drawn += draws.sample([person for person in people if person not in drawn], 1)
-    poi = draws.below(len(drawn))
-    domains = {
-        category: draws.sample(ontology().values[category], domain_size(category, d))
-        for category in categories
-    }
-    sizes = [len(values) for values in domains.values()]
-    start = [[i % size for size in sizes] for i in range(len(drawn))]
-    try:
-        moves, states = draw_moves(draws, N, needles, poi, start, sizes, ranks, failed)
-    except StuckError as stuck:
-        raise ValueError(
-            f"N={N}, d={d}, needles={needles}, puzzle_id={puzzle_id}: statement {stuck} was not allowed in "
-            f"{MAX_FAILURES + 1} attempts in a row; take another puzzle_id or seed"
-        ) from None
-    asked = keys[draws.below(d)]
-    category = categories[asked]
-    lines: list[tuple[int, list[int]]] = []
-    for person in dict.fromkeys([move[0] for move in reversed(moves) if move[0] is not None]):
-        order = keys[:]
-        draws.shuffle(order)
-        lines.append((person, order))
-    solution = domains[category][states[poi][asked]]
-    return Puzzle(
-        drawn, drawn[poi], category, solution, domains, needles, puzzle_id, start, lines, moves
-    )
+def _spread(person: int, sizes: list[int]) -> Values:
+    """Return the initial values of a person: the domains' values are handed out in turn."""
+    return [person % size for size in sizes]
 
 
 def domain_size(category: str, d: int) -> int:

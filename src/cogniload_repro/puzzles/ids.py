@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
+from itertools import chain, repeat
 
 import numpy as np
 
@@ -16,48 +16,48 @@ from cogniload_repro.puzzles.generate import LAST_ID
 SEED = 42
 PUZZLES_PER_CELL = 100
 
-#: Its 14,000 ids, one line per cell: N, ratio_pct, d, and the ids in the order of the chain.
-MANIFEST = DATA / "puzzle_ids.csv"
-
 #: Keeps these streams apart from other uses of the same seed.
 _STREAM = 1
 
 
-def find_manifest(edition: Edition) -> Path:
-    """Return the path of the ids of an edition's default set."""
-    return MANIFEST if edition == PORT else DATA / f"puzzle_ids_{edition}.csv"
+def read_manifest(edition: Edition = PORT) -> dict[Cell, list[int]]:
+    """Read the committed ids of an edition's default set by cell, in the order of the chain.
 
-
-def read_manifest(path: str | Path = MANIFEST) -> dict[Cell, list[int]]:
-    """Read the ids of the default set by cell, in the order of the chain."""
-    lines = (
-        line.rpartition(",")[2].split()
-        for line in Path(path).read_text(encoding="utf-8").splitlines()[1:]
-    )
-    return {cell: [int(one) for one in ids] for cell, ids in zip(PAPER_GRID, lines, strict=True)}
+    The file has one line per cell: N, ratio_pct, d, and the ids.
+    """
+    name = "puzzle_ids.csv" if edition == PORT else f"puzzle_ids_{edition}.csv"
+    _, *lines = (DATA / name).read_text(encoding="utf-8").splitlines()
+    ids = {}
+    for cell, line in zip(PAPER_GRID, lines, strict=True):
+        _, _, numbers = line.rpartition(",")
+        ids[cell] = [int(number) for number in numbers.split()]
+    return ids
 
 
 def spawn_ids(cells: Iterable[Cell], puzzles_per_cell: int, seed: int) -> Iterator[int]:
     """Yield ids that depend on nothing but the seed, the cell and the place in it.
 
-    For new experiments: adding cells or puzzles leaves all other ids as they are, which the chain does not.
-    Each id is 52 bits from a stream of its own (`numpy.random.SeedSequence`), so equal ids within a cell have
-    a probability below 1e-11 for 100 puzzles, and programs that keep numbers as doubles keep them whole.
+    They are for new experiments: adding cells or puzzles leaves all other ids as they are, which
+    the chain does not. Each id is 52 bits from a stream of its own (`numpy.random.SeedSequence`),
+    so that equal ids within a cell have a probability below 1e-11 for 100 puzzles, and programs
+    that keep numbers as doubles keep them whole.
     """
     for cell in cells:
         ratio = Fraction(str(cell.ratio_pct))
         for place in range(puzzles_per_cell):
             key = (_STREAM, cell.N, ratio.numerator, ratio.denominator, cell.d, place)
-            high, low = np.random.SeedSequence(seed, spawn_key=key).generate_state(2)
+            stream = np.random.SeedSequence(seed, spawn_key=key)
+            high, low = stream.generate_state(2)
             yield (int(high) << 20) | (int(low) >> 12)
 
 
 @dataclass(frozen=True)
 class PuzzleSet:
-    """The puzzles of a set: so many of each cell, drawn by an edition from ids that come from a scheme.
+    """The puzzles of a set: so many of each cell, drawn by an edition from ids of a scheme.
 
-    The scheme ``chain`` draws each id from the state that the puzzle before left; ``spawn`` takes `spawn_ids`;
-    ``default`` the first ids of some cells of the edition's default set, which are committed.
+    The scheme ``chain`` draws each id from the state that the puzzle before left; ``spawn`` takes
+    `spawn_ids`; ``default`` takes the first ids of some cells of the edition's default set, which
+    are committed.
     """
 
     cells: tuple[Cell, ...]
@@ -74,48 +74,53 @@ class PuzzleSet:
             reason = f"has ids up to {LAST_ID:,} only, too few for scheme spawn; take chain"
             raise ValueError(f"edition {self.edition} {reason}")
         if self.scheme == "default" and not self.is_default:
-            raise ValueError(
-                f"the default set has seed {SEED}, {PUZZLES_PER_CELL} puzzles per cell and the paper's cells"
-            )
+            size = f"{PUZZLES_PER_CELL} puzzles per cell and the paper's cells"
+            raise ValueError(f"the default set has seed {SEED}, {size}")
 
     def __len__(self) -> int:
         return len(self.cells) * self.puzzles_per_cell
 
     @property
     def is_default(self) -> bool:
-        """Whether these are cells, and at most as many puzzles of each, as the default set has."""
-        return (
-            self.seed == SEED
-            and self.puzzles_per_cell <= PUZZLES_PER_CELL
-            and set(self.cells) <= set(PAPER_GRID)
-        )
+        """Whether the default set has these cells, and at least as many puzzles of each."""
+        has_cells = set(self.cells) <= set(PAPER_GRID)
+        has_puzzles = self.puzzles_per_cell <= PUZZLES_PER_CELL
+        return has_cells and has_puzzles and self.seed == SEED
 
     @property
     def rounding(self) -> str:
         """How the needles of the cells are rounded."""
         return " ".join(sorted({cell.rounding for cell in self.cells}))
 
+    def cell_of_each(self) -> Iterator[Cell]:
+        """Yield the cell of every puzzle."""
+        for cell in self.cells:
+            yield from repeat(cell, self.puzzles_per_cell)
+
     def ids(self) -> Iterator[int] | None:
-        """Return the ids, cell by cell; None where they are only found by drawing along the edition's chain."""
+        """Return the ids, cell by cell; None if they are only known along the edition's chain."""
         if self.scheme == "spawn":
             return spawn_ids(self.cells, self.puzzles_per_cell, self.seed)
-        whole = (self.cells, self.puzzles_per_cell, self.seed) == (
-            PAPER_GRID,
-            PUZZLES_PER_CELL,
-            SEED,
-        )
-        if self.scheme == "chain" and not whole:
+        whole = PuzzleSet(PAPER_GRID, scheme=self.scheme, edition=self.edition)
+        if self.scheme == "chain" and self != whole:
             return None
-        known = read_manifest(find_manifest(self.edition))
-        return (one for cell in self.cells for one in known[cell][: self.puzzles_per_cell])
+        manifest = read_manifest(self.edition)
+        first_ids = (manifest[cell][: self.puzzles_per_cell] for cell in self.cells)
+        return chain.from_iterable(first_ids)
 
 
 def choose_set(
-    cells: Iterable[Cell], puzzles_per_cell: int, seed: int, edition: Edition, otherwise: str
+    cells: Iterable[Cell],
+    puzzles_per_cell: int,
+    seed: int,
+    edition: Edition,
+    otherwise: str,
 ) -> PuzzleSet:
-    """Return the first puzzles of these cells of the paper's set; with other cells, numbers or seeds another scheme's.
+    """Return the first puzzles of these cells of the edition's default set, where it has them.
 
-    So every way to ask a model about ``n`` puzzles per cell asks about the same ones.
+    Other cells, numbers or seeds take the scheme ``otherwise``. So every way to ask a model about n
+    puzzles per cell asks about the same ones.
     """
-    chosen = PuzzleSet(tuple(cells), puzzles_per_cell, seed, "chain", edition)
-    return replace(chosen, scheme="default" if chosen.is_default else otherwise)
+    puzzles = PuzzleSet(tuple(cells), puzzles_per_cell, seed, "chain", edition)
+    scheme = "default" if puzzles.is_default else otherwise
+    return replace(puzzles, scheme=scheme)

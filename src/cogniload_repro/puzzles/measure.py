@@ -1,34 +1,30 @@
-"""Drawn puzzles taken apart: every statement, every attempt that failed and every cast, as tables of counts.
+"""Drawn puzzles measured: every statement, every attempt that failed, and every cast.
 
-They are drawn for this, because a text states neither whom a statement was made from nor which attempts failed.
+They are drawn for this, because a text states neither whom a statement was made from nor which
+attempts failed.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from itertools import combinations
+from operator import is_, ne
 from typing import NamedTuple
 
 import pandas as pd
 
 from cogniload_repro.grid import Cell
-from cogniload_repro.puzzles.draws import Failure, State, resolve_edition
+from cogniload_repro.puzzles.draws import Failure, Values, apply_move, resolve_edition
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.puzzle import Puzzle
 
 #: Why an attempt fails, in the order of the checks.
 REASONS = ("hay reaches the PoI", "needle reaches everybody", "somebody equals the PoI")
-CELL = ["N", "d", "ratio_pct"]
-_PUZZLES = [*CELL, "needles", "people", "lines", "smallest", "pairs", "pairs_apart"]
-_STATEMENTS = ["puzzle", "index", "needle", "conditions", "updates", "repeats", "distinct"]
-_FAILURES = ["puzzle", "conditions", "reason", "alike", "others"]
 
 
 class Measures(NamedTuple):
-    """What `measure_puzzles` finds: one row per puzzle, per statement, and per failed attempt at one.
+    """Tables with one row per puzzle, per statement, and per failed attempt at one.
 
-    Statements and failures name their puzzle by its row. ``pairs_apart`` are pairs of people who differ in every
-    category at the start; ``repeats`` is the expected number of updates that would give the reference person its own
-    value again, were values drawn by section 2.1.3; ``distinct`` counts different states among the others afterwards,
-    ``alike`` the others who would have equalled the PoI.
+    Statements and failures name their puzzle by its row.
     """
 
     puzzles: pd.DataFrame
@@ -36,68 +32,136 @@ class Measures(NamedTuple):
     failures: pd.DataFrame
 
 
+class _CastRow(NamedTuple):
+    """``pairs_apart`` are pairs of people who differ in every category at the start."""
+
+    N: int
+    d: int
+    ratio_pct: float
+    needles: int
+    people: int
+    lines: int
+    smallest: int
+    pairs: int
+    pairs_apart: int
+
+
+class _StatementRow(NamedTuple):
+    """``repeats`` is the expected number of updates that would repeat the person's own value.
+
+    That is, were values drawn by section 2.1.3. ``distinct`` counts different states among the
+    people other than the person of interest afterwards.
+    """
+
+    puzzle: int
+    position: int
+    needle: bool
+    conditions: int
+    updates: int
+    repeats: float
+    distinct: int
+
+
+class _FailureRow(NamedTuple):
+    """``alike`` are the others who would have equalled the person of interest."""
+
+    puzzle: int
+    conditions: int
+    reason: str
+    alike: int
+    others: int
+
+
 def measure_puzzles(cells: Iterable[Cell], per_cell: int, edition: str = "python") -> Measures:
-    """Draw and measure the first puzzles of every cell of the paper's grid, of the default set of an edition."""
-    cells, resolved = list(cells), resolve_edition(edition)
-    ids = PuzzleSet(tuple(cells), per_cell, scheme="default", edition=resolved).ids() or ()
-    planned = [cell for cell in cells for _ in range(per_cell)]
-    puzzles, statements, failures = list[tuple](), list[tuple](), list[tuple]()
-    for number, (cell, puzzle_id) in enumerate(zip(planned, ids, strict=True)):
+    """Draw and measure the first puzzles of some cells of an edition's default set."""
+    drawn_by = resolve_edition(edition)
+    planned = PuzzleSet(tuple(cells), per_cell, scheme="default", edition=drawn_by)
+    casts: list[_CastRow] = []
+    statements: list[_StatementRow] = []
+    failures: list[_FailureRow] = []
+    requests = zip(planned.cell_of_each(), planned.ids() or (), strict=True)
+    for number, (cell, puzzle_id) in enumerate(requests):
         failed: list[Failure] = []
-        puzzle = draw_puzzle(cell.N, cell.d, cell.needles, puzzle_id, failed, edition=resolved)
+        puzzle = draw_puzzle(cell.N, cell.d, cell.needles, puzzle_id, failed, edition=drawn_by)
         history = list(puzzle.replay())
-        puzzles.append((cell.N, cell.d, float(cell.ratio_pct), *_measure_cast(puzzle)))
-        statements += [(number, *found) for found in _measure_statements(puzzle, history)]
-        failures += [
-            (number, *_measure_failure(puzzle, failure, history[failure.position]))
-            for failure in failed
-        ]
-    cast = pd.DataFrame(puzzles, columns=_PUZZLES)
-    parts = (
-        pd.DataFrame(rows, columns=names).astype({"puzzle": int}).join(cast[CELL], on="puzzle")
-        for rows, names in ((statements, _STATEMENTS), (failures, _FAILURES))
-    )
-    return Measures(cast, *parts)
-
-
-def _measure_cast(puzzle: Puzzle) -> tuple:
-    start = puzzle.start
-    pairs = [(one, other) for i, one in enumerate(start) for other in start[:i]]
-    apart = sum(all(a != b for a, b in zip(*pair, strict=True)) for pair in pairs)
-    return (
-        puzzle.needles,
-        len(start),
-        len(puzzle.lines),
-        min(map(len, puzzle.domains.values())),
-        len(pairs),
-        apart,
+        casts.append(_measure_cast(cell, puzzle))
+        for position in range(puzzle.N):
+            statements.append(_measure_statement(number, position, puzzle, history))
+        for failure in failed:
+            failures.append(_measure_failure(number, failure, puzzle, history))
+    puzzles = pd.DataFrame(casts)
+    levels = puzzles[["N", "d", "ratio_pct"]]
+    statement_table = pd.DataFrame(statements)
+    failure_table = pd.DataFrame(failures, columns=_FailureRow._fields).astype({"puzzle": int})
+    return Measures(
+        puzzles,
+        statement_table.join(levels, on="puzzle"),
+        failure_table.join(levels, on="puzzle"),
     )
 
 
-def _measure_statements(puzzle: Puzzle, history: list[list[State]]) -> Iterator[tuple]:
+def _measure_cast(cell: Cell, puzzle: Puzzle) -> _CastRow:
     sizes = [len(values) for values in puzzle.domains.values()]
+    pairs = list(combinations(puzzle.start, 2))
+    apart = [pair for pair in pairs if all(map(ne, *pair))]
+    return _CastRow(
+        N=cell.N,
+        d=cell.d,
+        ratio_pct=float(cell.ratio_pct),
+        needles=puzzle.needles,
+        people=len(puzzle.people),
+        lines=len(puzzle.lines),
+        smallest=min(sizes),
+        pairs=len(pairs),
+        pairs_apart=len(apart),
+    )
+
+
+def _measure_statement(
+    number: int,
+    position: int,
+    puzzle: Puzzle,
+    history: list[list[Values]],
+) -> _StatementRow:
+    reference, before, conditions, _, updates = puzzle.moves[position]
     poi = puzzle.people.index(puzzle.poi)
-    for index, (reference, before, conditions, _, updates) in enumerate(puzzle.moves):
-        states, after = history[index], history[index + 1]
-        # chance of the reference person's own value: of all values for a needle, of all but the PoI's for a hay
-        chances = [
-            1 / sizes[at] if reference == poi else (before[at] != states[poi][at]) / (sizes[at] - 1)
-            for at in updates
-        ]
-        distinct = len(set(map(tuple, after[:poi] + after[poi + 1 :])))
-        yield index, reference == poi, len(conditions), len(updates), sum(chances), distinct
+    is_needle = reference == poi
+    poi_before = history[position][poi]
+    repeats = 0.0
+    for at, values in enumerate(puzzle.domains.values()):
+        if at in updates and is_needle:  # any value is drawn
+            repeats += 1 / len(values)
+        elif at in updates and before[at] != poi_before[at]:  # any but the PoI's
+            repeats += 1 / (len(values) - 1)
+    others = history[position + 1].copy()
+    del others[poi]
+    return _StatementRow(
+        puzzle=number,
+        position=position,
+        needle=is_needle,
+        conditions=len(conditions),
+        updates=len(updates),
+        repeats=repeats,
+        distinct=len(set(map(tuple, others))),
+    )
 
 
-def _measure_failure(puzzle: Puzzle, failure: Failure, states: list[State]) -> tuple:
-    move, poi = failure.move, puzzle.people.index(puzzle.poi)
-    needle = move.reference == poi
-    meets = [all(state[at] == move.before[at] for at in move.conditions) for state in states]
-    after = [
-        [move.after[at] if at in move.updates else value for at, value in enumerate(state)]
-        if met
-        else state
-        for state, met in zip(states, meets, strict=True)
-    ]
-    alike = after.count(after[poi]) - 1 if needle else 0
-    reason = REASONS[0] if not needle else REASONS[1] if all(meets) else REASONS[2]
-    return len(move.conditions), reason, alike, len(states) - 1
+def _measure_failure(
+    number: int,
+    failure: Failure,
+    puzzle: Puzzle,
+    history: list[list[Values]],
+) -> _FailureRow:
+    position, move = failure
+    reference, _, conditions, _, _ = move
+    poi = puzzle.people.index(puzzle.poi)
+    before = history[position]
+    after = apply_move(before, move)
+    alike = 0
+    if reference != poi:
+        reason = REASONS[0]
+    else:
+        leaves_somebody = any(map(is_, before, after))
+        reason = REASONS[2] if leaves_somebody else REASONS[1]
+        alike = after.count(after[poi]) - 1
+    return _FailureRow(number, len(conditions), reason, alike, others=len(before) - 1)

@@ -3,7 +3,6 @@
 import csv
 import json
 from functools import cache
-from itertools import islice
 from typing import NamedTuple
 
 from cogniload_repro.files import ICLR2026
@@ -21,11 +20,11 @@ class Phrases(NamedTuple):
     question: str
 
 
-#: Wordings by category. The order of the categories is part of the generator: sampling depends on it.
+#: Wordings by category. The order of the categories is part of the generator: sampling depends on
+#: it.
 with (ICLR2026 / "phrases.csv").open(encoding="utf-8", newline="") as _file:
-    PHRASES = {
-        category: Phrases(*wordings) for category, *wordings in islice(csv.reader(_file), 1, None)
-    }
+    _rows = list(csv.reader(_file))
+PHRASES = {category: Phrases(*wordings) for category, *wordings in _rows[1:]}
 
 CATEGORIES = tuple(PHRASES)
 
@@ -34,7 +33,10 @@ MISPRINTS = {"recent_listen": {"reagea": "reaggea"}}
 
 
 class Ontology(NamedTuple):
-    """The 159 first names, and the values by category, in printed order; categories in that of `CATEGORIES`."""
+    """The 159 first names, and the values by category, in printed order.
+
+    Categories are in the order of `CATEGORIES`.
+    """
 
     people: tuple[str, ...]
     values: dict[str, tuple[str, ...]]
@@ -42,12 +44,11 @@ class Ontology(NamedTuple):
 
 @cache
 def ontology() -> Ontology:
-    """Return the ontology of Appendix G, with its misprint corrected in the same position; read once per process."""
+    """Return the ontology of Appendix G, with its misprint corrected; read once per process."""
     printed = json.loads((ICLR2026 / "ontology.json").read_text(encoding="utf-8"))
-    values = {
-        name: tuple(
-            MISPRINTS.get(name, {}).get(value, value) for value in printed["categories"][name]
-        )
-        for name in CATEGORIES
-    }
+    values = {}
+    for category in CATEGORIES:
+        misprints = MISPRINTS.get(category, {})
+        corrected = [misprints.get(value, value) for value in printed["categories"][category]]
+        values[category] = tuple(corrected)
     return Ontology(tuple(printed["people"]), values)

@@ -1,13 +1,14 @@
-"""Sets of puzzles: drawn in order by several processes, in bounded memory, and written as Parquet or JSONL."""
+"""Sets of puzzles: drawn by several processes, written as Parquet or JSONL, and read again."""
 
 import json
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TypeVar
 
+import pandas as pd
 import pyarrow as pa
 from tqdm import tqdm
 
@@ -15,59 +16,78 @@ from cogniload_repro import __version__
 from cogniload_repro.executors import open_executor
 from cogniload_repro.files import replacing
 from cogniload_repro.grid import Cell, check_count
-from cogniload_repro.puzzles.catalog import puzzle_row
+from cogniload_repro.puzzles.catalog import check_row, puzzle_row
 from cogniload_repro.puzzles.draws import Edition
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
 from cogniload_repro.puzzles.ids import PuzzleSet
+from cogniload_repro.puzzles.parse import read_question
 from cogniload_repro.schemas import PUZZLES
-from cogniload_repro.storage import remove_parts, table_writer
+from cogniload_repro.storage import open_parquet, remove_parts, table_writer
 
 T = TypeVar("T")
 
-#: What is in memory, and in a row group, at a time: so many puzzles, or as many as have so many characters.
-BATCH = 500
-BATCH_CHARS = 50_000_000
+#: So many puzzles are in memory, and in a row group, at a time, or as many as have so many
+#: characters.
+_BATCH = 500
+_BATCH_CHARS = 50_000_000
 
-#: What one process draws at a time: so many puzzles, or as many as have so many statements.
+#: So many puzzles does a process draw at a time, or as many as have so many statements.
 _CHUNK = 32
 _CHUNK_STATEMENTS = 20_000
+
+#: How the names of the authors' metadata files end, and what they must hold.
+STATE = "_state.json"
+_STATE_KEYS = ("poi", "category_defaults", "needles", "difficulty", "num_statements")
 
 
 def write_set(folder: str | Path, kind: str, puzzles: PuzzleSet, jobs: int = 1) -> int:
     """Write a set as puzzles.parquet or puzzles.jsonl of a folder; return its number of puzzles.
 
-    The file is the same byte for byte for any `jobs`, and appears when it is complete.
+    The file is the same byte for byte for any ``jobs``, and appears when it is complete.
     """
-    remove_parts(Path(folder))
+    folder = Path(folder)
+    remove_parts(folder)
     rows = tqdm(draw_rows(puzzles, jobs), "puzzles", len(puzzles), disable=None)
     if kind == "jsonl":
-        write_jsonl(Path(folder) / "puzzles.jsonl", rows)
+        write_jsonl(folder / "puzzles.jsonl", rows)
     else:
-        write_parquet(
-            Path(folder) / "puzzles.parquet", rows, describe_set(puzzles, "cogniload puzzles")
-        )
+        metadata = describe_set(puzzles, "cogniload puzzles")
+        write_parquet(folder / "puzzles.parquet", rows, metadata)
     return len(puzzles)
 
 
 def draw_rows(puzzles: PuzzleSet, jobs: int = 1) -> Iterator[dict]:
-    """Draw a set as rows of the puzzles table, cell by cell; the same rows for any `jobs`."""
-    ids, edition = puzzles.ids(), puzzles.edition
-    planned = (cell for cell in puzzles.cells for _ in range(puzzles.puzzles_per_cell))
+    """Draw a set as rows of the puzzles table, cell by cell; the same rows for any ``jobs``."""
+    ids = puzzles.ids()
+    cells = puzzles.cell_of_each()
     if ids is not None:
-        requests = zip(planned, ids, strict=True)
+        requests = zip(cells, ids, strict=True)
         chunks = cut(requests, _CHUNK, lambda request: request[0].N, _CHUNK_STATEMENTS)
-        yield from map_batches(partial(_draw_chunk, edition), chunks, jobs)
+        yield from map_batches(partial(_draw_chunk, puzzles.edition), chunks, jobs)
         return
-    drawn = draw_grid(puzzles.cells, puzzles.puzzles_per_cell, puzzles.seed, edition=edition)
-    for cell, puzzle in zip(planned, drawn, strict=True):
+    drawn = draw_grid(
+        puzzles.cells,
+        puzzles.puzzles_per_cell,
+        puzzles.seed,
+        edition=puzzles.edition,
+    )
+    for cell, puzzle in zip(cells, drawn, strict=True):
         yield puzzle_row(puzzle, cell.ratio_pct)
+
+
+def _draw_chunk(edition: Edition, requests: list[tuple[Cell, int]]) -> list[dict]:
+    rows = []
+    for cell, puzzle_id in requests:
+        puzzle = draw_puzzle(cell.N, cell.d, cell.needles, puzzle_id, edition=edition)
+        rows.append(puzzle_row(puzzle, cell.ratio_pct))
+    return rows
 
 
 def write_parquet(path: str | Path, rows: Iterable[dict], metadata: dict[str, str]) -> int:
     """Write rows of `draw_rows` as a puzzles table, in bounded memory; return their number."""
     count = 0
     with table_writer(path, PUZZLES, metadata) as writer:
-        for batch in cut(rows, BATCH, lambda row: len(row["text"]), BATCH_CHARS):
+        for batch in cut(rows, _BATCH, lambda row: len(row["text"]), _BATCH_CHARS):
             writer.write_table(pa.Table.from_pylist(batch, schema=writer.schema))
             count += len(batch)
     return count
@@ -93,8 +113,16 @@ def describe_set(puzzles: PuzzleSet, command: str) -> dict[str, str]:
     }
 
 
-def cut(items: Iterable[T], most: int, weigh: Callable[[T], int], limit: int) -> Iterator[list[T]]:
-    """Cut a sequence into lists of at most `most` items, ended earlier where their weights reach `limit`."""
+def cut(
+    items: Iterable[T],
+    most: int,
+    weigh: Callable[[T], int],
+    limit: int,
+) -> Iterator[list[T]]:
+    """Cut a sequence into lists of at most ``most`` items.
+
+    A list ends earlier where the weights of its items reach the limit.
+    """
     batch: list[T] = []
     weight = 0
     for item in items:
@@ -102,13 +130,21 @@ def cut(items: Iterable[T], most: int, weigh: Callable[[T], int], limit: int) ->
         weight += weigh(item)
         if len(batch) >= most or weight >= limit:
             yield batch
-            batch, weight = [], 0
+            batch = []
+            weight = 0
     if batch:
         yield batch
 
 
-def map_batches(function: Callable[[list], list], batches: Iterable[list], jobs: int) -> Iterator:
-    """Apply a function of a module to lists in several processes, twice as many at a time; yield results in order."""
+def map_batches(
+    function: Callable[[list], list],
+    batches: Iterable[list],
+    jobs: int,
+) -> Iterator:
+    """Apply a function of a module to lists in several processes; yield the results in order.
+
+    At most twice as many lists as processes are in memory.
+    """
     if check_count("jobs", jobs, 1) == 1:
         for batch in batches:
             yield from function(batch)
@@ -127,10 +163,83 @@ def map_batches(function: Callable[[list], list], batches: Iterable[list], jobs:
                 future.cancel()
 
 
-def _draw_chunk(edition: Edition, requests: list[tuple[Cell, int]]) -> list[dict]:
-    return [
-        puzzle_row(
-            draw_puzzle(cell.N, cell.d, cell.needles, puzzle_id, edition=edition), cell.ratio_pct
-        )
-        for cell, puzzle_id in requests
-    ]
+def read_puzzles(source: str | Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
+    """Yield some columns of a set, in its order, few puzzles in memory at a time.
+
+    The source is a Parquet or JSONL file, or a folder with puzzles.parquet or puzzles.jsonl.
+    ValueError for others, for damaged ones, and for columns that are not there.
+    """
+    path = _find_set(Path(source))
+    parts = _read_parquet(path, columns) if path.suffix == ".parquet" else _read_jsonl(path)
+    for part in parts:
+        missing = [name for name in columns if name not in part]
+        if missing:
+            names = ", ".join(missing)
+            remedy = "write them with `cogniload puzzles`"
+            raise ValueError(f"{path}: the puzzles lack {names}; {remedy}")
+        yield part[[*columns]]
+
+
+def _find_set(source: Path) -> Path:
+    for path in (source, source / "puzzles.parquet", source / "puzzles.jsonl"):
+        if path.is_file() and path.suffix in (".parquet", ".jsonl"):
+            return path
+    remedy = "give a .parquet or .jsonl file of puzzles, or a folder with one"
+    raise ValueError(f"{source}: no puzzles here; {remedy}")
+
+
+def _read_parquet(path: Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
+    with open_parquet(path) as file:
+        for batch in file.iter_batches(_BATCH, columns=[*columns]):
+            yield batch.to_pandas()
+
+
+def _read_jsonl(path: Path) -> Iterator[pd.DataFrame]:
+    try:
+        with pd.read_json(path, lines=True, chunksize=_BATCH, dtype=False) as parts:
+            yield from parts
+    except ValueError as error:
+        raise ValueError(f"{path} is no table of puzzles ({error}); make it again") from None
+
+
+def name_state(path: PurePath) -> str:
+    """Return the name of the puzzle that a metadata file of the authors is about."""
+    return path.name.removesuffix(STATE)
+
+
+def release_row(name: str, text: str, metadata: str) -> dict:
+    """Return a puzzle of the authors' release as a row of the puzzles table.
+
+    The row has its text and what its metadata state.
+    """
+    state = _load_state(metadata)
+    _, category = read_question(text.rstrip().rpartition("\n")[2])
+    domains = state["category_defaults"]
+    if not isinstance(domains, dict) or not isinstance(domains.get(category), list):
+        raise ValueError(f"the metadata lack a list of values of {category}")
+    row = {
+        "name": name,
+        "text": text,
+        "poi": state["poi"],
+        "N": state["num_statements"],
+        "d": state["difficulty"],
+        "category": category,
+        "domain": domains[category],
+    }
+    if state["needles"] != 0:  # the released program writes the needles left at the end, always 0
+        row["needles"] = state["needles"]
+    return check_row(row)
+
+
+def _load_state(metadata: str) -> dict:
+    try:
+        state = json.loads(metadata)
+    except RecursionError as error:
+        raise ValueError(f"the metadata are nested too deeply ({error})") from None
+    if not isinstance(state, dict):
+        raise ValueError("the metadata are not a JSON object")
+    missing = [key for key in _STATE_KEYS if key not in state]
+    if missing:
+        names = ", ".join(missing)
+        raise ValueError(f"the metadata lack {names}")
+    return state

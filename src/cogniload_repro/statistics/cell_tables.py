@@ -10,7 +10,7 @@ from cogniload_repro.files import RECONSTRUCTED
 from cogniload_repro.grid import PAPER_GRID, Cell
 from cogniload_repro.models import order_models, resolve_model
 from cogniload_repro.published import ERRORS, INTERVAL_ALPHA, load_table
-from cogniload_repro.schemas import CELLS, TOKENS, read_frame
+from cogniload_repro.schemas import CELLS, PROVENANCE, TOKENS, read_frame
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.formulas import add_logarithm
 from cogniload_repro.statistics.reconstructions import from_printed_tables, over_reconstructions
@@ -61,7 +61,7 @@ def load_cells(
     else:
         path = Path(build) / "cells.parquet"
         cells = add_logarithm(read_frame(path, CELLS, _REMEDY))
-        if "provenance" not in cells:
+        if "provenance" not in cells or not cells["provenance"].isin(PROVENANCE).all():
             raise ValueError(f"{path} does not say where its counts come from; {_REMEDY}")
     if models is not None:
         names = [models] if isinstance(models, str) else models
@@ -85,7 +85,7 @@ def reconstructed_cells(grid: Iterable[Cell]) -> pd.DataFrame:
         N, ratio_pct, d = foreign[0]
         cell = f"N = {N}, a needle ratio of {ratio_pct:g}% and d = {d}"
         raise ValueError(f"the paper has no cell with {cell}; only its cells can be reconstructed")
-    lengths = load_table("tokens")[list(TOKENS.columns)]
+    lengths = load_table("tokens")[TOKENS.names]
     cells = committed[places.isin(wanted)].astype({"ratio_pct": float})
     provenance = cells.pop("provenance")
     return cells.merge(lengths, on=["model", "N", "d"], how="left").assign(

@@ -1,0 +1,145 @@
+"""Puzzles read back from their texts and solved: drawn, released and broken ones."""
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from samples import golden_puzzles
+
+from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.puzzles.parse import parse_puzzle, solve_text
+from cogniload_repro.puzzles.puzzle import INSTRUCTION
+
+EXAMPLES = golden_puzzles("port_examples.jsonl")
+SIZES = st.tuples(st.integers(1, 400), st.integers(1, 12))
+#: N, d, needles and puzzle_id.
+REQUESTS = SIZES.flatmap(
+    lambda size: st.tuples(
+        st.just(size[0]),
+        st.just(size[1]),
+        st.integers(1, size[0]),
+        st.integers(0, 10**6),
+    )
+)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: str(example["puzzle_id"]))
+def test_a_released_puzzle_is_solved_from_its_text(example):
+    """The text comes back from what was read, and so does the name."""
+    puzzle = parse_puzzle(example["text"], example["puzzle_id"])
+    assert solve_text(example["text"]) == example["solution"]
+    assert puzzle.text == example["text"]
+    assert puzzle.poi == example["poi"]
+    assert puzzle.category == example["category"]
+    assert puzzle.name == "{N}_{d}_{needles}_{puzzle_id}_{solution}".format(**example)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: str(example["puzzle_id"]))
+def test_a_text_shows_a_part_of_the_people_and_values(example):
+    """Only people with an initial line, and values that occur."""
+    puzzle = parse_puzzle(example["text"])
+    assert set(puzzle.people) <= set(example["people"])
+    for category, values in puzzle.domains.items():
+        assert set(values) <= set(example["domains"][category])
+
+
+@settings(max_examples=60, deadline=None)
+@given(REQUESTS)
+def test_a_drawn_puzzle_equals_the_one_read_from_its_text(request):
+    """In numbers, statements, solution and text; a text does not tell whom a statement is about."""
+    drawn = draw_puzzle(*request)
+    read = parse_puzzle(drawn.text, drawn.puzzle_id)
+    for part in ("name", "poi", "category", "N", "d", "needles", "text"):
+        assert getattr(read, part) == getattr(drawn, part)
+    statements = [statement._replace(reference=None) for statement in drawn.statements]
+    assert read.statements == statements
+
+
+@pytest.mark.parametrize("ending", ["\r\n", "\r", " \n"])
+@pytest.mark.parametrize("before", [f"{INSTRUCTION}\n\n", "", "You are a solver.\n\nBe brief.\n\n"])
+def test_line_endings_and_the_instruction_do_not_matter(ending, before):
+    """What stands before the puzzle is kept."""
+    example = EXAMPLES[0]
+    body = example["text"].removeprefix(INSTRUCTION).lstrip()
+    text = before + body
+    puzzle = parse_puzzle(f"\n{text}\n".replace("\n", ending))
+    assert puzzle.text == text
+    assert puzzle.solution == example["solution"]
+
+
+def lines_of(example):
+    """The lines of a golden text, and the places of its initial lines by person."""
+    lines = example["text"].split("\n")
+    places = {}
+    for place, line in enumerate(lines):
+        person = line.partition(" ")[0]
+        if person in example["people"]:
+            places[person] = place
+    return lines, places
+
+
+def test_somebody_who_is_not_asked_about_may_lack_an_initial_line():
+    """Statements name nobody."""
+    example = EXAMPLES[3]
+    lines, places = lines_of(example)
+    del places[example["poi"]]
+    del lines[min(places.values())]
+    assert solve_text("\n".join(lines)) == example["solution"]
+
+
+def test_a_question_about_somebody_unknown_has_no_answer():
+    """The person of interest must have an initial line."""
+    example = EXAMPLES[3]
+    lines, places = lines_of(example)
+    del lines[places[example["poi"]]]
+    with pytest.raises(ValueError, match=rf"{example['poi']}, which no initial line states"):
+        solve_text("\n".join(lines))
+
+
+TEXT = """Solve it.
+
+Ann has red colored hair and is located at the zoo.
+Bob is located at the bar and has blue colored hair.
+1. The people having red hair move to the bar
+2. The people located in the bar and having red hair color their hair to pink
+
+What is the final hair color of Ann?"""
+QUESTION = "\n\nWhat is the final hair color of Ann?"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("2. The", "3. The", "line 6: statement 3 where 2 is due"),
+        ("2. The", "The", "line 6: .*no initial line and no statement; number it"),
+        ("red hair move", "reed hair move", "line 5: 'having reed hair' is no condition clause"),
+        ("hair move to", "hair moves to", "line 5: .*is no statement"),
+        ("to the bar\n", "to the bar and move to the zoo\n", "line 5: .*names a category twice"),
+        ("zoo.", "zoo", "line 3: .*is no initial line"),
+        ("is located at the bar", "last ate a pizza", "line 4: other categories"),
+        ("move to the bar", "eat a pizza", "line 5: other categories"),
+        ("Bob is", "Ann is", "line 4: a second initial line for Ann"),
+        ("final hair color", "hair colour", "line 8: .*none of the benchmark's questions"),
+        (QUESTION, "", "line 4: the text goes on"),
+    ],
+)
+def test_a_broken_text_is_refused_with_its_line(old, new, message):
+    """The sentence says what is wrong there."""
+    assert old in TEXT
+    with pytest.raises(ValueError, match=message):
+        parse_puzzle(TEXT.replace(old, new, 1))
+
+
+@given(st.text() | st.text().map(lambda noise: TEXT.replace("pink", noise)))
+def test_any_text_is_read_or_refused(text):
+    """Whatever the text, nothing but a ValueError is raised."""
+    with suppress(ValueError):
+        parse_puzzle(text)
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "Where is Ann?", "Solve it.\n\nWhere is Ann?"])
+def test_a_text_without_a_puzzle_is_refused(text):
+    """The sentence says what is missing."""
+    with pytest.raises(ValueError, match=r"whole text of a puzzle|no initial"):
+        parse_puzzle(text)
