@@ -60,7 +60,7 @@ _SCROLLING = """
 #: Pages of every kind: prose, figures, tables, a ledger, instruments, functions, results of a search.
 _KINDS = (
     "notebooks/00_introduction.html", "notebooks/04_accuracy.html", "notebooks/05_glm.html", "notebooks/ledger.html",
-    "explorer.html", "workbench.html", "api.html", "search.html",
+    "explorer.html", "compare.html", "api.html", "search.html",
 )  # fmt: skip
 _BOOK = book_html()
 
@@ -174,7 +174,7 @@ _SHIFTS = """
 """
 
 
-@pytest.mark.parametrize("page", ["workbench.html", "explorer.html", "notebooks/04_accuracy.html"])
+@pytest.mark.parametrize("page", ["compare.html", "explorer.html", "notebooks/04_accuracy.html"])
 def test_nothing_moves_while_a_page_is_made(browser, html, page):
     """The layout shift stays below 0.1, on a screen and on a phone."""
     script = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": _SHIFTS})
@@ -236,7 +236,7 @@ _FIRST = {
     "12_comparison": ["best model"], "01_identification": ["how was the data obtained"], "08_errors": ["overflow"],
     "13_errata": ["arXiv", "preprint", "final version", "contradictions"], "about": ["cite", "license"],
     "api": ["python API"],
-    "workbench": ["Workbench: change the regression"],
+    "compare": ["compare two models", "Compare"],
 }  # fmt: skip
 
 

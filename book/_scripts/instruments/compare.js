@@ -6,21 +6,23 @@
 
 cogniload.compare = (() => {
   const { el, table, menu, section } = cogniload.dom;
-  const LONGEST_ADDRESS = 1000;
+  const LONGEST_ADDRESS = 4000;
+  const INSTEAD = "The page shows its usual choice instead.";
   const NO_TEST = `No test: these two have no cells in common, or the printed tables do not identify
     their difference on them.`;
   let data, options, parts;
 
-  /** The choice that an address holds, as places in the menus, and a sentence if it holds another. */
+  /** The choice that an address holds, as places in the menus; a sentence if it holds another. */
   function readAddress(hash) {
     const [first, second] = data.pairs[0] ?? [0, 0];
     const choice = { first, second, regression: 0, problem: "" };
     if (hash.length > LONGEST_ADDRESS) {
-      return { ...choice, problem: "The address is too long to be a choice of this page." };
+      return { ...choice, problem: `The address is too long for a choice. ${INSTEAD}` };
     }
     for (const [name, text] of new URLSearchParams(hash.slice(1))) {
       const place = Object.hasOwn(options, name) ? options[name].indexOf(text) : -1;
-      if (place < 0) choice.problem = `The address is not understood: ${name} “${text}”.`;
+      const words = `${name} “${text}”`;
+      if (place < 0) choice.problem = `The address is not understood: ${words}. ${INSTEAD}`;
       else choice[name] = place;
     }
     return choice;
@@ -55,7 +57,12 @@ cogniload.compare = (() => {
     if (!pair) return NO_TEST;
     const [better, other, rows] = pair;
     const caption = `${data.models[better]} minus ${data.models[other]}. ${data.captions.pair}`;
-    return table({ id: "compare-pair", caption, columns: ["", "Difference (points)", "Result"], rows });
+    return table({
+      id: "compare-pair",
+      caption,
+      columns: ["", "Difference (points)", "Result"],
+      rows,
+    });
   }
 
   /** A row for each label that has a text for either model. */
@@ -64,7 +71,7 @@ cogniload.compare = (() => {
     const known = pairs.filter(([, ...texts]) => texts.some((text) => text !== "--"));
     return table({
       id: `compare-${name}-table`,
-      caption: `${data.captions[name]} ${data.origin}.`,
+      caption: data.captions[name],
       columns: ["", data.models[first], data.models[second]],
       rows: known.map(([label, ...texts]) => [label, ...texts.map(show)]),
     });
@@ -88,6 +95,7 @@ cogniload.compare = (() => {
     container.replaceChildren(
       el("p", {}, choose("first", "First model"), choose("second", "Second model")),
       parts.problem,
+      el("p", {}, data.origin),
       section("Which model is more accurate?", parts.pair),
       section("Accuracy by load", parts.accuracy),
       section("Answers that ran out of context", parts.overflow),

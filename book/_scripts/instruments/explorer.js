@@ -1,7 +1,7 @@
-/* Explorer: a puzzle stepped through, statement by statement, and responses to it with the scorer's verdict.
+/* Explorer: a puzzle stepped through, statement by statement, and responses to it with verdicts.
  *
- * Statements are replayed here; verdicts were computed with the book, by the scorer itself. The address keeps the choice
- * behind the #.
+ * Statements are replayed here; verdicts were computed with the book, by the scorer itself. The
+ * address keeps the choice behind the #.
  */
 "use strict";
 
@@ -16,7 +16,7 @@ cogniload.explorer = (() => {
   let data, levels, parts;
 
   // ---- replay ----
-  /** Read "03a1|02": conditions and updates as pairs of category and value, places in their lists. */
+  /** Read "03a1|02": conditions and updates, each pair the places of a category and a value. */
   function readMove(text) {
     const readPair = (pair) => [...pair].map((letter) => parseInt(letter, 36));
     const [conditions, updates] = text.split("|").map((side) => side.match(/../g).map(readPair));
@@ -26,7 +26,7 @@ cogniload.explorer = (() => {
   const meets = (row, conditions) =>
     conditions.every(([category, value]) => row[category] === value);
 
-  /** Replay a puzzle: its moves, everybody's values before the first and after each, and its answer. */
+  /** Replay a puzzle: moves, everybody's values before the first and after each, and the answer. */
   function solve(puzzle) {
     const moves = puzzle.moves.map(readMove);
     const states = [puzzle.start];
@@ -58,13 +58,14 @@ cogniload.explorer = (() => {
       Object.keys(LOADS).every((load) => puzzle[load] === choice[load]),
     );
 
-  /** The choice that an address holds; what is not there, or no choice here, is the first there is. */
+  /** The choice that an address holds; what is not there, or is no choice here, is a usual one. */
   function readAddress() {
+    const usual = data.puzzles.find(({ d }) => d === 3) ?? data.puzzles[0];
     const words = new URLSearchParams(location.hash.slice(1, 1000));
     const choice = {};
     for (const load of Object.keys(LOADS)) {
       const level = Number(words.get(load));
-      choice[load] = levels[load].includes(level) ? level : data.puzzles[0][load];
+      choice[load] = levels[load].includes(level) ? level : usual[load];
     }
     for (const name of ["puzzle", "step", "answer"]) {
       choice[name] = Math.max(0, Math.floor(Number(words.get(name)) || 0));
@@ -118,9 +119,9 @@ cogniload.explorer = (() => {
         }),
       ),
     );
-    const question = el("strong", {}, wordQuestion(puzzle));
+    const question = wordQuestion(puzzle);
     if (step === 0) {
-      parts.statement.replaceChildren("Before the first statement. ", question);
+      parts.statement.replaceChildren("Before the first statement. ", el("strong", {}, question));
     } else {
       const move = moves[step - 1];
       const needle = isNeedle[step - 1];
@@ -132,11 +133,13 @@ cogniload.explorer = (() => {
         el("strong", {}, matches),
       );
     }
-    parts.end.hidden = step < N;
     const needles = isNeedle.filter(Boolean).length;
+    const name = `the puzzle's name is ${puzzle.name}`;
+    parts.end.hidden = step < N;
     parts.end.replaceChildren(
-      ...[question, " ", el("strong", {}, puzzle.answer)],
-      ` (${needles} of ${N} statements were needles; the puzzle's name is ${puzzle.name}).`,
+      `${question} `,
+      el("strong", {}, puzzle.answer),
+      ` (${needles} of ${N} statements were needles; ${name}).`,
     );
   }
 
@@ -155,9 +158,8 @@ cogniload.explorer = (() => {
       person === poi ? el("strong", {}, `${name} (asked about)`) : name,
       ...categories.map((category, at) => makeCell(person, category, at)),
     ]);
-    const caption = step
-      ? "State after this statement. Dotted: meets a condition. Marked, with the old value struck out: changed by it."
-      : "State at the start.";
+    const legend = "Dotted: meets a condition. Marked, with the old value struck out: changed.";
+    const caption = step ? `State after this statement. ${legend}` : "State at the start.";
     const columns = ["Person", ...categories.map(shorten)];
     parts.people.replaceChildren(
       table({ id: "explorer-people", caption, columns, rows, isText: true }),
@@ -224,6 +226,10 @@ cogniload.explorer = (() => {
 
   function start(container) {
     data = cogniload.data.puzzles;
+    if (!data.puzzles.length) {
+      container.replaceChildren("This build has no puzzle that can be shown.");
+      return;
+    }
     levels = {};
     for (const load of Object.keys(LOADS)) {
       levels[load] = [...new Set(data.puzzles.map((puzzle) => puzzle[load]))].sort((a, b) => a - b);
@@ -246,14 +252,17 @@ cogniload.explorer = (() => {
     parts.puzzle = puzzle.querySelector("select");
     const titles = data.puzzles[0].answers.map(({ title }) => title);
     const steps = [buildStepper(), parts.strip, parts.statement, parts.end, parts.people];
-    const answer = menu("explorer-answer", "Synthetic response", titles, (at) =>
-      change({ answer: at }),
-    );
+    const chooseAnswer = (at) => change({ answer: at });
+    const answer = menu("explorer-answer", "Synthetic response", titles, chooseAnswer);
+    const responses = [answer, parts.response, parts.verdict, parts.windows];
     parts.body = el(
       "div",
       {},
       section("Step by step", steps),
-      section("How a response is scored", answer, parts.response, parts.verdict, parts.windows),
+      section(
+        "How a response is scored",
+        el("details", {}, el("summary", {}, "Example responses, with the answer"), responses),
+      ),
       section("The models in this configuration", parts.models),
     );
     container.replaceChildren(

@@ -1,5 +1,7 @@
-/* Page: one switch for the code of a page; what the theme leaves open for readers with a keyboard or a screen reader; and its
- * search, in which the page with the words of the query in its title or among its topics comes first. */
+/* Page: one switch for the code of a page; what the theme leaves open for readers with a keyboard or a
+ * screen reader; and its search, in which the page with the words of the query in its title or among
+ * its topics comes first.
+ */
 "use strict";
 
 document.addEventListener("DOMContentLoaded", () => {
@@ -35,8 +37,8 @@ document.addEventListener("DOMContentLoaded", () => {
 
   // a box takes the keyboard while something in it lies out of sight, whatever has made it or its
   // content wider or narrower: the theme looks only when the window changes
-  const boxes = `.bd-article figure, .bd-article mjx-container, .bd-article .output, .bd-article pre,
-    .pst-scrollable-table-container`;
+  const boxes = `.bd-article figure, .bd-article mjx-container, .bd-article .output,
+    .bd-article pre, .pst-scrollable-table-container`;
   const mark = (box) => {
     const isFormula = box.tagName === "MJX-CONTAINER";
     const slack = isFormula ? 4 : 1; // a formula is drawn a little beyond its box

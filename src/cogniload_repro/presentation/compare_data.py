@@ -19,7 +19,7 @@ from cogniload_repro.formats import (
     stars,
 )
 from cogniload_repro.models import order_models
-from cogniload_repro.presentation.page_data import cells_to_show, has_tokens
+from cogniload_repro.presentation.page_data import cells_to_show, describe_origin, has_tokens
 from cogniload_repro.published import CONFIDENCE
 from cogniload_repro.robustness.accuracies import is_mean_identified
 from cogniload_repro.robustness.comparisons import MARGIN, compare_pairs, limit_models
@@ -31,7 +31,7 @@ from cogniload_repro.robustness.specifications import (
     fit_specifications,
 )
 from cogniload_repro.robustness.uncertainty import capacity_intervals
-from cogniload_repro.statistics.cell_tables import accuracy_by, describe_cells, load_cells
+from cogniload_repro.statistics.cell_tables import accuracy_by, load_cells
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.fits import fit
 from cogniload_repro.statistics.reconstructions import (
@@ -44,7 +44,7 @@ from cogniload_repro.statistics.reconstructions import (
 #: How a level of each load is written.
 LEVELS = {"N": "N = {:g}", "d": "d = {:g}", "ratio_pct": "ρ = {:g}%"}
 #: Heading and decimals of each capacity point.
-POINTS = {"ecl50": ("ECL50 (statements)", 1), "nt50": ("NT50", 2), "id50": ("ID50", 2)}
+POINTS = {"ecl50": ("ECL50", 1), "nt50": ("NT50", 2), "id50": ("ID50", 2)}
 #: What stands above the tables of the page.
 CAPTIONS = {
     "pair": f"Mean accuracy over the cells that both have, with a {CONFIDENCE} interval. p-values are "
@@ -53,10 +53,10 @@ CAPTIONS = {
     "accuracy": "Correct answers in percent, with 90% Wilson intervals. In square brackets, where the "
     "printed tables do not identify the accuracy: the 10 to 90% range over the reconstructions, "
     "around their median.",
-    "overflow": "Answers that ran out of context, which count as wrong. --: not known.",
-    "fit": f"Coefficients (log-odds) with {CONFIDENCE} Wald intervals and the paper's stars. Capacity "
-    f"points of the paper's regression have {CONFIDENCE} profile-likelihood intervals; of the other "
-    "regressions, only ECL50 is defined.",
+    "overflow": "Share of all answers; these count as wrong. --: not known.",
+    "fit": f"Coefficients (log-odds) with {CONFIDENCE} Wald intervals and the paper's stars; the printed "
+    f"tables identify them. Capacity points (ECL50 in statements) with {CONFIDENCE} "
+    "profile-likelihood intervals under the paper's regression; under others, ECL50 alone.",
 }
 #: How the pieces of a term are written.
 _TERMS = (
@@ -82,7 +82,7 @@ def compare_data(build: str | Path) -> dict[str, Any]:
     names = display_names(models)
     papers = fit(cells)
     return {
-        "origin": describe_cells(cells),
+        "origin": describe_origin(cells),
         "captions": CAPTIONS,
         "models": [names[model] for model in models],
         "accuracy": lay_out_sheet(accuracy_texts(cells), models),

@@ -45,6 +45,12 @@ def cells_to_show(build: str | Path) -> pd.DataFrame:
     return pd.concat([others, scored], ignore_index=True) if len(scored) else others
 
 
+def describe_origin(cells: pd.DataFrame) -> str:
+    """Return the sentences that say where counts come from and what they cover; "" for real ones."""
+    origin = describe_cells(cells)
+    return f"{origin}." if origin else ""
+
+
 def has_tokens(cells: pd.DataFrame) -> pd.Series:
     """Return for each row whether its answers were tested for the context limit, by their tokens."""
     return cells.reindex(columns=["prompt_mean", "output_mean"]).notna().all(axis=1)
@@ -112,7 +118,7 @@ def configuration_counts(cells: pd.DataFrame) -> dict[str, Any]:
         count = [models.index(row.model), int(row.total), least, most, overflows]
         counts.setdefault(place, []).append(count)
     return {
-        "origin": describe_cells(cells),
+        "origin": describe_origin(cells),
         "models": [names[model] for model in models],
         "counts": {place: sorted(rows) for place, rows in counts.items()},
     }
