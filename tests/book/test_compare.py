@@ -19,13 +19,9 @@ from cogniload_repro.statistics.cell_tables import accuracy_by
 
 pytestmark = pytest.mark.book
 
-#: A table's rows by their first cell.
 _ROWS = """
-    const rows = [...document.querySelectorAll(`#${arguments[0]} tbody tr`)];
-    return Object.fromEntries(rows.map((row) => {
-        const [label, ...texts] = [...row.cells].map((cell) => cell.textContent);
-        return [label, texts];
-    }));
+    return [...document.querySelectorAll(`#${arguments[0]} tbody tr`)].map((row) =>
+        [...row.cells].map((cell) => cell.textContent));
 """
 #: The colour of a problem's text and of what it stands on, as lists of red, green and blue.
 _COLORS = """
@@ -54,6 +50,11 @@ def _open(browser, html, **choice):
     wait(browser, lambda b: b.find_elements(By.ID, "compare-fit-table"))
 
 
+def _rows(browser, table):
+    """A table's texts by the first cell of their row, in the order of the rows."""
+    return {label: texts for label, *texts in browser.execute_script(_ROWS, table)}
+
+
 def _numbers(text):
     return [float(number) for number in re.findall(r"-?[\d.]+(?:e[+-]\d+)?", text.replace(",", ""))]
 
@@ -70,19 +71,19 @@ def test_numbers_of_a_pair_are_those_of_the_build(browser, html, cells):
         chosen = {"first": names[pair.first], "second": names[pair.second]}
         _open(browser, html, regression=write_term(regression.name), **chosen)
 
-        (overall, result), *_ = browser.execute_script(_ROWS, "compare-pair").values()
+        (overall, result), *_ = _rows(browser, "compare-pair").values()
         difference = [pair.difference, pair.ci_low, pair.ci_high]
         assert _numbers(overall) == pytest.approx(100 * np.array(difference), abs=0.051)
         assert result.startswith(pair.verdict)
 
-        shown = browser.execute_script(_ROWS, "compare-accuracy-table")
+        shown = _rows(browser, "compare-accuracy-table")
         accuracy = accuracy_by(cells, "model", "N").set_index(["model", "N"])["accuracy"]
         for N in (20, 250):
             for model, text in zip(models, shown[f"N = {N}"], strict=True):
                 if (model, N) in accuracy:
                     assert _numbers(text)[0] == pytest.approx(100 * accuracy[model, N], abs=0.051)
 
-        shown = browser.execute_script(_ROWS, "compare-fit-table")
+        shown = _rows(browser, "compare-fit-table")
         fits = cl.fit(cells[cells["model"].isin(models)], regression.formula)
         for fit in fits[fits["status"] == "ok"].itertuples():
             text = shown[write_term(fit.term)][models.index(fit.model)]
@@ -104,14 +105,14 @@ def test_a_choice_changes_the_address_and_an_address_the_choice(browser, html):
     """A link to the address that a choice leaves shows the same tables."""
     _open(browser, html, first="QwQ-32B", second="Qwen3-32B")
     Select(browser.find_element(By.ID, "compare-regression")).select_by_visible_text("d as factor")
-    fitted = browser.execute_script(_ROWS, "compare-fit-table")
+    fitted = _rows(browser, "compare-fit-table")
     assert "d = 3" in fitted
     address = browser.current_url
     _open(browser, html)
-    assert browser.execute_script(_ROWS, "compare-fit-table") != fitted
+    assert _rows(browser, "compare-fit-table") != fitted
     browser.get(address)
     wait(browser, "document.getElementById('compare-first').selectedOptions[0].text === 'QwQ-32B'")
-    assert browser.execute_script(_ROWS, "compare-fit-table") == fitted
+    assert _rows(browser, "compare-fit-table") == fitted
 
 
 def _contrast(colors):

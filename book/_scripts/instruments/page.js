@@ -1,6 +1,6 @@
-/* Page: one switch for the code of a page; what the theme leaves open for readers with a keyboard or a
- * screen reader; and its search, in which the page with the words of the query in its title or among
- * its topics comes first.
+/* Page: one switch for the code of a page; what the theme leaves open for readers with a keyboard
+ * or a screen reader; and its search, in which the page with the words of the query in its title
+ * or among its topics comes first.
  */
 "use strict";
 
