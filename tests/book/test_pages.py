@@ -250,12 +250,6 @@ def test_search_ranks_the_page_that_has_the_thing_first(browser, html, page, wor
     assert [one for one in complaints(browser) if "Uncaught" in one and "fetch" not in one] == []
 
 
-def test_search_finds_no_name_that_every_object_has(browser, html):
-    """Such as __proto__, which stands on no page."""
-    visit(browser, f"{html.as_uri()}/search.html?q=__proto__")
-    wait(browser, f"{_RESULTS}.innerText.match(/did not match|no results/i)")
-
-
 def test_search_is_a_few_keys_away(browser, html):
     """Typing into the search field of a page leads to results in the book."""
     turn_to(browser, f"{html.as_uri()}/notebooks/05_glm.html")
