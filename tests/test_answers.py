@@ -1,4 +1,4 @@
-"""What is true of an answer is true in the files of every program: one test for each kind of fault."""
+"""What is true of an answer is true in the files of every program: a test per kind of fault."""
 
 import gzip
 import json
@@ -90,7 +90,9 @@ ELSEWHERE = {
     "tool call": change(chat_line(Answer(text=None)), (*MESSAGE, "tool_calls"), [CALL]),
     "unknown key": change(chat_line(Answer(text="")), (*MESSAGE, "output_text"), "red"),
     "delta": change(chat_line(Answer()), (*BODY, "choices"), [{"delta": {"content": SUE}}]),
+    "beside the message": change(chat_line(Answer(text=None)), (*BODY, "choices", 0, "text"), SUE),
     "number as content": change(chat_line(Answer()), (*MESSAGE, "content"), 5),
+    "beside the choices": change(chat_line(Answer(text="")), (*BODY, "output_text"), SUE),
     "unknown body": change(chat_line(Answer()), BODY, {"id": "x", "data": [{"embedding": [1]}]}),
     "output as a string": change(responses_line(Answer()), (*BODY, "output"), SUE),
     "function call": change(responses_line(Answer()), (*BODY, "output"), [CALL]),
@@ -101,8 +103,17 @@ ELSEWHERE = {
         gemini_line(Answer()), PARTS[:-2], {"output": SUE, "finishReason": "STOP"}
     ),
     "harness": change(harness_sample(Answer()), ("resps",), [[{"generated_text": SUE}]]),
-    "column": table_row(Answer(text="")) | {"completion": SUE},
-    "column of a null": table_row(Answer(text=None)) | {"model_output": SUE},
+} | {
+    f"column {name}": table_row(Answer(text=text)) | {name: SUE}
+    for text in ("", None)
+    for name in (
+        "completion",
+        "content",
+        "model_output",
+        "raw_response",
+        "generated_text",
+        "answer",
+    )
 }
 
 
@@ -112,6 +123,22 @@ def test_an_answer_that_stands_elsewhere_is_never_an_empty_answer(tmp_path, case
     path = write_lines(tmp_path / "o.jsonl", [ELSEWHERE[case]])
     outputs, rejected = read(path)
     assert (outputs, list(rejected.values())) == ({}, ["unknown shape"])
+
+
+def test_what_programs_put_beside_an_empty_answer_is_no_text(tmp_path):
+    """Filters, log-probabilities, reasons of other names, prompts and gold answers leave it empty."""
+    row = table_row(Answer(PURPLE, text="", stop="length"))
+    row |= {"prompt_text": SUE, "text": SUE, "gold_answer": SUE, "generated_at": "1 May"}
+    (output,) = read_outputs(write_lines(tmp_path / "row.jsonl", [row]), Catalog())
+    assert output.response == ""
+    line = chat_line(Answer(text="", stop="length"))
+    choice = line["response"]["body"]["choices"][0]
+    choice["message"] |= {"provider_specific_fields": {"refusal": None}, "name": "m"}
+    choice |= {"prompt_token_ids": [1, 2]}
+    choice |= {"content_filter_results": {"hate": {"filtered": False}}, "matched_stop": "</s>"}
+    choice |= {"native_finish_reason": "max tokens", "logprobs": {"content": [1]}}
+    outputs, rejected = read(write_lines(tmp_path / "o.jsonl", [line]))
+    assert (outputs[RED].response, rejected) == ("", {})
 
 
 def test_a_sample_whose_parts_are_no_text_is_of_unknown_shape(tmp_path):
@@ -199,6 +226,9 @@ def test_encrypted_reasoning_is_neither_text_nor_a_reason_to_reject(tmp_path, hi
 UNREAD = {
     "column": table_row(Answer()) | {"my_thoughts": THOUGHT},
     "column in capitals": table_row(Answer()) | {"Reasoning_Trace": THOUGHT},
+    "short name": table_row(Answer()) | {"model_cot": THOUGHT},
+    "analysis": change(gemini_line(Answer()), (*PARTS[:-2], "analysis"), THOUGHT),
+    "beside the choices": change(chat_line(Answer()), (*BODY, "thinking_trace"), THOUGHT),
     "scratchpad": table_row(Answer()) | {"scratchpad": [{"step": THOUGHT}]},
     "key": change(chat_line(Answer()), (*MESSAGE, "inner_monologue"), THOUGHT),
     "known key": change(chat_line(Answer()), (*MESSAGE, "reasoning"), {"steps": [THOUGHT]}),
@@ -276,6 +306,7 @@ FAILURES = {
     "Anthropic": {"custom_id": RED, "result": {"type": "errored", "error": {"type": "api_error"}}},
     "Gemini": {"key": RED, "error": {"code": 429}},
     "Inspect": inspect_sample(Answer()) | {"error": {"message": "RateLimitError"}},
+    "Inspect, invalidated": inspect_sample(Answer()) | {"invalidation": {"author": "reviewer"}},
 }
 
 
@@ -287,12 +318,13 @@ def test_a_failure_that_a_later_file_makes_good_is_listed_and_counts_for_nothing
     """The answer counts, in whichever file it stands; without it, the failure is a rejected row."""
     source = tmp_path / "source"
     source.mkdir()
-    if first == "Inspect":
+    if first.startswith("Inspect"):
         write_archive(source / "a.eval", [FAILURES[first]], make_header("m"))
     else:
         write_lines(source / "a.jsonl", [FAILURES[first]])
     outputs, rejected = read(source)
-    assert (outputs, list(rejected.values())) == ({}, ["failed request"])
+    reason = "invalidated sample" if first.endswith("invalidated") else "failed request"
+    assert (outputs, list(rejected.values())) == ({}, [reason])
     write_answers(source, second, Answer())
     outputs, rejected = read(source)
     assert (list(outputs), list(rejected.values())) == ([RED], ["answered elsewhere"])
@@ -329,7 +361,7 @@ def test_a_file_that_is_cut_short_is_never_accepted(tmp_path, kind):
 
 
 QUOTES = {
-    "a comma in the answer": 'model,name,response\nm,{0},"So red\nm,{1},yes, it is blue"\nm,{2},x\n',
+    "a comma": 'model,name,response\nm,{0},"So red\nm,{1},yes, it is blue"\nm,{2},x\n',
     "commas": 'model,name,response\nm,{0},"So red\nm,{1},a, b, c, d"\nm,{2},x\n',
     "a column before": 'id,model,name,response\n1,m,{0},"So red\n2,m,{1},one, two"\n3,m,{2},x\n',
     "name last": 'response,model,name\n"So red,m,{0}\nSo blue",m,{1}\nx,m,{2}\n',
@@ -376,12 +408,23 @@ DIALECTS = {
     "quoted semicolons": ("o.csv", b'"model";"name";"response"\n"m";"n";"x"\n', "semicolons"),
     "tabs": ("o.csv", TABLE.replace(",", "\t").encode(), "separated by tabs"),
     "bars": ("o.csv", TABLE.replace(",", "|").encode(), "separated by vertical bars"),
+    "colons": ("o.csv", TABLE.replace(",", ":").encode(), "separated by ':'"),
+    "blanks between": ("o.csv", b"id  model  name  response\n1 m n x\n", "separated by blanks"),
+    "ampersands": ("o.csv", b"model & name & response \\\n", "separated by '&'"),
     "sep": ("o.csv", b"sep=,\n" + TABLE.encode(), "(sep=) is meant for Excel alone"),
+    "sep in capitals": ("o.csv", b"SEP=;\n" + TABLE.encode(), "(sep=) is meant for Excel alone"),
+    "title": ("o.csv", b"# exported\n" + TABLE.encode(), "its first line is '# exported'"),
+    "blank line": ("o.csv", b"\n" + TABLE.encode(), "its first line is ''"),
+    "other names": ("o.csv", b"llm,puzzle,output\nm,n,x\n", "it should hold the names of columns"),
+    "page": ("o.csv", b"<html><body>404</body></html>", "its first line is '<html>"),
+    "JSON lines": ("o.csv", LINE.encode(), "let its name end in .jsonl"),
     "capitals": ("o.csv", TABLE.replace("model", "Model").encode(), "is called 'Model'"),
     "blanks": ("o.csv", TABLE.replace(",name", ", name").encode(), "is called ' name'"),
     "no header": ("o.csv", TABLE.partition("\n")[2].encode(), "its first line is a row"),
     "old Mac": ("o.csv", TABLE.replace("\n", "\r").encode(), "as on an old Mac"),
+    "old Mac with an end": ("o.csv", TABLE[:-1].replace("\n", "\r").encode() + b"\n", "old Mac"),
     "old Mac, lines": ("o.jsonl", (LINE * 2).replace("\n", "\r").encode(), "as on an old Mac"),
+    "escaped quotes": ("o.csv", TABLE.replace("Sue", '"\\"Sue').encode(), "not CSV: "),
     "key in capitals": ("o.jsonl", LINE.replace("resp", "Resp").encode(), "is called 'Response'"),
     "array": ("o.jsonl", f"[{LINE}]".encode(), "write one JSON object per line"),
     "array of lines": ("o.jsonl", f"[\n{LINE}]\n".encode(), "write one JSON object per line"),
@@ -465,18 +508,19 @@ MARKED = [
     *("<reflection>", "<inner_monologue>", "<rationale>", "<chain-of-thought>", "<analysis>"),
     *("<|START_THINKING|>", "<|thinking|>", "<|begin_of_thought|>", "<|start_reasoning|>"),
     *("<|channel|>analysis<|message|>", "<|channel>thought\n", "<unused94>thought\n"),
-    *("[THINK]", "[think]", "◁think▷", "<cot>"),
+    *("[THINK]", "[think]", "[REASONING]", "◁think▷", "<cot>", "<scratch-pad>", "<思考>"),
 ]
 ENDS = [
     *("</think>", "</Think>", "</think >", "</mm:think>", "</Thoughts>", "</scratchpad>"),
     *("<|END_THINKING|>", "<|/thinking|>", "<|end_of_thought|>", "<|end_reasoning|>"),
     *("<|channel|>final<|message|>", "<channel|>", "<unused95>", "[/THINK]", "◁/think▷"),
+    *("<|thought_end|>", "<|REASONING_END|>", "</scratch_pad>", "[/reasoning]"),
 ]
 
 
 @pytest.mark.parametrize("mark", MARKED)
 def test_reasoning_that_does_not_end_has_no_answer(tmp_path, mark):
-    """Under the marks of many models, in capitals, with attributes and namespaces; `check` counts it."""
+    """Under the marks of many models, in capitals, with attributes; `check` counts it."""
     response = f"{mark}So far Raymond is wearing red underwear"
     assert take_answer(response) is None
     path = write_answers(tmp_path, "JSONL", Answer(text=response, stop="length"))

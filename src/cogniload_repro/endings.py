@@ -16,6 +16,8 @@ MARKS = DATA / "reasoning_marks.txt"
 CONTEXT_TOKENS = 32_768
 RESERVED_TOKENS = 20
 
+# other names of columns and keys with reasoning; such words are too short to be looked for in tags
+_TRACE = re.compile(r"([\w .-]+[_ .-])?(cot|analysis|trace)")
 # the words of programs and servers for each reason, in lower case
 _WORDS = {
     "stop": "stop eos eos_token end_turn stop_sequence stop_token stop_str completed complete"
@@ -75,7 +77,8 @@ def take_answer(response: str) -> str | None:
 def names_reasoning(name: str) -> bool:
     """Return whether a name, such as that of a column, has one of the words for reasoning in it."""
     words, _ = _read_marks()
-    return any(word in name.lower() for word in words)
+    lowered = name.lower()
+    return any(word in lowered for word in words) or _TRACE.fullmatch(lowered) is not None
 
 
 @lru_cache(1)
@@ -92,7 +95,9 @@ def _compile_marks() -> tuple[str, re.Pattern[str]]:
     """Return the first signs of marks, and their pattern: marks that end reasoning fill a group."""
     tag_words, pairs = _read_marks()
     words = "|".join(map(re.escape, tag_words))
-    name = rf"[\w.:-]{{0,40}}(?:{words})[\w.:-]{{0,40}}"  # bounded, or a response could take hours
+    sign = r"[\w.:-]"
+    # bounded, or a response could take hours
+    name = rf"{sign}{{0,40}}(?:{words}){sign}{{0,40}}?(_end)?"
     tag = rf"<\|?(/|end_)?{name}(?:\s[^<>]{{0,200}})?(?<!/)\|?>"
     begins = "|".join(re.escape(begin) for begin, _ in pairs)
     longest_first = sorted((end for _, end in pairs), key=len, reverse=True)

@@ -42,6 +42,14 @@ def test_a_name_that_comes_twice_is_refused(tmp_path, ending):
             unpack(archive, tmp_path / "cache")
 
 
+@pytest.mark.parametrize("member", ["header.json", "_journal/start.json"])
+def test_a_log_of_inspect_under_another_name_is_named(tmp_path, member):
+    """Its samples would else be taken for answers of the authors' layout."""
+    archive = make_archive(tmp_path / "x.zip", [(member, b"{}"), ("samples/a.json", b"{}")])
+    with pytest.raises(ValueError, match=r"it is a log of Inspect; let its name end in \.eval"):
+        unpack(archive, tmp_path / "cache")
+
+
 @pytest.mark.parametrize("ending", FEW)
 def test_a_bomb_is_refused_whole(tmp_path, monkeypatch, ending):
     """An archive that would fill the disk leaves nothing there; a higher limit lets it pass."""

@@ -36,7 +36,15 @@ import os, sys
 from cogniload_repro.cli import main
 
 replace = os.replace
-os.replace = lambda part, path: os._exit(9) if str(path).endswith("build/outputs/b.parquet") else replace(part, path)
+
+
+def replace_or_die(part, path):
+    if str(path).endswith("build/outputs/b.parquet"):
+        os._exit(9)
+    replace(part, path)
+
+
+os.replace = replace_or_die
 main(["download-outputs", "--source", sys.argv[1], "--max-rejected", "1", "--build", sys.argv[2]])
 """
 
@@ -65,7 +73,7 @@ def rejected_rows(build, *columns):
 
 @pytest.fixture
 def source(tmp_path):
-    """A file of two models with one bad row; of one it is said how its answers ended and how it was asked."""
+    """A file of two models with one bad row; one has stop reasons and settings."""
     told = {"finish_reason": "length", "max_tokens": 4096, "effort": "low"}
     rows = [row | told if row["model"] == "b" else row for row in rows_of("b", "a/c")]
     return write_lines(
@@ -74,7 +82,7 @@ def source(tmp_path):
 
 
 def test_every_row_is_written_or_rejected(tmp_path, source):
-    """One partition a model, the puzzles drawn again, the rejected row with its reason; where all comes from."""
+    """One partition a model, the puzzles drawn again, the rejected row with its reason."""
     report = import_outputs(source, tmp_path / "build")
     outputs = {path.name: pd.read_parquet(path) for path in (tmp_path / "build/outputs").iterdir()}
     assert {name: frame["response"].tolist() for name, frame in outputs.items()} == {
@@ -87,7 +95,7 @@ def test_every_row_is_written_or_rejected(tmp_path, source):
     assert report.settings == {"b": {"effort": {"low": 2}, "max_tokens": {"4096": 2}}}
     puzzles = pd.read_parquet(tmp_path / "build/puzzles.parquet")
     assert (puzzles["name"].tolist(), list(puzzles.columns)) == (NAMES, PUZZLES.names)
-    row = ["mine.jsonl", 5, "duplicate", f"b has answered {NAMES[0]} already, in mine.jsonl", "b"]
+    row = ["mine.jsonl", 5, "duplicate", f"b has answered {NAMES[0]} already, in 'mine.jsonl'", "b"]
     assert rejected_rows(tmp_path / "build", *REJECTED.names) == [row]
     assert (report.responses, reasons(report)) == ({"b": 2, "a/c": 2}, {"duplicate": 1})
     metadata = read_metadata(tmp_path / "build/outputs/b.parquet")
@@ -109,7 +117,7 @@ def test_a_part_of_the_grid_takes_the_answers_to_its_puzzles_alone(tmp_path, sou
 def test_a_small_buffer_loses_nothing_and_very_many_models_need_few_open_files(
     tmp_path, monkeypatch, chars
 ):
-    """Partitions that are written bit by bit hold all rows in order; a process may have few open files."""
+    """Partitions written bit by bit hold all rows in order; a process may have few open files."""
     models = "abcdefg" if chars == 90 else [f"m{number}" for number in range(150)]
     source = write_lines(tmp_path / "many.jsonl", rows_of(*models))
     monkeypatch.setattr(imports, "BUFFER_CHARS", chars)
@@ -153,7 +161,7 @@ def test_an_import_killed_while_its_tables_take_their_places_is_noticed(tmp_path
     [("a.jsonl", b""), ("a.csv", b"model,name,response\n"), ("a.jsonl.gz", b""), ("a.csv", b"")],
 )
 def test_a_source_without_rows_is_refused_in_a_true_sentence(tmp_path, name, content):
-    """An empty file, a header alone and an empty .gz have no row; nothing sends the reader to an empty table."""
+    """An empty file, a header alone and an empty .gz have no row."""
     (tmp_path / name).write_bytes(content)
     done = run("download-outputs", "--source", tmp_path / name, "--build", tmp_path / "build")
     assert done.exit_code == 2
@@ -255,7 +263,7 @@ def draw_in(folder, source, **options):
 
 @pytest.mark.parametrize("edition", [PORT, resolve_edition("elixir-1.14")], ids=str)
 def test_puzzles_known_by_name_are_drawn_under_the_edition_that_fits(tmp_path, edition):
-    """An import draws the puzzles that were answered, and says which edition they fit; a few bad names are rejected."""
+    """An import says which edition the answered puzzles fit; a few bad names are rejected."""
     puzzles = list(draw_grid(CELLS, 2, 3, edition=edition))
     source = answer_all(tmp_path / "answers.jsonl", puzzles)
     with source.open("a", encoding="utf-8") as file:
@@ -276,7 +284,8 @@ def test_texts_decide_and_metadata_stand_for_themselves(tmp_path):
     """A text without metadata must be the one drawn; with metadata any text is scored as it is."""
     puzzles = list(draw_grid(CELLS, 1, 3, edition=ELIXIR))
     own, other = puzzles[0], draw_puzzle(12, 3, 3, 400_000, edition=ELIXIR)
-    strange = f"12_3_3_5_{other.solution}"  # a puzzle of nobody's: another one's text under this name, with metadata
+    # another puzzle's text under this name, with metadata
+    strange = f"12_3_3_5_{other.solution}"
     files = {f"m/{puzzle.name}.txt": "an answer" for puzzle in puzzles}
     files |= {f"exp/a/{puzzle.name}.txt": puzzle.text for puzzle in puzzles}
     files |= {f"exp/a/{own.name}.txt": own.text + "?", f"m/{strange}.txt": "an answer"}
@@ -294,7 +303,7 @@ def test_texts_decide_and_metadata_stand_for_themselves(tmp_path):
 
 
 def test_commands_take_an_edition(tmp_path):
-    """A given edition is used and not looked for; it undoes an earlier import; one that does not fit rejects rows."""
+    """A given edition is used and not looked for; one that does not fit rejects rows."""
     source = answer_all(tmp_path / "answers.jsonl", draw_grid(CELLS, 1, 3, edition=ELIXIR))
     for command, options, code, words in (
         (["check", source], ["python"], 1, "12 unknown puzzle"),

@@ -48,6 +48,15 @@ def test_a_log_is_read(tmp_path, kind):
     assert read(path) == ([output, output._replace(name=OTHER)], [])
 
 
+@pytest.mark.parametrize("name", ["run.json", "run.eval"])
+def test_a_log_in_json_is_known_by_its_beginning(tmp_path, name):
+    """An editor may have put a byte order mark before it, and somebody another ending behind it."""
+    path = write_json(tmp_path / name, [make_sample(NAME)])
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    (output,) = read_outputs(path, Catalog())
+    assert output.name == NAME
+
+
 @pytest.mark.parametrize("zstandard", [True, False])
 def test_a_bad_sample_is_refused_and_the_others_read(tmp_path, zstandard):
     """An error of the evaluation, no answer, another check sum, no JSON: each with its reason."""
@@ -163,8 +172,8 @@ def test_a_log_beside_its_retry_lacks_nothing(tmp_path):
     assert outputs == [NAME, OTHER]
     listed = {item.reason: item.detail for item in items if isinstance(item, Rejected)}
     assert listed == {
-        "continued log": "it was continued in 2.eval, which is read too",
-        "answered elsewhere": f"{OTHER}: it is answered in 2.eval",
+        "continued log": "it was continued in '2.eval', which is read too",
+        "answered elsewhere": f"{OTHER}: it is answered in '2.eval'",
     }
 
 
@@ -173,7 +182,7 @@ def test_a_second_run_in_one_folder_is_named(tmp_path):
     write_archive(tmp_path / "1.eval", [make_sample(NAME, uuid="a")], run_header("t"))
     write_archive(tmp_path / "2.eval", [make_sample(NAME, uuid="b")], run_header("u"))
     _, row = read_outputs(tmp_path, Catalog())
-    assert (row.reason, row.detail) == ("duplicate", f"m has answered {NAME} already, in 1.eval")
+    assert (row.reason, row.detail) == ("duplicate", f"m has answered {NAME} already, in '1.eval'")
 
 
 def test_finished_logs_are_known_by_their_tasks(tmp_path):
@@ -184,4 +193,6 @@ def test_finished_logs_are_known_by_their_tasks(tmp_path):
         write_archive(tmp_path / "3.eval", [], run_header("v", "error")): "three",
     }
     (tmp_path / "4.eval").write_bytes(b"")
-    assert find_finished(paths | {tmp_path / "4.eval": "four"}) == {"t": "one", "u": "two"}
+    table = write_json(tmp_path / "5.jsonl", [], run_header("w"))
+    others = {tmp_path / "4.eval": "four", table: "a table, which is not opened"}
+    assert find_finished(paths | others) == {"t": "one", "u": "two"}

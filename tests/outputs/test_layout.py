@@ -61,7 +61,7 @@ def test_a_source_without_outputs_is_refused(tmp_path, source, reason):
 
 
 def test_what_cannot_be_looked_into_is_listed(tmp_path, monkeypatch):
-    """A folder without permission, a pipe, links to nothing, to folders, round; linked files are read."""
+    """Folders without permission, pipes, links to nothing or to folders; linked files are read."""
     source = make(tmp_path / "source", {f"m/{NAME}.txt": "red", f"locked/{NAME}.txt": "red"})
     elsewhere = make(tmp_path / "elsewhere", {f"n/{NAME}.txt": "red"})
     (source / "gone.jsonl").symlink_to(tmp_path / "annex" / "gone.jsonl")

@@ -18,13 +18,16 @@ def refusals(path):
 
 
 def test_texts_have_universal_newlines(tmp_path):
-    """Line ends of other systems are read as the scorer expects them; what is no UTF-8 is refused."""
+    """Line ends are as the scorer expects them; what is no UTF-8 is refused."""
     (tmp_path / "a.txt").write_bytes("é\r\nb\rc".encode())
     (tmp_path / "b.txt").write_bytes(b"\xff")
     (tmp_path / "c.txt").write_bytes("é".encode("utf-16"))
     assert read_text(tmp_path / "a.txt") == "é\nb\nc"
     assert read_text(tmp_path / "b.txt") == ("not UTF-8", "byte 0: invalid start byte")
-    assert read_text(tmp_path / "c.txt") == ("not UTF-8", "it is UTF-16; save it as UTF-8")
+    assert read_text(tmp_path / "c.txt") == (
+        "not UTF-8",
+        "it is UTF-16 or UTF-32; save it as UTF-8",
+    )
     assert read_text(tmp_path / "d.txt")[0] == "unreadable file"
 
 

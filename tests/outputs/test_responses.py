@@ -103,7 +103,7 @@ def test_settings_of_a_log_come_with_its_responses(tmp_path):
 
 
 def test_a_model_may_be_called_otherwise(tmp_path):
-    """A given name takes the place of the source's; the perturbation follows; short names are known."""
+    """A given name replaces the source's; the perturbation follows; short names are known."""
     rows = [ROW, ROW | {"perturbation": "rail_fence"}, ROW | {"model": None, "name": NAMES[1]}]
     outputs = read_rows(tmp_path, *rows, model="my/model")
     assert [output.model for output in outputs] == ["my/model", "my/model (rail_fence)", "my/model"]
@@ -136,5 +136,5 @@ def test_a_model_may_be_called_otherwise(tmp_path):
     ],
 )
 def test_settings_are_short_text(fields, settings):
-    """Whatever a source says, also a number beyond all floats, is a short text, and ends no import."""
+    """Whatever a source says, also a number beyond all floats, is a short text."""
     assert take_settings(fields) == settings

@@ -58,7 +58,7 @@ def test_a_redirection_is_followed_where_the_sum_is_compared(tmp_path):
 
 
 def test_a_local_path_stays_where_it_is(tmp_path):
-    """Files and folders are used in place, called by their own name; a sum counts like that of a download."""
+    """Files and folders are used in place, under their own name; a sum is compared."""
     path = tmp_path / "mine.jsonl"
     path.write_bytes(CONTENT)
     assert open_source(path, tmp_path / "cache") == (path, "mine.jsonl")
@@ -95,7 +95,7 @@ def test_a_download_with_a_sum_is_kept_and_any_other_is_fetched_again(tmp_path):
 
 
 def test_addresses_that_are_not_pinned_are_refused(tmp_path, monkeypatch):
-    """A branch moves and plain http may be changed on its way: both need a sum; the hub may have a mirror."""
+    """A branch moves, plain http may be changed: both need a sum; the hub may have a mirror."""
     path = f"datasets/dkfo/cogniload/resolve/{COMMIT}/a%20b/x.jsonl"
     address = f"hf://datasets/dkfo/cogniload@{COMMIT}/a b/x.jsonl"
     assert resolve_address(address) == f"https://huggingface.co/{path}"

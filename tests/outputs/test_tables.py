@@ -60,7 +60,7 @@ def test_a_column_that_comes_twice_is_refused(tmp_path):
 
 
 def test_bad_csv_rows_do_not_stop_the_others(tmp_path):
-    """Too many or too few fields are refused, odd bytes stay recognisable, blank lines do not count."""
+    """Other numbers of fields are refused, odd bytes recognisable, blank lines not counted."""
     content = b'model,name,response\na,b,c,d\na,b\n\na,b,\xff\na,b,"c"d\na,b,c\n'
     path = write_packed(tmp_path / "o.csv", content)
     assert refusals(path) == [(row, "malformed row") for row in (1, 2, 4)]

@@ -1,6 +1,7 @@
 """A page's figures, tables and texts: evidence in words, in the exported image and in the caption; what is escaped."""
 
 import re
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -57,16 +58,44 @@ def test_a_book_of_own_models_names_no_table_of_the_paper(build):
     assert "Table 5" not in shown
 
 
-def test_a_figure_states_its_evidence_in_the_file(build):
+def test_a_figure_states_its_evidence_in_the_file(build, monkeypatch, tmp_path):
     """The line on the evidence is a strip below the figure."""
+    monkeypatch.setattr(Page, "output", tmp_path / "output")
     page = build()
     heights = []
     for evidence in ("", "identified"):
         figure = Figure(figsize=(4, 3), dpi=100)
         page.figure(figure, "f", caption="C.", alt="a", evidence=evidence)
-        heights.append(plt.imread(page.build / "figures" / "f.png").shape[0])
+        heights.append(plt.imread(tmp_path / "output" / "figures" / "f.png").shape[0])
     assert heights[1] > heights[0]
     assert any(text.get_gid() == "source" for text in figure.texts)
+
+
+def test_a_chapter_by_hand_shows_all_and_touches_no_file_of_its_build(build, tmp_path):
+    """A figure is in its cell, a table in a file that goes with the page; in the book both are links into the build."""
+    page = build()
+    before = {file: file.stat() for file in tmp_path.rglob("*")}
+    figure = page.figure(Figure(), "f", caption="C.", alt="a", evidence="")
+    table = page.csv(pd.DataFrame({"n": [1]}), "t", "it")
+    assert '<img src="data:image/png;base64,' in figure.html
+    assert "../figures/f.svg" in figure.markdown
+    file = Path(re.fullmatch(r"<p>(.*)</p>", table.html)[1])
+    assert file.read_text() == "n\n1\n"
+    assert {file: file.stat() for file in tmp_path.rglob("*")} == before
+    del page
+    assert not file.exists()
+
+
+def test_files_of_a_chapter_of_the_book_are_where_its_runner_says(build, monkeypatch, tmp_path):
+    """They stand in the page as those of the build, where the runner moves them."""
+    page = build()
+    monkeypatch.setattr(Page, "output", tmp_path / "output")
+    figure = page.figure(Figure(), "f", caption="C.", alt="a", evidence="")
+    table = page.csv(pd.DataFrame({"n": [1]}), "t", "it")
+    written = [file.relative_to(tmp_path / "output") for file in (tmp_path / "output").glob("*/*")]
+    assert sorted(map(str, written)) == ["figures/f.png", "figures/f.svg", "tables/t.csv"]
+    assert str(tmp_path / "tables/t.csv") in table.html
+    assert "output" not in figure.html + figure.markdown + table.html + table.markdown
 
 
 def test_a_narrow_figure_fits_a_phone_and_a_wide_one_scrolls(build):

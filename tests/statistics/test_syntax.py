@@ -53,7 +53,11 @@ PROGRAMS = [
     "log('a')",
     "'a'",
     "I(*d)",
-    "I(**{'data': d})",
+    "C('a')",
+    "bs(rho, knots=d)",
+    "bs(rho, **{'df': 4})",
+    "scale(d, N)",
+    "C(d, levels=N)",
     "I(d @ d)",
     "I(d and rho)",
     "I(d in [1, 3])",
@@ -91,6 +95,13 @@ def test_what_is_no_expression_is_refused(text):
     """Text that neither formulaic nor Python can read is refused too."""
     with pytest.raises(ValueError, match="cannot be"):
         build_design(GRID, f"correct ~ d + {text}")
+
+
+@pytest.mark.parametrize("call", ["log(d, N)", "np.log(d, out=N)", "exp(d, where=N)", "I(d, 2)"])
+def test_no_transform_overwrites_a_covariate(call):
+    """The second argument of numpy's functions is where they put their result."""
+    with pytest.raises(ValueError, match="takes one argument"):
+        build_design(GRID, f"correct ~ {call} + N")
 
 
 @pytest.mark.parametrize("values", ["data", "x", "levels"])
@@ -140,7 +151,7 @@ def test_every_listed_transform_is_understood(transform):
     ],
 )
 def test_a_hat_in_a_function_is_no_power(formula, advice):
-    """^ is a power between the terms of a formula but another operator of Python; the advice is **."""
+    """Between terms it is a power, to Python another operator; the advice is **."""
     with pytest.raises(ValueError, match=re.escape(advice)):
         read_formula(formula)
 
@@ -162,7 +173,7 @@ def test_a_hat_in_a_function_is_no_power(formula, advice):
     ],
 )
 def test_no_formula_takes_long(formula):
-    """Numbers without end, products of many sums and millions of columns are refused, at once and briefly."""
+    """Numbers without end, products of many sums and millions of columns are refused at once."""
     start = time.process_time()
     with pytest.raises(ValueError, match="formula") as refusal:
         build_design(GRID, formula)

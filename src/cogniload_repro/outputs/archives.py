@@ -49,7 +49,10 @@ def _unpack_zip(archive: Path, folder: Path) -> None:
         for member in members:
             if member.external_attr >> 28 == 0o12:
                 raise ValueError(f"its member {member.filename[:200]!r} is a link or a device")
-        _check_names([member.filename.rstrip("/") for member in members])
+        names = [member.filename.rstrip("/") for member in members]
+        if not {"header.json", "_journal/start.json"}.isdisjoint(names):
+            raise ValueError("it is a log of Inspect; let its name end in .eval")
+        _check_names(names)
         packed.extractall(folder)
 
 

@@ -2,10 +2,17 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from cogniload_repro.outputs.messages import FAILED, UNKNOWN_SHAPE, Row, read_choice, read_choices
+from cogniload_repro.outputs.messages import (
+    FAILED,
+    UNKNOWN_SHAPE,
+    Row,
+    read_choice,
+    read_choices,
+    take_sentences,
+)
 from cogniload_repro.outputs.records import at, first, listed
 
 _HUMP = re.compile(r"(?<=[a-z])[A-Z]")
@@ -62,32 +69,48 @@ def read_batch_line(record: Mapping) -> list[Row]:
 
 
 def _find_choices(body: object) -> list[tuple[object, object]] | None:
-    """Return messages and words for why they stopped; None if no provider's place for them is there."""
-    output = at(body, "output")
-    if isinstance(output, list):
-        parts = [part for item in output for part in _read_item(item)]
-        reason = at(body, "incomplete_details", "reason") or at(body, "status")
-        return [({"content": parts}, reason)]
-    if at(body, "content") is not None:
-        return [({"content": at(body, "content")}, at(body, "stop_reason"))]
-    choices = at(body, "choices")
-    if isinstance(choices, list):
-        return [read_choice(choice) for choice in choices]
-    candidates = at(body, "candidates")
-    if isinstance(candidates, list):
-        return [_read_candidate(candidate) for candidate in candidates]
+    """Return messages and words for why they stopped; None if no place for them is known."""
+    if not isinstance(body, dict):
+        return None
+    for place, (kinds, read) in _PLACES.items():
+        if not isinstance(body.get(place), kinds):
+            continue
+        beside = dict(body)
+        del beside[place]
+        sentences = take_sentences(beside)
+        return [
+            (sentences | message if isinstance(message, dict) else None, stopped)
+            for message, stopped in read(body)
+        ]
     return None
 
 
+def _read_items(body: Mapping) -> list[tuple[object, object]]:
+    """Return the items of OpenAI's Responses as one message."""
+    parts = [part for item in body["output"] for part in _read_item(item)]
+    reason = at(body, "incomplete_details", "reason") or body.get("status")
+    return [({"content": parts}, reason)]
+
+
 def _read_item(item: object) -> list:
-    """Return the parts of an item of OpenAI's Responses."""
-    kind = at(item, "type")
-    if kind not in ("message", "reasoning"):
+    if not isinstance(item, dict) or item.keys().isdisjoint(("summary", "content")):
         return [item]
-    parts = listed(at(item, "summary")) + listed(at(item, "content"))
-    if kind == "message":
+    parts = listed(item.get("summary")) + listed(item.get("content"))
+    if item.get("type") != "reasoning":
         return parts
     return [{**part, "thought": True} for part in parts if isinstance(part, dict)]
+
+
+def _read_content(body: Mapping) -> list[tuple[object, object]]:
+    return [({"content": body["content"]}, body.get("stop_reason"))]
+
+
+def _read_choices(body: Mapping) -> list[tuple[object, object]]:
+    return [read_choice(choice) for choice in body["choices"]]
+
+
+def _read_candidates(body: Mapping) -> list[tuple[object, object]]:
+    return [_read_candidate(candidate) for candidate in body["candidates"]]
 
 
 def _read_candidate(candidate: object) -> tuple[object, object]:
@@ -96,6 +119,15 @@ def _read_candidate(candidate: object) -> tuple[object, object]:
     parts = content.get("parts") if isinstance(content, dict) else content
     message = {**candidate, "content": parts} if isinstance(candidate, dict) else None
     return message, at(candidate, "finish_reason")
+
+
+# where the messages of a body stand, by provider: of what kinds, and what reads them
+_PLACES: dict[str, tuple[type | tuple, Callable[[Mapping], list]]] = {
+    "output": (list, _read_items),
+    "content": ((list, str), _read_content),
+    "choices": (list, _read_choices),
+    "candidates": (list, _read_candidates),
+}
 
 
 def read_tokens(usage: object) -> dict[str, object]:

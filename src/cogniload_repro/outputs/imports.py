@@ -1,4 +1,4 @@
-"""Outputs of a source -> the outputs table, one partition a model, with puzzles and rejected rows."""
+"""Outputs of a source -> one table per model, the puzzles, the rejected rows."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from tqdm import tqdm
 
 from cogniload_repro import __version__
-from cogniload_repro.outputs.inspect_logs import find_finished
+from cogniload_repro.outputs.inspect_logs import INVALIDATED, find_finished
 from cogniload_repro.outputs.layout import Layout, LocalSource, answer_name, find_files
 from cogniload_repro.outputs.messages import FAILED
 from cogniload_repro.outputs.records import MALFORMED, Entry, read_text
@@ -210,7 +210,7 @@ class _Answers:
             raise RowError(UNKNOWN_PUZZLE, detail, output.model) from None
         files = self._files[output.model]
         if place in files:
-            detail = f"{output.model} has answered {output.name} already, in {files[place]}"
+            detail = f"{output.model} has answered {output.name} already, in {files[place]!r}"
             raise RowError(DUPLICATE, detail, output.model)
         files[place] = file
 
@@ -224,19 +224,21 @@ class _Answers:
         return is_copy
 
     def settle(self, failure: Rejected, fields: Mapping) -> Rejected:
-        """Return a failed request as answered, if the source has an answer of the same model.
+        """Return a row without an answer as answered, if the source has one of the same model.
 
         A line of a failed batch may name no model; then it is the only one of the source.
         """
         name = fields.get("name")
-        named = isinstance(fields.get("model"), str)
-        models = [name_model(fields)] if named else list(self._files)
+        try:
+            models = [name_model(fields)] if fields.get("model") else list(self._files)
+        except RowError:
+            return failure
         if len(models) != 1 or not isinstance(name, str) or name not in self._catalog:
             return failure
         file = self._files[models[0]].get(self._catalog.place(name))
         if file is None:
             return failure
-        return failure._replace(reason=ANSWERED, detail=f"{name}: it is answered in {file}")
+        return failure._replace(reason=ANSWERED, detail=f"{name}: it is answered in {file!r}")
 
 
 def read_outputs(
@@ -245,15 +247,14 @@ def read_outputs(
     """Read the responses of a file or folder, one by one, in the order of paths and rows.
 
     The source's own puzzles, and those drawn from their names, are added to the catalog. `model`
-    takes the place of the source's names. Failed requests come last, since a later one may have
-    been answered.
+    takes the place of the source's names. Failed requests and invalidated samples come last, since
+    a later one may have been answered.
     """
     layout = source if isinstance(source, Layout) else find_files(source)
     changed: set[str] = set()
     answers = _Answers(catalog, changed)
     failures: list[tuple[Rejected, dict]] = []
-    for path, entry in _read_entries(layout, catalog, changed):
-        file = layout.label(path)
+    for file, entry in _read_entries(layout, catalog, changed):
         fields = entry.fields | {"model": model} if model else entry.fields
         if answers.is_copy(entry):
             continue
@@ -269,7 +270,7 @@ def read_outputs(
             # it may quote the source
             detail = detail[:1000].encode("utf-8", "backslashreplace").decode()
             row = Rejected(file, entry.row, reason, detail, *known_model)
-            if reason == FAILED:
+            if reason in (FAILED, INVALIDATED):
                 failures.append((row, fields))
             else:
                 yield row
@@ -281,27 +282,30 @@ def read_outputs(
 
 def _read_entries(
     layout: Layout, catalog: Catalog, changed: set[str]
-) -> Iterator[tuple[Path, Entry]]:
-    """Yield the rows of all files, faults of puzzles first.
+) -> Iterator[tuple[str, Entry]]:
+    """Yield the rows of all files with the names of the files, faults of puzzles first.
 
     Puzzles are added to the catalog; `changed` gets those that are known with another text.
     """
-    yield from _read_puzzles(layout, catalog)
+    for path, fault in _read_puzzles(layout, catalog):
+        yield layout.label(path), fault
     for name, path in layout.texts.items():
         # a puzzle that is not known yet is compared when it is drawn
         if name in catalog and _differs(path, catalog.text(catalog.place(name))):
             changed.add(name)
-    finished = find_finished({path: layout.label(path) for path in layout.tables})
-    for path in layout.tables:
+    labels = {path: layout.label(path) for path in layout.tables}
+    finished = find_finished(labels)
+    for path, label in labels.items():
         for entry in read_rows(path, finished):
-            yield path, entry
+            yield label, entry
     for model, path in layout.answers:
         text = read_text(path)
         about = {"model": model, "name": answer_name(path), "is_release": True}
         message = {"message": {"content": text}}
-        yield path, Entry(1, about | message, None if isinstance(text, str) else text)
+        refusal = None if isinstance(text, str) else text
+        yield layout.label(path), Entry(1, about | message, refusal)
     for path, refusal in layout.lost:
-        yield path, Entry(0, {}, refusal)
+        yield layout.label(path), Entry(0, {}, refusal)
 
 
 def _differs(path: Path, text: str) -> bool:

@@ -47,7 +47,7 @@ _CONVERT = "`inspect log convert --to eval --output-dir FOLDER FILE`"
 _ZSTANDARD = 93  # the compression of a zip's member, which Python before 3.14 does not know
 _LOCAL_HEADER = struct.Struct("<26xHH")  # of a zip's member: lengths of its name and its extras
 # how a log begins that is one JSON file
-_JSON_LOG = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')
+_JSON_LOG = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*"version":\s*\d+,\s*"status":')
 #: Longest log that is one JSON file, in bytes.
 JSON_BYTES = 1 << 30
 
@@ -59,6 +59,11 @@ def is_json_log(path: Path) -> bool:
             return _JSON_LOG.match(file.read(200)) is not None
     except OSError:
         return False
+
+
+def is_log(path: Path) -> bool:
+    """Return whether a file that is read is a log, by its ending."""
+    return path.suffix in (".eval", ".json")
 
 
 def read_log(path: Path, finished: Mapping[str, str] = {}) -> Iterator[Entry]:
@@ -82,7 +87,7 @@ def read_log(path: Path, finished: Mapping[str, str] = {}) -> Iterator[Entry]:
     is_done = header.get("status") == "success"
     log = finished.get(str(at(header, "eval", "task_id")))
     if log and not is_done:
-        yield Entry(0, {}, (CONTINUED, f"it was continued in {log}, which is read too"))
+        yield Entry(0, {}, (CONTINUED, f"it was continued in {log!r}, which is read too"))
     elif not count:
         detail = "it was run with --no-log-samples, or ended before the first answer"
         yield Entry(0, {}, (NO_SAMPLES, detail))
@@ -95,6 +100,8 @@ def find_finished(labels: Mapping[Path, str]) -> dict[str, str]:
     """Return the labels of finished logs by the task, which a log and its retry have in common."""
     finished = {}
     for path, label in labels.items():
+        if not is_log(path):
+            continue
         try:
             header = next(_read_records(path)).fields
         except DAMAGE:
@@ -143,19 +150,19 @@ def _refuse_sample(sample: Mapping, model: object) -> Refusal | None:
 def _read_settings(header: Mapping) -> dict[str, object]:
     """Return a log's model and how it was asked; the plan goes before the model's settings."""
     model = str(at(header, "eval", "model"))
-    asked = {"model": model, "provider": model.partition("/")[0]}
+    settings = {"model": model, "provider": model.partition("/")[0]}
     for key in ("temperature", "top_p", "max_tokens", "reasoning_effort", "reasoning_tokens"):
         planned = at(header, "plan", "config", key)
         by_model = at(header, "eval", "model_generate_config", key)
-        asked[key] = by_model if planned is None else planned
-    budget = asked.pop("reasoning_tokens")
-    effort = asked.pop("reasoning_effort") or at(header, "eval", "metadata", "effort") or budget
-    return asked | {"effort": effort, "date": at(header, "eval", "created")}
+        settings[key] = by_model if planned is None else planned
+    budget = settings.pop("reasoning_tokens")
+    effort = settings.pop("reasoning_effort") or at(header, "eval", "metadata", "effort") or budget
+    return settings | {"effort": effort, "date": at(header, "eval", "created")}
 
 
 def _read_records(path: Path) -> Iterator[Entry]:
     """Yield the header of a log as row 0, then its samples."""
-    if path.suffix == ".eval":
+    if not is_json_log(path):
         yield from _read_archive(path)
         return
     if path.stat().st_size > JSON_BYTES:

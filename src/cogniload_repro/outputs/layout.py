@@ -103,7 +103,7 @@ def find_files(source: str | Path | LocalSource) -> Layout:
         if layout.puzzle_tables:
             reason = ", but puzzles alone"
         elif layout.lost:
-            path, (_, detail) = layout.lost[0]
+            path, (_, detail) = min(layout.lost, key=_is_hidden)
             reason = f"; {layout.label(path)!r}: {detail}"
         raise ValueError(f"{source.label or root} holds no outputs{reason}")
     return layout
@@ -153,6 +153,10 @@ def _sort_in(layout: Layout, path: Path) -> None:
         layout.tables.append(path)
     else:
         layout.lost.append((path, (NOT_READ, _explain_ending(name))))
+
+
+def _is_hidden(file: tuple[Path, Refusal]) -> bool:
+    return file[1] == _HIDDEN
 
 
 def _explain_ending(name: str) -> str:

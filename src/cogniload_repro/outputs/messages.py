@@ -1,5 +1,6 @@
 """What a model wrote, wherever its program puts it: the reasoning, the answer, what is not read."""
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -30,10 +31,23 @@ Row = tuple[dict, Refusal | None]
 _TEXT_KEYS = ("text", "thinking", "reasoning", "summary", "refusal")
 # what stands beside a text and is none; encrypted reasoning among it
 _NO_TEXT = (
-    *("role", "type", "id", "format", "model", "source", "metadata", "internal"),
+    *("role", "type", "id", "name", "format", "status", "model", "source", "metadata", "internal"),
     *("data", "signature", "encrypted_content", "thought_signature"),
-    *("finish_reason", "finish_message", "safety_ratings"),
+    *("finish_reason", "native_finish_reason", "finish_message", "stop_reason", "matched_stop"),
+    *("logprobs", "content_filter_results", "safety_ratings"),
     *("citation_metadata", "grounding_metadata", "logprobs_result"),
+)
+_KNOWN = frozenset(("content", "refusal", *REASONING, *_NO_TEXT))
+# words in the names of columns and keys that may hold an answer, and of those that hold others
+_ANSWER = re.compile(
+    "text|resp|answer|reply|completion|content|generat|output|predict|choice|result|message"
+    "|assistant",
+    re.IGNORECASE,
+)
+_NO_ANSWER = re.compile(
+    "prompt|question|puzzle|input|user|system|messages|gold|correct|expected|reference|target"
+    "|context|error|filter|token|_at$|_time$",
+    re.IGNORECASE,
 )
 # a model that stopped so without a text has given a wrong, empty answer
 _TEXTLESS = ("stop", "length", "context", "refusal")
@@ -60,12 +74,11 @@ def read_choice(choice: object) -> tuple[object, object]:
     stopped = first(choice, "finish_reason", "stop_reason")
     if not isinstance(choice, dict):
         return None, stopped
-    message = choice.get("message")
-    if message is None and "text" in choice:  # a completion
-        message = {"content": choice["text"]}
-    if isinstance(message, dict):
-        message = {key: choice[key] for key in REASONING if key in choice} | message
-    return message, stopped
+    beside = dict(choice)
+    message = beside.pop("message", None)
+    if message is None and "text" in beside:  # a completion
+        message = {"content": beside.pop("text")}
+    return beside | message if isinstance(message, dict) else None, stopped
 
 
 def read_message(message: Mapping) -> Texts:
@@ -73,13 +86,12 @@ def read_message(message: Mapping) -> Texts:
     texts = read_content(message.get("content"))
     unread = list(texts.unread)
     reasoning = texts.reasoning
-    for key in REASONING:
-        part = read_content(message.get(key))
+    for key in [key for key in REASONING if key in message]:
+        part = read_content(message[key])
         reasoning = reasoning or part.reasoning or part.answer
         if part.unread:
             unread.append(key)
-    known = ("content", "refusal", *REASONING)
-    unread += [key for key, value in message.items() if key not in known and _is_text(key, value)]
+    unread += [key for key, value in message.items() if key not in _KNOWN and _count_words(value)]
     refusal = read_content(message.get("refusal")).answer
     is_refusal = texts.is_refusal or bool(refusal)
     return Texts(reasoning, texts.answer or refusal, is_refusal, tuple(unread))
@@ -107,7 +119,11 @@ def read_content(content: object) -> Texts:
             is_trace = bool(content.get("thought")) or names_reasoning(kind)
             texts = Texts(reasoning=text) if is_trace else Texts(answer=text)
             return texts._replace(is_refusal=bool(content.get("refusal")))
-    unread = [key for key, value in content.items() if _is_text(key, value)]
+    unread = [
+        key
+        for key, value in content.items()
+        if key not in _NO_TEXT and isinstance(value, str | list | dict) and value
+    ]
     if content.get("redacted") or not unread:
         return Texts()
     return Texts(unread=(kind or unread[0],))
@@ -126,18 +142,28 @@ def _join_parts(parts: list[Texts]) -> Texts:
     )
 
 
-def _is_text(key: str, value: object) -> bool:
-    """Return whether a value may be a text, or hold one."""
-    return key not in _NO_TEXT and isinstance(value, (str, list, dict)) and bool(value)
-
-
-def has_words(value: object) -> bool:
-    """Return whether a value is a text of several words, or holds one."""
+def _count_words(value: object) -> int:
+    """Return the number of words of a text, or of the longest one that a value holds."""
     if isinstance(value, dict):
-        value = list(value.values())
+        value = [item for key, item in value.items() if key not in _NO_TEXT]
     if isinstance(value, list):
-        return any(map(has_words, value))
-    return isinstance(value, str) and len(value.split()) > 1
+        return max(map(_count_words, value), default=0)
+    return len(value.split()) if isinstance(value, str) else 0
+
+
+def may_hold_text(name: str) -> bool:
+    """Return whether a column or key of this name may hold what a model wrote."""
+    is_answer = _ANSWER.search(name) is not None and not _NO_ANSWER.search(name)
+    return is_answer or names_reasoning(name)
+
+
+def take_sentences(record: Mapping) -> dict:
+    """Return what a model may have written into places that are not known: several words each."""
+    return {
+        key: value
+        for key, value in record.items()
+        if may_hold_text(key) and _count_words(value) > 1
+    }
 
 
 def refuse_textless(texts: Texts, stopped: object, has_place: bool) -> Refusal | None:
@@ -161,11 +187,11 @@ def refuse_textless(texts: Texts, stopped: object, has_place: bool) -> Refusal |
 
 
 def find_remarks(texts: Texts, message: Mapping) -> tuple[str, ...]:
-    """Return what a reader should know of a response: reasoning that is not read, a text cut off."""
+    """Return what a reader should know: reasoning that is not read, a text that was cut off."""
     remarks = [
         f"{key!r} looks like reasoning and is not read; name it 'reasoning'"
         for key in texts.unread
-        if names_reasoning(key) and has_words(message.get(key, message))
+        if names_reasoning(key) and _count_words(message.get(key, message)) > 1
     ]
     if any(map(_fills_cell, (texts.reasoning, texts.answer))):
         remarks.append(f"a text of {CELL_CHARS:,} characters, where spreadsheets cut a cell")

@@ -31,17 +31,18 @@ _KINDS = {
     b"\x1f\x8b": "it is compressed by gzip; add .gz to its name",
     b"PK\x03\x04": "it is a zip archive or a workbook of a spreadsheet; save it as CSV or JSONL",
     b"PAR1": "it is Parquet; let its name end in .parquet",
-    b"\xff\xfe": "it is UTF-16; save it as UTF-8",
-    b"\xfe\xff": "it is UTF-16; save it as UTF-8",
+    b"\xff\xfe": "it is UTF-16 or UTF-32; save it as UTF-8",
+    b"\xfe\xff": "it is UTF-16 or UTF-32; save it as UTF-8",
     b"\x28\xb5\x2f\xfd": "it is compressed by Zstandard; decompress it",
     b"\xfd7zXZ": "it is compressed by xz; decompress it",
     b"BZh": "it is compressed by bzip2; decompress it",
 }
 _SPREAD_JSON = re.compile(rb"\s*(\[\s*[\[{\n]|\{\s*\n)")
+_OLD_MAC = re.compile(rb"[^\n]*\r[^\n]")
 
 
 class Entry(NamedTuple):
-    """A record of a file: its row (from 1; 0 is the file as a whole), its fields, why it is refused."""
+    """A record of a file: its row (from 1, 0 for the whole file), its fields, why it is refused."""
 
     row: int
     fields: dict
@@ -101,7 +102,7 @@ def explain_bytes(head: bytes) -> str | None:
             return explanation
     if b"\0" in head[:4]:
         return "it is UTF-16 or UTF-32; save it as UTF-8"
-    if b"\r" in head.rstrip() and b"\n" not in head:
+    if _OLD_MAC.match(head):
         return "its lines end as on an old Mac (CR); save it with line ends of Unix or Windows"
     if _SPREAD_JSON.match(head):
         return "it is an array, or an object over several lines; write one JSON object per line"

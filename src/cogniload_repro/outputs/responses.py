@@ -17,10 +17,13 @@ UNSAFE_NAME = "unsafe name"
 
 _COUNT = re.compile(r"(\d{1,19})(\.0*)?", re.ASCII)
 _PERTURBATION = re.compile(r"[a-z_]{1,40}")
-_NO_MODEL = (
-    "model; write it into the rows as a column (samples of lm-evaluation-harness need the results"
-    " file of their run beside them), or name the model of a SOURCE with cogniload's --model"
-)
+# columns that a response must have, with what to do where one is missing
+_REQUIRED = {
+    "name": "name; nothing says which puzzle is answered (a batch does in custom_id or key)",
+    "model": "model; write it into the rows as a column (samples of lm-evaluation-harness need the"
+    " results file of their run beside them), or name the model of one source with --model of"
+    " cogniload check and download-outputs",
+}
 
 
 class Output(NamedTuple):
@@ -37,7 +40,7 @@ class Output(NamedTuple):
 
 
 class RowError(Exception):
-    """Why a row cannot be used: reason and detail, and the model if only its puzzle is the trouble."""
+    """Why a row cannot be used: reason, detail, and the model if only its puzzle is the fault."""
 
 
 def read_output(fields: Mapping, refusal: Refusal | None = None) -> Output:
@@ -53,8 +56,9 @@ def read_output(fields: Mapping, refusal: Refusal | None = None) -> Output:
         reason, detail = refusal
         raise RowError(reason, f"{name}: {detail}" if name else detail)
     response = join_reasoning(texts.reasoning, texts.answer)
-    for column, value in (("model", fields.get("model")), ("name", name), ("response", response)):
-        _check_text(column, value)
+    for column in _REQUIRED:
+        _check_text(column, fields.get(column))
+    _check_text("response", response)
     return Output(
         name_model(fields),
         str(name),
@@ -70,13 +74,14 @@ def read_output(fields: Mapping, refusal: Refusal | None = None) -> Output:
 def _check_text(column: str, value: object) -> None:
     """Raise RowError for a text that is missing, no text, not UTF-8, or an unsafe name."""
     if value is None:
-        raise RowError(MISSING_FIELD, _NO_MODEL if column == "model" else column)
+        raise RowError(MISSING_FIELD, _REQUIRED[column])
     if not isinstance(value, str):
         raise RowError(WRONG_TYPE, f"{column} is {type(value).__name__}, not text")
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        detail = f"{column} has {value[error.start]!r}, which is no character of UTF-8"
+        sign = value[error.start]
+        detail = f"{column} has {sign!r}, which is no character of UTF-8; save it as UTF-8"
         raise RowError(NOT_UTF8, detail) from None
     if column != "response" and not is_safe(value, slash=column == "model"):
         raise RowError(UNSAFE_NAME, f"{column} is {value[:200]!r}")
@@ -84,7 +89,7 @@ def _check_text(column: str, value: object) -> None:
 
 def name_model(fields: Mapping) -> str:
     """Return the model of a row by its one name, with the perturbation of the prompt behind it."""
-    model = BY_LABEL.get(fields["model"], fields["model"])
+    model = BY_LABEL.get(str(fields["model"]), str(fields["model"]))
     perturbation = fields.get("perturbation")
     if not perturbation or perturbation in MISSING_WORDS:
         return model
@@ -114,7 +119,7 @@ def is_safe(name: str, *, slash: bool) -> bool:
 
 
 def take_settings(row: Mapping[str, object]) -> dict[str, str]:
-    """Return how a model was asked, as short texts by `SETTINGS`; a date is a day (ISO 8601, UTC)."""
+    """Return how a model was asked, as short texts by `SETTINGS`; a date is a day (UTC)."""
     settings = {}
     for name in SETTINGS:
         value = row.get(name)

@@ -1,30 +1,26 @@
 """Files of outputs -> rows with the columns of a table, whatever program wrote them."""
 
 import csv
-import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from cogniload_repro.endings import names_reasoning
 from cogniload_repro.outputs import harness
 from cogniload_repro.outputs.batches import is_batch_line, read_batch_line
-from cogniload_repro.outputs.inspect_logs import DAMAGE, read_log
-from cogniload_repro.outputs.messages import REASONING, Row, has_words
+from cogniload_repro.outputs.inspect_logs import DAMAGE, is_log, read_log
+from cogniload_repro.outputs.messages import REASONING, Row, may_hold_text, take_sentences
 from cogniload_repro.outputs.records import MALFORMED, MISSING_FIELD, UNREADABLE, WRONG_TYPE, Entry
 from cogniload_repro.outputs.tables import read_table
-from cogniload_repro.schemas import OUTPUTS
+from cogniload_repro.schemas import OUTPUTS, PUZZLES
 
 #: What a source may say of a request, by the names of columns.
 SETTINGS = ("provider", "version", "date", "effort", "temperature", "top_p", "max_tokens")
 #: Columns under which a table may say why a model stopped; the first that is not empty counts.
 STOP_COLUMNS = ("stopped", "finish_reason", "stop_reason")
 #: Columns of a table. A perturbation is how the prompt was perturbed.
-COLUMNS = (*OUTPUTS.names, *STOP_COLUMNS[1:], *REASONING, "perturbation", *SETTINGS)
+COLUMNS = frozenset((*OUTPUTS.names, *STOP_COLUMNS[1:], *REASONING, "perturbation", *SETTINGS))
 
 # columns whose loss would change a result
-_NEEDED = set(COLUMNS) - set(SETTINGS)
-# columns in which an answer may stand that is missing in its place
-_LIKE_ANSWER = re.compile(r"(\w+_)?(completion|content|generation|output|choice)s?", re.IGNORECASE)
+_NEEDED = COLUMNS - set(SETTINGS)
 
 
 def read_rows(
@@ -35,7 +31,7 @@ def read_rows(
     Of tables these columns are read, all that may matter by default. For `finished` see
     `inspect_logs.read_log`.
     """
-    if path.suffix in (".eval", ".json"):
+    if is_log(path):
         return end_at_damage(read_log(path, finished))
     return end_at_damage(_read_table_rows(path, is_wanted or _may_matter))
 
@@ -52,8 +48,8 @@ def end_at_damage(entries: Iterator[Entry]) -> Iterator[Entry]:
 
 def _may_matter(name: str) -> bool:
     """Return whether a column is read, is misspelt, or may hold what the model wrote."""
-    is_column = _normalise(name) in COLUMNS
-    return is_column or names_reasoning(name) or _LIKE_ANSWER.fullmatch(name) is not None
+    is_puzzle = name in PUZZLES.names  # its text is no answer
+    return _normalise(name) in COLUMNS or (may_hold_text(name) and not is_puzzle)
 
 
 def _normalise(name: str) -> str:
@@ -87,19 +83,20 @@ def read_record(record: dict) -> list[Row]:
 
 def _read_row(row: dict) -> Row:
     """Return a row of a table; the columns with its texts are read like the keys of a message."""
-    fields = {name: row[name] for name in COLUMNS if row.get(name) is not None}
-    message = {name: row[name] for name in REASONING if name in row}
-    response = row.get("response")
-    if not isinstance(response, str | None):
-        return fields, (WRONG_TYPE, f"response is {type(response).__name__}, not text")
-    if "response" in row:
-        message["content"] = response
-    for name, value in row.items():
+    fields = {name: value for name, value in row.items() if name in COLUMNS}
+    others = {name: row[name] for name in row if name not in COLUMNS and _may_matter(name)}
+    for name in others:
         column = _normalise(name)
         if column in _NEEDED and column not in row:
             return fields, (MISSING_FIELD, f"{column}: the column is called {name!r}; rename it")
-        if name not in COLUMNS and _may_matter(name) and has_words(value):
-            message[name] = value
-    stops = [row[name] for name in STOP_COLUMNS if row.get(name)]
+    sentences = take_sentences(others)
+    message: dict = {f"column {name}": text for name, text in sentences.items()}
+    response = fields.get("response")
+    if not isinstance(response, str | None):
+        return fields, (WRONG_TYPE, f"response is {type(response).__name__}, not text")
+    if "response" in fields:
+        message["content"] = response
+    message |= {name: fields[name] for name in REASONING if name in fields}
+    stops = [fields[name] for name in STOP_COLUMNS if fields.get(name)]
     fields |= {"message": message, "stopped": stops[0] if stops else None}
     return fields, None if message else (MISSING_FIELD, "response")

@@ -1,4 +1,4 @@
-"""Where outputs come from: a local path, an https:// or hf:// address, an archive -> local files."""
+"""Where outputs come from: a path, an https:// or hf:// address, an archive -> local files."""
 
 import hashlib
 import logging
@@ -64,7 +64,8 @@ def resolve_address(address: str) -> str:
     """
     if _WEB.match(address):
         return address
-    if not (match := _HF.fullmatch(address)):
+    match = _HF.fullmatch(address)
+    if match is None:
         raise ValueError(
             f"{without_secrets(address)}: an address is https://... or"
             " hf://datasets/OWNER/NAME@COMMIT/path/to/file"

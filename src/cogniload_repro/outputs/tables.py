@@ -1,6 +1,7 @@
 """Tables that anybody may have written, row by row: JSON lines, CSV and Parquet."""
 
 import csv
+import re
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -25,9 +26,11 @@ from cogniload_repro.storage import open_parquet
 MISSING_WORDS = ("NaN", "nan", "NAN", "NA", "N/A", "n/a", "<NA>", "NULL", "null", "None")
 # columns that are never missing: a model may be called nan
 _NAMES = ("model", "name")
-_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-# what Python's csv says at the end of a file within quotes
-_UNCLOSED = "unexpected end of data"
+_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
+# the sign behind one of these names
+_DELIMITER = re.compile(r'\b(?:model|name)\b"?(?: +(?=\W))?(.)', re.IGNORECASE)
+# the fault of a file that ends within quotes
+_UNCLOSED = "not CSV: unexpected end of data"
 _BATCH_ROWS = 16
 
 
@@ -85,15 +88,24 @@ def _decode_lines(path: Path) -> Iterator[str]:
 
 
 def _check_head(head: str) -> None:
-    """Raise ValueError if the first line shows another kind of table."""
-    if head.strip('"').startswith("sep="):
-        raise ValueError("its first line (sep=) is meant for Excel alone; delete it")
-    for delimiter, word in _DELIMITERS.items():
-        names = [name.strip(' "\r\n').lower() for name in head.split(delimiter)]
-        if len(names) > 1 and not {"name", "model"}.isdisjoint(names):
-            raise ValueError(f"its columns are separated by {word}; save it with commas")
-    if any(parse_name(word.strip(' "\r\n')) for word in head.split(",")):
-        raise ValueError("its first line is a row; write the names of the columns above it")
+    """Raise ValueError if the first line is no header of a table with commas."""
+    names = [name.strip(' "\r\n') for name in head.split(",")]
+    if not head or not {"model", "name"}.isdisjoint(map(str.lower, names)):
+        return
+    delimiter = _DELIMITER.search(head)
+    if head.strip('"').lower().startswith("sep="):
+        fault = "its first line (sep=) is meant for Excel alone; delete it"
+    elif head.startswith("{"):
+        fault = "it has one JSON object per line; let its name end in .jsonl"
+    elif any(map(parse_name, names)):
+        fault = "its first line is a row; write the names of the columns above it"
+    elif delimiter:
+        word = _DELIMITERS.get(delimiter[1], repr(delimiter[1]))
+        fault = f"its columns are separated by {word}; save it with commas"
+    else:
+        line = head.strip()[:40]
+        fault = f"its first line is {line!r}; it should hold the names of columns, name among them"
+    raise ValueError(fault)
 
 
 def _check_columns(names: list[str], is_wanted: Callable[[str], bool]) -> None:
@@ -113,8 +125,8 @@ def _split_records(lines: Any) -> Iterator[_Record]:
         except StopIteration:
             return
         except csv.Error as error:
-            fault = str(error).partition(" - ")[0]
-            yield _Record([], start, lines.line_num, fault)
+            fault = str(error).partition(" - ")[0]  # without advice to programmers
+            yield _Record([], start, lines.line_num, f"not CSV: {fault}")
 
 
 def _find_rows(fields: list[str]) -> str:

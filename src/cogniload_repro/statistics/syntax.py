@@ -71,14 +71,14 @@ def name_columns(tree: Tree) -> tuple[str, ...]:
     """Return the covariates and factors that a formula names, within its functions too."""
     names = set()
     for token in find_factors(tree):
-        nodes = ast.walk(_parse(token))
-        names |= {node.id for node in nodes if isinstance(node, ast.Name)}
+        names |= _find_names(_parse(token))
     return tuple(name for name in (*COVARIATES, *FACTORS) if name in names)
 
 
 def first_line(error: Exception) -> str:
     """Return the first line of an error's message, or its type if it has none."""
-    return next(iter(str(error).splitlines()), type(error).__name__)
+    lines = str(error).splitlines()
+    return lines[0] if lines else type(error).__name__
 
 
 def _parse(token: Token) -> ast.expr:
@@ -88,8 +88,7 @@ def _parse(token: Token) -> ast.expr:
 
 def _check_powers(token: Token, factor: ast.expr) -> None:
     """Refuse ^ within a function: between terms it is a power, to Python another operator."""
-    operators = [node.op for node in ast.walk(factor) if isinstance(node, ast.BinOp)]
-    if any(isinstance(operator, ast.BitXor) for operator in operators):
+    if any(isinstance(node, ast.BitXor) for node in ast.walk(factor)):
         text = token.source[token.source_start : token.source_end + 1]
         advice = text.replace("^", "**")
         raise ValueError(f"has {text:.60}, in which ^ is no power; write {advice:.60}")
@@ -124,28 +123,29 @@ def _list_parts(node: ast.expr) -> list[ast.expr]:
 
 
 def _list_arguments(call: ast.Call) -> list[ast.expr]:
-    """Return the arguments of a transform that are expressions themselves.
+    """Return the argument of a transform, an expression itself, after a check of its settings.
 
-    Lists are the knots of a spline or the levels of a factor: a list with one number per row would
-    be a function of the order of the rows. Words are levels of a factor.
+    Settings are numbers, for C words too, and lists of them for the knots of a spline or the levels
+    of a factor. Any other list, or a column, would be a function of the order of the rows, and the
+    second argument of numpy's functions is a column that they overwrite.
     """
     transform = _name_transform(call.func)
-    arguments = list(call.args)
+    settings = call.args[1:]
     sizes = call.args[1:]
     for keyword in call.keywords:
         if keyword.arg in _LISTS and isinstance(keyword.value, ast.List):
-            arguments += keyword.value.elts
-        elif keyword.arg is not None:
-            arguments.append(keyword.value)
-        else:  # **{...}
-            raise ValueError(_describe_refusal(call))
+            settings += keyword.value.elts
+        else:
+            settings.append(keyword.value)
         if keyword.arg in _SIZES:
             sizes.append(keyword.value)
+    if settings and transform in ("I", *NUMPY_TRANSFORMS):
+        raise ValueError(f"has {ast.unparse(call):.60}; {transform} takes one argument")
+    if not all(_is_setting(setting, transform) for setting in settings):
+        raise ValueError(_describe_refusal(call))
     if transform in _BASES and not all(_is_size(size) for size in sizes):
         raise ValueError(f"has {ast.unparse(call):.60}; its numbers go from 0 to {_MOST:,}")
-    if transform == "C":
-        arguments = [argument for argument in arguments if not _is_word(argument)]
-    return arguments
+    return call.args[:1]
 
 
 def _name_transform(function: ast.expr) -> str:
@@ -159,18 +159,27 @@ def _name_transform(function: ast.expr) -> str:
 
 
 def _has_covariate(node: ast.expr) -> bool:
-    names = [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
-    return any(name in COVARIATES for name in names)
+    return not _find_names(node).isdisjoint(COVARIATES)
+
+
+def _find_names(node: ast.expr) -> set[str]:
+    parts = ast.walk(node)
+    return {part.id for part in parts if isinstance(part, ast.Name)}
+
+
+def _is_setting(node: ast.expr, transform: str) -> bool:
+    """Return whether a setting of a transform is a number, or a word of C."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, _SIGNS):
+        node = node.operand
+    kinds = int | float | str if transform == "C" else int | float
+    return isinstance(node, ast.Constant) and isinstance(node.value, kinds)
 
 
 def _is_size(node: ast.expr) -> bool:
-    if not isinstance(node, ast.Constant) or not isinstance(node.value, int | float):
+    if not isinstance(node, ast.Constant):
         return False
-    return 0 <= node.value <= _MOST
-
-
-def _is_word(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+    size = node.value
+    return isinstance(size, int | float) and 0 <= size <= _MOST
 
 
 def _describe_refusal(node: ast.expr) -> str:
@@ -186,7 +195,10 @@ def _bound_terms(tree: Tree) -> int:
     """Return at least the number of terms that a formula is multiplied out to."""
     if not isinstance(tree, ASTNode):
         return 1
-    counts = [min(_bound_terms(part), _MOST + 1) for part in tree.args]
+    counts = []
+    for part in tree.args:
+        count = _bound_terms(part)
+        counts.append(min(count, _MOST + 1))
     symbol = tree.operator.symbol
     if symbol in ("*", "/", ":", "in"):
         left, right = counts
