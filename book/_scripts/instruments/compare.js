@@ -57,12 +57,8 @@ cogniload.compare = (() => {
     if (!pair) return NO_TEST;
     const [better, other, rows] = pair;
     const caption = `${data.models[better]} minus ${data.models[other]}. ${data.captions.pair}`;
-    return table({
-      id: "compare-pair",
-      caption,
-      columns: ["", "Difference (points)", "Result"],
-      rows,
-    });
+    const columns = ["", "Difference (points)", "Result"];
+    return table({ id: "compare-pair", caption, columns, rows });
   }
 
   /** A row for each label that has a text for either model. */

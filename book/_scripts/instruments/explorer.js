@@ -85,15 +85,12 @@ cogniload.explorer = (() => {
     const puzzles = findPuzzles(choice);
     const place = Math.min(choice.puzzle, puzzles.length - 1);
     for (const load of Object.keys(LOADS)) {
-      document.getElementById(`explorer-${load}`).selectedIndex = levels[load].indexOf(
-        choice[load],
-      );
+      const at = levels[load].indexOf(choice[load]);
+      document.getElementById(`explorer-${load}`).selectedIndex = at;
     }
-    parts.puzzle.replaceChildren(
-      ...puzzles.map((_, at) =>
-        el("option", { selected: at === place }, `puzzle ${at + 1} of ${puzzles.length}`),
-      ),
-    );
+    const titles = puzzles.map((_, at) => `puzzle ${at + 1} of ${puzzles.length}`);
+    parts.puzzle.replaceChildren(...titles.map((title) => el("option", {}, title)));
+    parts.puzzle.selectedIndex = place;
     parts.body.hidden = !puzzles.length;
     parts.empty.hidden = puzzles.length > 0;
     if (!puzzles.length) return;
@@ -243,7 +240,7 @@ cogniload.explorer = (() => {
       response: el("pre", { class: "wrapped untrusted-text", tabindex: 0 }),
       verdict: el("p", { class: "answer" }),
     };
-    for (const name of ["people", "windows", "models"]) parts[name] = el("div");
+    for (const name of ["people", "windows", "models", "body"]) parts[name] = el("div");
     const chooseLevel = (load) =>
       menu(`explorer-${load}`, LOADS[load], levels[load], (at) =>
         change({ [load]: levels[load][at], puzzle: 0, step: 0 }),
@@ -254,22 +251,15 @@ cogniload.explorer = (() => {
     const steps = [buildStepper(), parts.strip, parts.statement, parts.end, parts.people];
     const chooseAnswer = (at) => change({ answer: at });
     const answer = menu("explorer-answer", "Synthetic response", titles, chooseAnswer);
-    const responses = [answer, parts.response, parts.verdict, parts.windows];
-    parts.body = el(
-      "div",
-      {},
+    const summary = el("summary", {}, "Example responses, with the answer");
+    const responses = [summary, answer, parts.response, parts.verdict, parts.windows];
+    parts.body.append(
       section("Step by step", steps),
-      section(
-        "How a response is scored",
-        el("details", {}, el("summary", {}, "Example responses, with the answer"), responses),
-      ),
+      section("How a response is scored", el("details", {}, responses)),
       section("The models in this configuration", parts.models),
     );
-    container.replaceChildren(
-      el("p", {}, Object.keys(LOADS).map(chooseLevel), puzzle),
-      parts.empty,
-      parts.body,
-    );
+    const menus = el("p", {}, Object.keys(LOADS).map(chooseLevel), puzzle);
+    container.replaceChildren(menus, parts.empty, parts.body);
     update();
     addEventListener("hashchange", update);
   }

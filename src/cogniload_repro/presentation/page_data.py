@@ -17,8 +17,8 @@ from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.puzzles.parse import parse_puzzle
 from cogniload_repro.puzzles.puzzle import Puzzle
 from cogniload_repro.robustness.accuracies import CELL
-from cogniload_repro.scoring.verdict import explain_response
-from cogniload_repro.scoring.windows import find_mention, find_windows
+from cogniload_repro.scoring.verdict import score_response
+from cogniload_repro.scoring.windows import find_mention
 from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
 from cogniload_repro.statistics.reconstructions import committed_counts, from_printed_tables
 from cogniload_repro.storage import open_parquet
@@ -184,13 +184,13 @@ def judge_answer(
     window the place in the lower-case text (start and end, or itself where it is not in the text)
     and the values found in it.
     """
-    verdict = explain_response(text, **asked, **tokens)
-    windows = list(find_windows(text, asked["poi"], asked["category"]))
+    verdict = score_response(text, **asked, **tokens)
+    windows = list(verdict.windows)
     has_decided = bool(verdict.window) and verdict.window in windows
     return {
         "title": title,
         "text": text,
-        "bucket": verdict.bucket,
+        "bucket": str(verdict),
         "answer": verdict.answer,
         "window": windows.index(verdict.window) if has_decided else -1,
         "windows": [_describe_window(window, text, asked["domain"]) for window in windows],
