@@ -24,7 +24,10 @@ def test_texts_have_universal_newlines(tmp_path):
     (tmp_path / "c.txt").write_bytes("é".encode("utf-16"))
     assert read_text(tmp_path / "a.txt") == "é\nb\nc"
     assert read_text(tmp_path / "b.txt") == ("not UTF-8", "byte 0: invalid start byte")
-    assert read_text(tmp_path / "c.txt") == ("not UTF-8", "it is UTF-16 or UTF-32; save it as UTF-8")
+    assert read_text(tmp_path / "c.txt") == (
+        "not UTF-8",
+        "it is UTF-16 or UTF-32; save it as UTF-8",
+    )
     assert read_text(tmp_path / "d.txt")[0] == "unreadable file"
 
 
