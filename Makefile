@@ -5,38 +5,60 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
-# ---- variables that a user may set -------------------------------------------------------------------------------
-GRID ?= $(or $(shell sed -n 's/^grid: *//p' params.yaml),paper)
-JOBS ?= $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)
-VENV ?= .venv
-PYTHON ?= python3
-# SOURCE, ADD, MAX_REJECTED, SCORER, FORMULA, FAMILY and MODELS take the place of those of params.yaml for one call.
+# ---- variables that a call may set -------------------------------------------------------------------------------
+# those that take the place of params.yaml for one call; a shell's variables of these names are not looked at
+PARAMETERS := SOURCE ADD MAX_REJECTED SCORER FORMULA FAMILY MODELS
+KNOWN := GRID JOBS VENV PYTHON $(PARAMETERS) PER_CELL MODEL LAB WRITE
+is-given = $(filter command,$(firstword $(origin $(1))))
+$(foreach name,$(filter-out $(KNOWN),$(.VARIABLES)),$(if $(call is-given,$(name)),\
+	$(error unknown variable $(name); a call may set $(KNOWN))))
+
+# a text is taken as it stands, never expanded; that of a parameter reaches the command in its environment, and no shell
+$(foreach name,$(PARAMETERS),$(if $(call is-given,$(name)),\
+	$(eval export COGNILOAD_$(name) := $$(value $(name))),$(eval unexport COGNILOAD_$(name))))
+unexport $(PARAMETERS)
+chosen = $(if $(filter undefined,$(origin $(1))),$(2),$(value $(1)))
+override JOBS := $(call chosen,JOBS,$(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2))
+override VENV := $(call chosen,VENV,.venv)
+override PYTHON := $(call chosen,PYTHON,python3)
 
 # evaluate-local asks the cells of GRID=, and puts the answers into the book of the paper's grid
 ifneq ($(filter evaluate-local,$(MAKECMDGOALS)),)
-export COGNILOAD_CELLS := $(if $(filter command environment,$(origin GRID)),$(value GRID),mini)
+export COGNILOAD_CELLS := $(call chosen,GRID,mini)
 export COGNILOAD_PER_CELL := $(value PER_CELL)
 export COGNILOAD_MODEL := $(value MODEL)
 override GRID := paper
 endif
 unexport PER_CELL MODEL
 
+# the grid decides on the folder of the build: make reads it itself, and the command refuses one that YAML reads otherwise
+ifneq ($(origin GRID),undefined)
+export COGNILOAD_GRID := $(value GRID)
+else
+unexport COGNILOAD_GRID
+endif
+WORD := ^grid:[[:space:]]+["']?(paper|mini)["']?[[:space:]]*(\#.*)?$$
+override GRID := $(call chosen,GRID,$(or $(shell sed -nE "s/$(subst ",\",$(WORD))/\1/p" params.yaml 2>/dev/null),paper))
 $(if $(filter paper mini,$(GRID)),,$(error GRID is '$(GRID)'; choose GRID=paper or GRID=mini))
-$(foreach name,source add max_rejected scorer formula family models grid jobs venv,\
-	$(if $(filter command,$(origin $(name))),$(error $(name)=... is not known; names of variables are in capitals)))
+$(if $(word 2,$(GRID)),$(error GRID is '$(GRID)'; choose one grid))
+
+# these stand in recipes, where a shell reads them
+define NEWLINE
+
+
+endef
+SIGNS := $$ ` " ' \ ; & | < > ( ) { } * ? [ ] \# ! % , =
+is-plain = $(if $(findstring $(NEWLINE),$($(1))),,$(if $(strip $(foreach sign,$(SIGNS),$(findstring $(sign),$($(1))))),,yes))
+$(foreach name,JOBS VENV PYTHON,$(if $(call is-plain,$(name)),,\
+	$(error $(name) is '$($(name))'; it may hold none of $(SIGNS))))
+$(foreach name,JOBS VENV,$(if $(word 2,$($(name))),$(error $(name) is '$($(name))'; it may hold no blank)))
 
 # ---- derived -----------------------------------------------------------------------------------------------------
 BUILD := data/build$(if $(filter-out paper,$(GRID)),-$(GRID))
 
-# a reader's text goes to the command in the environment, as it stands: make does not expand it, no shell reads it
-GIVEN := SOURCE ADD MAX_REJECTED SCORER FORMULA FAMILY MODELS
-$(foreach name,$(GIVEN),$(if $(filter undefined default,$(origin $(name))),,\
-	$(eval export COGNILOAD_$(name) := $$(value $(name)))))
-unexport $(GIVEN)
-
 ifeq ($(VENV),)
 PY := $(PYTHON)
-ENV :=
+ENV := check-python
 LAB_ENV :=
 EVALUATE_ENV :=
 LOCAL_ENV :=
@@ -60,11 +82,11 @@ export OPENBLAS_NUM_THREADS := 1
 # compiled modules are kept, or every process would compile them again
 unexport PYTHONDONTWRITEBYTECODE
 COGNILOAD := "$(PY)" -m cogniload_repro
-HERE := --build "$(BUILD)" --jobs $(JOBS)
+HERE := --build "$(BUILD)" --jobs "$(JOBS)"
 
 .NOTPARALLEL:
 
-.PHONY: help env lab evaluate-env evaluate-local feasible reproduce download-outputs score fit render smoke test test-slow explore test-evaluate lint format bench reconstruct clean distclean
+.PHONY: help env check-python lab evaluate-env evaluate-local feasible reproduce download-outputs score fit render smoke test test-slow explore test-evaluate lint format bench reconstruct clean distclean
 
 help:  ## this list
 	@echo "CogniLoad, reproduced: every table and figure of the paper as a Jupyter Book."
@@ -88,6 +110,12 @@ help:  ## this list
 # ---- environment -------------------------------------------------------------------------------------------------
 env: $(ENV)  ## the environment in .venv, from requirements.lock
 
+CHECK_PYTHON = "$(PYTHON)" scripts/check_python.py || { \
+	echo "Name a Python of 3.11 or later that has venv, such as PYTHON=python3.12" >&2; exit 2; }
+
+check-python:
+	@$(CHECK_PYTHON)
+
 ifneq ($(VENV),)
 # into $(1): uv installs in half the time of pip; where it cannot be had, pip will do
 install = if "$(PY)" -m uv --version >/dev/null 2>&1; then \
@@ -103,8 +131,9 @@ endif
 endif
 
 $(VENV)/.ready: requirements.lock requirements-uv.lock pyproject.toml
+	@$(CHECK_PYTHON)
 	@echo "== environment in $(@D) (about a minute)"
-	"$(PYTHON)" -m venv $(@D)
+	"$(PYTHON)" -m venv "$(@D)"
 	-@"$(PY)" -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.lock
 	@$(call install,$(@D),-r requirements.lock)
 	@$(call install,$(@D),--no-deps --no-build-isolation -e .)
@@ -113,7 +142,7 @@ $(VENV)/.ready: requirements.lock requirements-uv.lock pyproject.toml
 # an environment of its own, which sees the other: with JupyterLab beside them, the book's own steps would start 2 s later
 $(VENV)-lab/.ready: requirements-lab.lock $(ENV)
 	@echo "== JupyterLab in $(@D) (once)"
-	"$(PYTHON)" -m venv --without-pip $(@D)
+	"$(PYTHON)" -m venv --without-pip "$(@D)"
 	@$(call install,$(@D),-r requirements-lab.lock)
 	@"$(PY)" -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
 		> "$$("$(@D)/bin/python" -c "import sysconfig; print(sysconfig.get_path('purelib'))")/cogniload.pth"
@@ -122,7 +151,7 @@ $(VENV)-lab/.ready: requirements-lab.lock $(ENV)
 # another one for Inspect, which wants other versions of what the rest uses
 $(VENV)-evaluate/.ready: requirements-evaluate.lock pyproject.toml $(ENV)
 	@echo "== Inspect in $(@D) (once)"
-	"$(PYTHON)" -m venv --without-pip $(@D)
+	"$(PYTHON)" -m venv --without-pip "$(@D)"
 	@$(call install,$(@D),-r requirements-evaluate.lock)
 	@$(call install,$(@D),--no-deps --no-build-isolation -e .)
 	@touch $@
@@ -141,54 +170,52 @@ evaluate-env: $(EVALUATE_ENV)  ## Inspect and the task cogniload_repro/cogniload
 
 evaluate-local: $(LOCAL_ENV)  ## ask a small model on this machine and put it into the book (GRID=mini PER_CELL=1 MODEL=)
 	@mkdir -p data/local
-	@exec "$(EVALUATE_PY)" -m cogniload_repro evaluate-local --jobs $(JOBS) --ends-with $$PPID > data/local/.answers
+	@exec "$(EVALUATE_PY)" -m cogniload_repro evaluate-local --jobs "$(JOBS)" --ends-with $$PPID > data/local/.answers
 	@$(MAKE) --no-print-directory GRID=paper ADD="$${COGNILOAD_ADD-} $$(cat data/local/.answers 2>/dev/null)" reproduce
 
 # ---- the chain ---------------------------------------------------------------------------------------------------
-# These targets follow the rules below with the folder locked; $(BUILD)/params has what each step was made with, and
-# counts as new where params.yaml or the call says something else.
-chain = @$(COGNILOAD) prepare $(1) --grid $(GRID) --build "$(BUILD)" -- $(MAKE) -f Makefile --no-print-directory MAKEFLAGS= \
-	GRID=$(GRID) JOBS=$(JOBS) VENV=$(VENV) PYTHON="$(PYTHON)" $(2)
+# A file is made again where it is older than what it is made from, or where something that its step makes is gone.
+# The time of a folder is that of the last file that came or went.
+HTML := $(BUILD)/book/_build/html
+PARAMS := $(BUILD)/params
+CODE := $(wildcard src/cogniload_repro/*.py src/cogniload_repro/*/*.py scripts/rebuild_one_row.py)
+DATA := $(wildcard data/*.* data/companions/* data/outputs data/outputs/* data/published/* data/published/*/* \
+	data/reconstructed/*)
+PAGES := $(filter-out %.pyc,$(wildcard book/*.* book/_*/*.* book/_*/*/*.* book/_*/*/*/*.*)) docs/benchmarks.md pyproject.toml
+in-build = $(addprefix $(BUILD)/,$(1))
+lost = $(if $(filter-out $(wildcard $(call in-build,$(1))),$(call in-build,$(1))),FORCE)
+# folders and their files; a name with a blank is read as two names, which are none of files
+folders = $(wildcard $(call in-build,$(1)) $(wildcard $(addsuffix /*,$(call in-build,$(1)))))
 
 reproduce: render  ## download-outputs, score, fit, render: the whole book
-download-outputs: $(ENV)  ## counts of the paper's models and real answers (or those of SOURCE=), and those of ADD=
-	$(call chain,outputs,$(BUILD)/outputs/.made)
-score: $(ENV)  ## score real answers; counts by cell of all models
-	$(call chain,scores,$(BUILD)/cells.parquet)
-fit: $(ENV)  ## the regressions, and printed numbers compared with recomputed ones
-	$(call chain,scores,$(BUILD)/fidelity.csv)
-render: $(ENV)  ## notebooks and book
-	$(call chain,notebooks,$(BUILD)/book/_build/html/index.html)
-	@echo "The book: $(BUILD)/book/_build/html/index.html"
+download-outputs: $(BUILD)/sources.json  ## counts of the paper's models and real answers (or those of SOURCE=), and those of ADD=
+score: $(BUILD)/cells.parquet  ## score real answers; counts by cell of all models
+fit: $(BUILD)/fidelity.csv  ## the regressions, and printed numbers compared with recomputed ones
+render: $(HTML)/index.html  ## notebooks and book
+	@echo "The book: $<"
 
-# what the rules look at: modules of the folders that a step uses, committed data, pages
-SRC := src/cogniload_repro
-modules = $(wildcard $(SRC)/*.py $(foreach folder,$(1),$(SRC)/$(folder)/*.py))
-PUBLISHED := $(wildcard data/published/iclr2026/* data/puzzle_ids*.csv data/reconstructed/cells.csv)
-COMMITTED := $(PUBLISHED) $(wildcard data/reconstructed/* data/companions/* data/published/companions/* \
-	data/published/submission2025/* data/published/authors_site/* data/specifications.csv data/tokenizers.json \
-	data/prompt_tokens.parquet)
-PAGES := $(filter-out %.pyc,$(wildcard book/*.* book/_*/*.* book/_*/*/*.* book/_*/*/*/*.*)) docs/benchmarks.md pyproject.toml
-PARAMS := $(BUILD)/params
+# the parameters of each step, of params.yaml and this call, written only where they are others than last time
+$(PARAMS)/outputs.json: FORCE | $(ENV)
+	@$(COGNILOAD) parameters --grid $(GRID) --build "$(BUILD)"
+$(PARAMS)/scores.json $(PARAMS)/notebooks.json: $(PARAMS)/outputs.json ;
 
-$(BUILD)/outputs/.made: $(PARAMS)/outputs.json $(call modules,puzzles statistics outputs) \
-		$(SRC)/commands/outputs.py $(PUBLISHED) $(wildcard data/outputs/*)
-	$(COGNILOAD) download-outputs --grid $(GRID) $(HERE)
+$(BUILD)/sources.json: $(PARAMS)/outputs.json $(CODE) $(DATA) $(wildcard $(BUILD)/outputs) $(call lost,puzzles.parquet)
+	$(COGNILOAD) download-outputs $(HERE)
 
-$(BUILD)/cells.parquet: $(BUILD)/outputs/.made $(PARAMS)/scores.json $(call modules,scoring) data/reasoning_marks.txt
+$(BUILD)/cells.parquet: $(BUILD)/sources.json $(PARAMS)/scores.json $(wildcard $(BUILD)/scores) \
+		$(call lost,tokens.parquet baselines.parquet)
 	$(COGNILOAD) score $(HERE)
 
-# glm.parquet and the other fits, then fidelity.csv
-$(BUILD)/fidelity.csv: $(BUILD)/cells.parquet $(call modules,robustness reconstruction fidelity) $(COMMITTED)
+$(BUILD)/fidelity.csv: $(BUILD)/cells.parquet \
+		$(call lost,aic.parquet glm.parquet interactions.parquet prompts.parquet fidelity.parquet)
 	$(COGNILOAD) fit --build "$(BUILD)"
 
-# notebooks and book in one command: Sphinx gets ready while notebooks run. All of these run again where what they read
-# is newer than the last run; where nothing but a notebook's own code or text is new, no other one does
-READ_BY_ALL := $(BUILD)/fidelity.csv $(filter-out $(SRC)/commands/%,$(call modules,*)) $(COMMITTED) \
-	$(wildcard scripts/rebuild_one_row.py)
-$(BUILD)/book/_build/html/index.html: $(READ_BY_ALL) $(PARAMS)/notebooks.json $(wildcard notebooks/*.ipynb) $(PAGES) \
-		$(SRC)/commands/book.py
-	$(COGNILOAD) render $(HERE) $(if $(shell find $(READ_BY_ALL) -newer $(BUILD)/notebooks/.made 2>&1),--all)
+# of the chapters those run again that are older than what they are made from
+$(HTML)/index.html: $(BUILD)/fidelity.csv $(PARAMS)/notebooks.json $(wildcard notebooks/*.ipynb) $(PAGES) \
+		$(wildcard $(HTML) $(HTML)/notebooks) $(call folders,figures tables notebooks pages)
+	$(COGNILOAD) render $(HERE)
+
+FORCE:
 
 # ---- checks ------------------------------------------------------------------------------------------------------
 smoke:  ## the whole chain on the mini-grid
@@ -203,19 +230,18 @@ format: $(ENV)  ## ruff, in place
 	@"$(PY)" -m ruff check --fix .
 	@"$(PY)" -m ruff format .
 
-test: lint  ## lint, smoke, unit and property tests, the book in a browser
-	@$(MAKE) --no-print-directory smoke
-	@"$(PY)" -m pytest -n $(JOBS) --dist loadfile -m "not slow"
+test: lint smoke  ## lint, smoke, unit and property tests, the book in a browser
+	@"$(PY)" -m pytest -n "$(JOBS)" --dist loadfile -m "not slow"
 
 test-slow: $(LAB_ENV) $(LOCAL_ENV)  ## the tests that take longest: the whole reconstruction made again, every page, servers
-	@"$(PY)" -m pytest -n $(JOBS) -m slow
-	@$(if $(VENV),"$(EVALUATE_PY)" -m pytest -n $(JOBS) -m slow $(EVALUATE_TESTS))
+	@"$(PY)" -m pytest -n "$(JOBS)" -m slow
+	@$(if $(VENV),"$(EVALUATE_PY)" -m pytest -n "$(JOBS)" -m slow $(EVALUATE_TESTS))
 
 explore: $(ENV)  ## the property tests on random examples (make test takes the same ones every time)
-	@"$(PY)" -m pytest -n $(JOBS) -m "hypothesis and not slow" --hypothesis-profile=explore
+	@"$(PY)" -m pytest -n "$(JOBS)" -m "hypothesis and not slow" --hypothesis-profile=explore
 
 test-evaluate: $(LOCAL_ENV)  ## the tests that need Inspect; two puzzles are asked of a real model
-	@"$(EVALUATE_PY)" -m pytest -n $(JOBS) -m "not slow" $(EVALUATE_TESTS)
+	@"$(EVALUATE_PY)" -m pytest -n "$(JOBS)" -m "not slow" $(EVALUATE_TESTS)
 
 bench: $(ENV)  ## measure; WRITE=1 keeps the figures in docs/benchmarks.md and the README
 	@"$(PY)" benchmarks/run.py $(if $(WRITE),--write)
@@ -224,7 +250,7 @@ reconstruct: $(ENV)  ## make data/reconstructed/cells.csv again from the printed
 	@$(COGNILOAD) reconstruct
 
 feasible: $(ENV)  ## resample the tables consistent with the paper (15 minutes)
-	@$(COGNILOAD) feasible --jobs $(JOBS)
+	@$(COGNILOAD) feasible --jobs "$(JOBS)"
 
 clean:  ## remove everything built; .venv and downloads stay
 	@for build in data/build data/build-mini; do \

@@ -13,7 +13,7 @@ from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.published import load_table
 from cogniload_repro.puzzles.catalog import puzzle_row
 from cogniload_repro.puzzles.generate import draw_puzzle
-from cogniload_repro.statistics.fits import aic_table, glm_table, interactions_table
+from cogniload_repro.statistics.paper_tables import aic_table, glm_table, interactions_table
 
 #: The literal generator, which is no module of the package.
 _spec = importlib.util.spec_from_file_location(

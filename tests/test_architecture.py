@@ -2,7 +2,6 @@
 
 import ast
 import re
-import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
@@ -90,42 +89,6 @@ def test_the_map_has_every_module_in_its_folder_and_the_layers_in_order():
             ]
     assert sorted(listed) == sorted(SOURCES)
     assert order == sorted(order)
-
-
-def test_every_rule_of_the_chain_looks_at_the_modules_that_its_command_uses(imports):
-    """What a step's modules import, and those import, is among the prerequisites of its rule or of one before it."""
-    made = subprocess.run(["make", "-pn", "-f", "Makefile", "VENV=", "GRID=mini", "help"], cwd=ROOT,
-                          capture_output=True, text=True, check=False).stdout  # fmt: skip
-    rules = dict(re.findall(r"^data/build-mini/(\S+): (.*)$", made, re.M))
-    uses = {
-        "outputs/.made": {
-            *("puzzles/sets", "outputs/imports", "outputs/sources", "statistics/cell_tables"),
-        },
-        "cells.parquet": {"puzzles/baselines", "scoring/scores", "scoring/cells"},
-        "fidelity.csv": {
-            "statistics/fits",
-            "fidelity/ledger",
-            "fidelity/results",
-            "fidelity/prompts",
-        },
-        "book/_build/html/index.html": {
-            *("presentation/page", "presentation/notebooks", "presentation/book"),
-            *("companions/load", "robustness/conclusions"),
-        },
-    }
-    looked: set[str] = set()
-    for target, waiting in uses.items():
-        looked |= {
-            name.removeprefix("src/cogniload_repro/").removesuffix(".py")
-            for name in rules[target].split()
-        }
-        needed: set[str] = set()
-        while waiting:
-            if (name := waiting.pop()) not in needed:
-                needed.add(name)
-                waiting |= imports[name]
-        assert sorted(needed - looked) == [], target
-    assert "data/reconstructed/cells.csv" in rules["outputs/.made"].split()
 
 
 def find_dense_places(path: Path) -> Iterator[str]:

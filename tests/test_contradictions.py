@@ -21,7 +21,8 @@ from cogniload_repro.published import (
     load_printed,
     load_table,
 )
-from cogniload_repro.reconstruction.sufficient import BETAS, derive_each
+from cogniload_repro.reconstruction.printed import BETAS
+from cogniload_repro.reconstruction.table2 import derive_each
 from cogniload_repro.statistics.design import GRID, grid_means, roots_along_rho
 
 PLAIN = "correct ~ d + log10_N"

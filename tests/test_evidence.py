@@ -13,7 +13,7 @@ from cogniload_repro.puzzles.baselines import write_baselines
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_parquet
 from cogniload_repro.reconstruction.reconstruct import assemble_cells
-from cogniload_repro.reconstruction.sufficient import recovered_from
+from cogniload_repro.reconstruction.sufficient import sum_cells
 from cogniload_repro.statistics.reconstructions import KEYS, load_tables
 from cogniload_repro.storage import write_table
 
@@ -26,9 +26,7 @@ def glued(chapter, number, tmp_path, monkeypatch):
     for name in MODELS:
         correct = load_tables().query("model == @name").iloc[:, len(KEYS) + number].to_numpy()
         frames.append(
-            assemble_cells(
-                recovered_from(cl.load_cells(), name), correct, np.random.default_rng(number)
-            )
+            assemble_cells(sum_cells(cl.load_cells(), name), correct, np.random.default_rng(number))
         )
     build = tmp_path / f"{chapter}-{number}"
     build.mkdir()

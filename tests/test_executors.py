@@ -1,8 +1,10 @@
-"""Local processes, and a real Dask cluster on this machine."""
+"""Local processes, works side by side, and a real Dask cluster on this machine."""
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from cogniload_repro import executors
-from cogniload_repro.executors import open_executor
+from cogniload_repro.executors import Work, do_side_by_side, open_executor
 from cogniload_repro.puzzles.catalog import draw_named
 from cogniload_repro.schemas import OUTPUTS, PUZZLES
 from cogniload_repro.scoring.scores import score_dataset
@@ -116,3 +118,40 @@ def test_a_worker_that_is_killed_ends_in_a_sentence():
     refused = pytest.raises(ValueError, match="a process was killed")
     with refused, open_executor(1) as executor:
         executor.submit(os._exit, 1).result()
+
+
+def fail(text):
+    """Work that fails."""
+    raise ValueError(text)
+
+
+def test_after_a_failure_no_other_work_is_started(tmp_path):
+    """What runs beside it is finished; the refusal has its name."""
+    done = [tmp_path / name for name in ("beside", "later")]
+    works = [Work("first", fail, ("no data",)), *(Work(path.name, path.touch) for path in done)]
+    with pytest.raises(ValueError, match=r"^first: no data$"):
+        list(do_side_by_side(works, 2))
+    assert [path.exists() for path in done] == [True, False]
+
+
+def test_a_process_that_dies_is_one_sentence():
+    """A work whose process is killed ends the others with its name, and without a traceback."""
+    with pytest.raises(ValueError, match=r"page\.ipynb: its process ended"):
+        list(do_side_by_side([Work("page.ipynb", kill_this_process)]))
+
+
+def kill_this_process():
+    """End by force."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def start_a_thread():
+    """Leave a thread behind that is no daemon."""
+    threading.Thread(target=time.sleep, args=(600,)).start()
+
+
+def test_a_thread_that_a_chapter_has_started_does_not_stop_the_book():
+    """Its process ends with the work."""
+    assert [name for name, _ in do_side_by_side([Work("page.ipynb", start_a_thread)])] == [
+        "page.ipynb"
+    ]

@@ -31,7 +31,7 @@ def contents(folder):
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
-        if path.is_file() and path.name not in (".made", ".lock") and path.parent.name != "params"
+        if path.is_file() and path.name != ".lock" and path.parent.name != "params"
     }
 
 
@@ -73,7 +73,13 @@ def scored(tmp_path_factory):
     """A build whose three partitions take a good part of a second each, with and without scores."""
     folder = tmp_path_factory.mktemp("scored")
     assert (
-        run("download-outputs", "--build", folder, "--source", write_source(folder / "s.jsonl"))[0]
+        run(
+            "download-outputs",
+            "--build",
+            folder,
+            "--source",
+            write_source(folder / "s.jsonl", "abc"),
+        )[0]
         == 0
     )
     for path in (folder / "outputs").iterdir():
@@ -99,7 +105,7 @@ def test_interrupted_scoring_leaves_whole_partitions_and_the_next_run_finishes(
     scored, tmp_path, number
 ):
     """What is there is right, what is not is scored the next time, and no rubbish stays."""
-    for name in ("outputs", "puzzles.parquet"):
+    for name in ("outputs", "puzzles.parquet", "sources.json"):
         (tmp_path / name).symlink_to(scored / name)
     scores = tmp_path / "scores"
     code, errors = interrupt(

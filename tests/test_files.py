@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from cogniload_repro.files import (
     describe_error,
-    digest_of,
+    fingerprint,
     for_spreadsheet,
     for_terminal,
     locked,
-    look_at,
     replacing,
     without_secrets,
+    write_if_changed,
     write_whole,
 )
 
@@ -31,6 +31,20 @@ from cogniload_repro.files import locked
 with locked(sys.argv[1]):
     print("locked", flush=True)
     sys.stdin.read()
+"""
+#: A process that works in a folder, and one that it has forked, as the chapters of a book.
+FORK = """
+import sys
+from pathlib import Path
+from cogniload_repro.files import locked
+from cogniload_repro.executors import Work, do_side_by_side
+
+def work():
+    print("at work", flush=True)
+    sys.stdin.read()
+
+with locked(sys.argv[1]):
+    list(do_side_by_side([Work("work", work)]))
 """
 
 
@@ -44,26 +58,16 @@ def folder(tmp_path):
     return folder
 
 
-def test_another_content_of_the_same_size_and_time_looks_different(folder):
+def test_another_content_of_the_same_size_and_time_has_another_fingerprint(folder):
     """By itself and in its folder."""
     file = folder / "deep" / "a"
-    before = [look_at(file), look_at(folder)]
-    assert before == [look_at(file), look_at(folder)]
+    before = [fingerprint(file), fingerprint(folder)]
+    assert before == [fingerprint(file), fingerprint(folder)]
     about = file.stat()
     file.write_text("tan")
     os.utime(file, ns=(about.st_atime_ns, about.st_mtime_ns))
-    assert look_at(file) != before[0]
-    assert look_at(folder) != before[1]
-
-
-def test_a_digest_depends_on_the_content_alone(folder):
-    """Written again, the same content has the same digest."""
-    file = folder / "deep" / "a"
-    before = digest_of(file)
-    file.write_text("tan")
-    assert digest_of(file) != before
-    file.write_text("red")
-    assert digest_of(file) == before
+    assert fingerprint(file) != before[0]
+    assert fingerprint(folder) != before[1]
 
 
 @pytest.fixture
@@ -86,14 +90,15 @@ def test_a_folder_has_one_process_at_a_time(tmp_path, holder):
 @pytest.mark.parametrize(
     "command",
     [
-        ["score"],
+        ["parameters", "--grid", "paper"],
         ["download-outputs"],
-        ["prepare", "scores", "true"],
+        ["score"],
+        ["fit"],
+        ["compare"],
     ],
 )
 def test_commands_leave_a_folder_to_the_process_in_it(tmp_path, holder, command):
     """They end with its number."""
-    (tmp_path / "outputs").mkdir()
     code, message = ask(*command, "--build", tmp_path)
     assert code == 2
     assert f"process {holder.pid} is at work in" in message
@@ -108,12 +113,26 @@ def test_a_folder_is_free_when_its_process_is_killed(tmp_path, holder):
     assert (tmp_path / ".lock").read_text() == ""
 
 
-def test_a_process_that_the_first_one_starts_may_work_in_its_folder(tmp_path):
-    """As make starts the commands of a build."""
-    command = [sys.executable, "-c", HOLD, tmp_path]
+def test_a_lock_is_never_that_of_a_process_that_has_ended(tmp_path):
+    """Workers have the lock of the process that started them, and end with it, even by force."""
+    first = subprocess.Popen([sys.executable, "-c", FORK, tmp_path], stdin=-1, stdout=-1, text=True)
+    assert first.stdout.readline() == "at work\n"
+    first.kill()
+    first.stdout.read()  # its worker has ended too
     with locked(tmp_path):
-        child = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    assert child.stdout == "locked\n", child.stderr
+        pass
+
+
+def test_an_equal_file_keeps_its_time(tmp_path):
+    """What is written again with the same content is not newer, for make; another content is."""
+    path = tmp_path / "new" / "a.json"
+    assert write_if_changed(path, "ρ", mode=0o600)
+    os.utime(path, ns=(1, 1))
+    assert not write_if_changed(path, "ρ")
+    assert path.stat().st_mtime_ns == 1
+    assert write_if_changed(path, "d")
+    assert path.read_text() == "d"
+    assert path.stat().st_mtime_ns > 1
 
 
 def test_a_file_is_written_as_it_is_given(tmp_path):

@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from functools import partial
 from pathlib import Path
 
@@ -15,12 +14,21 @@ import pandas as pd
 import pytest
 from harness import write_lines
 
+from cogniload_repro.files import locked
 from cogniload_repro.puzzles.generate import draw_puzzle
 
 ROOT = Path(__file__).parents[1]
 PUZZLES = [draw_puzzle(20, d, 10, number) for d in (1, 5) for number in (7, 8)]
 STEPS = ["download-outputs", "score", "fit", "render"]
-GIVEN = ("SOURCE", "ADD", "MAX_REJECTED", "SCORER", "FORMULA", "FAMILY", "MODELS")
+GIVEN = ("SOURCE", "ADD", "MAX_REJECTED", "SCORER", "FORMULA", "FAMILY", "MODELS", "GRID")
+KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+#: A chapter that takes a formula, and shows and writes it.
+CHAPTER = {
+    "title": "# The page",
+    "parameters": 'build = "../data/build"\nformula = "none"',
+    "show": "import pandas as pd\n\nfrom cogniload_repro.presentation.page import Page\n\n"
+    'Page(build).csv(pd.DataFrame({"formula": [formula]}), "formulas", formula)',
+}
 
 
 def write_answers(path, *models, right=True):
@@ -50,8 +58,8 @@ def whole(tmp_path_factory):
     (folder / "main.jsonl").rename(folder.parent / "main.jsonl")  # a copy would be another source
     write_answers(folder.parent / "a.jsonl", "mine")
     (folder / "params.yaml").write_text("source: ../main.jsonl\nadd: [../a.jsonl]\n")
-    assert steps(said(make(folder, "reproduce"))) == STEPS
-    return folder, shutil.copytree(folder, folder.with_name("copy"), symlinks=True)
+    assert steps(output_of(make(folder, "reproduce"))) == STEPS
+    return folder, copy_folder(folder, folder.with_name("copy"))
 
 
 @pytest.fixture
@@ -59,7 +67,13 @@ def made(whole):
     """The same for every test, at the same place, which its parameters name."""
     folder, copy = whole
     shutil.rmtree(folder)
-    return shutil.copytree(copy, folder, symlinks=True)
+    return copy_folder(copy, folder)
+
+
+def copy_folder(folder, target):
+    """Copy a folder with the times of its folders, which make looks at."""
+    subprocess.run(["cp", "-a", folder, target], check=True)
+    return target
 
 
 def make_checkout(folder):
@@ -68,9 +82,10 @@ def make_checkout(folder):
     committed = [
         place.relative_to(ROOT)
         for place in (ROOT / "data").iterdir()
-        if not place.name.startswith("build")
+        if not place.name.startswith(("build", "local"))
     ]
-    for name in ("src", "docs", "pyproject.toml", *committed):
+    locks = ("requirements.lock", "requirements-uv.lock")
+    for name in ("src", "docs", "scripts", "pyproject.toml", *locks, *committed):
         (folder / name).symlink_to(ROOT / name)
     shutil.copy(ROOT / "Makefile", folder)
     write_answers(folder / "main.jsonl", "theirs")
@@ -88,47 +103,40 @@ def make_checkout(folder):
         "format: jb-book\nroot: intro\nchapters: [{file: notebooks/page}]\n"
     )
     (folder / "book" / "intro.md").write_text("# Small\n")
-    cells = [
-        nbformat.v4.new_markdown_cell("# The page", id="title"),
-        nbformat.v4.new_code_cell(
-            'build = "../data/build"\nformula = "none"',
-            id="parameters",
-            metadata={"tags": ["parameters"]},
-        ),
-        nbformat.v4.new_code_cell("print(formula)", id="show"),
-    ]
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     (folder / "notebooks").mkdir()
-    nbformat.write(
-        nbformat.v4.new_notebook(cells=cells, metadata=kernel), folder / "notebooks" / "page.ipynb"
-    )
+    write_chapter(folder / "notebooks" / "page.ipynb", CHAPTER)
     return folder
 
 
-def command(*arguments):
+def write_chapter(path, cells):
+    """Write a notebook of these cells, by id."""
+    written = []
+    for name, source in cells.items():
+        new = nbformat.v4.new_markdown_cell if name == "title" else nbformat.v4.new_code_cell
+        tags = {"tags": ["parameters"]} if name == "parameters" else {}
+        written.append(new(source, id=name, metadata=tags))
+    nbformat.write(nbformat.v4.new_notebook(cells=written, metadata=KERNEL), path)
+
+
+def command(*arguments, python=sys.executable):
     """The words of a call of make with this Python."""
-    return ["make", "VENV=", f"PYTHON={sys.executable}", "GRID=mini", "JOBS=2", *arguments]
+    return ["make", "VENV=", f"PYTHON={python}", "GRID=mini", "JOBS=2", *arguments]
 
 
-def environment():
+def environment(**variables):
     """The environment without what an outer make has handed on."""
-    outer = {
-        "MAKEFLAGS",
-        "MAKELEVEL",
-        "MFLAGS",
-        "MODEL",
-        *GIVEN,
-        *(f"COGNILOAD_{name}" for name in GIVEN),
-    }
-    return {name: value for name, value in os.environ.items() if name not in outer}
+    outer = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MODEL", *GIVEN}
+    outer |= {f"COGNILOAD_{name}" for name in GIVEN}
+    kept = {name: value for name, value in os.environ.items() if name not in outer}
+    return kept | variables
 
 
-def make(folder, *arguments):
+def make(folder, *arguments, words=None, **variables):
     """Run make there."""
     return subprocess.run(
-        command(*arguments),
+        words or command(*arguments),
         cwd=folder,
-        env=environment(),
+        env=environment(**variables),
         capture_output=True,
         text=True,
         check=False,
@@ -136,8 +144,8 @@ def make(folder, *arguments):
     )
 
 
-def said(done):
-    """What make has said, which has gone well."""
+def output_of(done):
+    """What make has printed, which has gone well."""
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -158,9 +166,9 @@ def read_counts(checkout):
 
 
 def contents(build):
-    """What a build holds, but for what says when it was made, and what programs keep for themselves."""
-    own = {".lock", ".made", ".doctrees", "__pycache__"}
-    files = [path for path in build.rglob("*") if path.is_file() and not own & set(path.parts)]
+    """What a build holds, but for what programs keep for themselves."""
+    private = {".lock", "doctrees", "__pycache__"}
+    files = [path for path in build.rglob("*") if path.is_file() and not private & set(path.parts)]
     return {path.relative_to(build).as_posix(): path.read_bytes() for path in files}
 
 
@@ -178,108 +186,271 @@ def test_nothing_that_is_given_reaches_a_shell(checkout):
     assert contents(checkout / "data/build-mini") == {}
 
 
+@pytest.mark.parametrize("name", ["JOBS", "VENV", "PYTHON", "GRID"])
+@pytest.mark.parametrize(
+    "value", ["1; touch OWNED", "$(shell touch OWNED)", "$$(touch OWNED)", "`touch OWNED`", "a\nb"]
+)
+def test_a_value_that_a_shell_would_read_is_refused_by_name(checkout, name, value):
+    """These stand in recipes: the sentence has the name, and nothing has run."""
+    done = make(checkout, words=["make", f"{name}={value}", "help", "score"])
+    assert (done.returncode, f"{name} is '" in done.stderr) == (2, True), done.stderr
+    assert not list(checkout.rglob("OWNED"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["grid: mini `touch OWNED`", "grid: paper & touch OWNED & true", 'grid: mini "$(touch OWNED)"',
+     "grid: $(shell touch OWNED)", "grid: mini paper", "grid: [mini]", "{grid: mini}"],
+)  # fmt: skip
+def test_a_grid_of_params_yaml_is_read_as_yaml_reads_it_or_refused(checkout, line):
+    """It reaches no shell, and no build is made in the folder of another grid."""
+    (checkout / "params.yaml").write_text(f"{line}\n")
+    plain = ["make", "VENV=", f"PYTHON={sys.executable}"]
+    make(checkout, words=[*plain, "help"])
+    done = make(checkout, words=[*plain, "download-outputs"])
+    assert (done.returncode, "params.yaml" in done.stderr) == (2, True), done.stderr
+    assert not list(checkout.rglob("OWNED"))
+    assert contents(checkout / "data/build") == {}
+
+
+@pytest.mark.parametrize("line", ["mini # small", "mini ", '"mini"', "'mini'", "mini\r"])
+def test_ordinary_yaml_names_the_grid(checkout, line):
+    """Comments, blanks and quotation marks do not matter to make, as they do not to YAML."""
+    (checkout / "params.yaml").write_text(f"family: logit\ngrid: {line}\n", newline="")
+    done = make(checkout, words=["make", "VENV=", f"PYTHON={sys.executable}", "help"])
+    assert "(now mini)" in output_of(done)
+
+
+def test_a_variable_of_the_shell_is_no_parameter_and_an_unknown_one_is_refused(checkout):
+    """MODELS or SOURCE may mean something else in a shell; SORCE= would be lost in silence."""
+    shell = {"SOURCE": "/nowhere", "MODELS": "nobody", "COGNILOAD_FAMILY": "normal"}
+    output_of(make(checkout, "download-outputs", **shell))
+    for given in ("SORCE=main.jsonl", "source=main.jsonl"):
+        done = make(checkout, "score", given)
+        name = given.partition("=")[0]
+        assert f"unknown variable {name}; a call may set GRID JOBS" in done.stderr
+        assert done.returncode == 2
+
+
+#: A Python that says of itself what is written in place of the braces.
+OTHER_PYTHON = """#!/bin/sh
+exec {python} -c 'import sys; {claim}; exec(open(sys.argv[1]).read())' "$@"
+"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "reason"),
+    [("sys.version_info = (3, 9, 2)", "3.9.2, which is too old"),
+     ('sys.modules["ensurepip"] = None', "lacks venv")],
+)  # fmt: skip
+def test_a_python_that_cannot_do_is_refused_before_anything_is_installed(checkout, claim, reason):
+    """The sentence says what is wrong, and how to name another one."""
+    python = checkout.parent / "python"
+    python.write_text(OTHER_PYTHON.format(python=sys.executable, claim=claim))
+    python.chmod(0o755)
+    for venv in ("VENV=", "VENV=new"):
+        done = make(checkout, words=["make", venv, f"PYTHON={python}", "score"])
+        assert done.returncode == 2
+        assert reason in done.stderr
+        assert "PYTHON=python3.12" in done.stderr
+    assert not (checkout / "new").exists()
+    assert not (checkout / "data/build").exists()
+
+
 def test_a_folder_is_made_by_one_make_at_a_time(checkout):
-    """The second is refused as long as any process of the first lives, and says which."""
-    first = subprocess.Popen(command("score"), cwd=checkout, env=environment(), stdout=subprocess.DEVNULL,
-                             stderr=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
-    lock = checkout / "data/build-mini/.lock"
-    while not (lock.is_file() and lock.read_text()):
-        time.sleep(0.02)
-    done = make(checkout, "score")
-    os.killpg(first.pid, signal.SIGKILL)
-    first.wait()
-    assert (done.returncode, "is at work in" in done.stderr) == (2, True), done.stderr
+    """A second one is refused with the number of the process that is at work there."""
+    with locked(checkout / "data/build-mini"):
+        done = make(checkout, "score")
+    assert f"process {os.getpid()} is at work in" in done.stderr
+    assert done.returncode == 2
 
 
-def test_own_answers_and_what_is_given_for_one_call(made):
-    """Sources are added for a call, refused ones change nothing, and a plain call goes back to params.yaml."""
-    build, run, committed = (
-        made / "data/build-mini",
-        partial(make, made),
-        (made / "params.yaml").read_text("utf-8"),
-    )
-    paper = contents(build)
+def test_answers_are_added_for_one_call(made):
+    """A plain call goes back to params.yaml; a name with blanks and signs is no difficulty."""
+    build = made / "data/build-mini"
+    run = partial(make, made)
+    before = contents(build)
     source = write_answers(made / "an swers #$é'.jsonl", "My Model 7B", "$$", "#1")
     given = f'ADD="{source.name}"'
-    told = said(run("score", given))
-    assert "Outputs: theirs + #1, $$, My Model 7B" in told
+    output = output_of(run("score", given))
+    assert "Outputs: theirs + #1, $$, My Model 7B" in output
     assert read_counts(made)["My Model 7B"] == 4
-    assert steps(said(run("score", given))) == []
+    assert steps(output_of(run("score", given))) == []
 
+    write_answers(source, "My Model 7B", "$$", "#1", right=False)
+    output_of(run("score", given))
+    assert read_counts(made)["My Model 7B"] == 0
+    output_of(run("score"))
+    assert contents(build) == before
+
+
+def test_a_refused_source_changes_nothing(made):
+    """Not the outputs, and not the book that is made next; its rejected rows can be read."""
+    build = made / "data/build-mini"
+    run = partial(make, made)
     before = contents(build)
     bad = write_lines(made / "bad.jsonl", ["{"])
     for call in (f"ADD={bad.name}", f"SOURCE={bad.name}", "ADD=reconstructed"):
         done = run("score", call)
-        assert done.returncode == 2, done.stderr
-        assert "cannot be read to its end" in done.stderr or "reconstructed" in call
-        rejected = dict.fromkeys(["rejected.parquet", "rejected.csv"], b"")
+        is_named = "cannot be read to its end" in done.stderr or "reconstructed" in call
+        assert (done.returncode, is_named) == (2, True), done.stderr
+        rejected = {"rejected.parquet": b"", "rejected.csv": b"", "params/outputs.json": b""}
         assert contents(build) | rejected == before | rejected
-        assert steps(said(run("score", given))) == []
-
-    write_answers(source, "My Model 7B", "$$", "#1", right=False)
-    said(run("score", given))
-    assert read_counts(made)["My Model 7B"] == 0
     (made / "params.yaml").write_text(f"source: {bad.name}\nmax_rejected: 1\n")
     assert "cannot be read to its end" in run("score").stderr
-    (made / "params.yaml").write_text(committed)
-    said(run("score"))
-    assert contents(build) == paper
+    (made / "params.yaml").write_text("source: ../main.jsonl\nadd: [../a.jsonl]\n")
+    output_of(run("reproduce"))
+    assert contents(build) == before
 
 
 def test_the_book_follows_its_notebooks_and_what_is_given(made):
-    """Changed text is taken over, changed code is run, a formula holds for one call; a failing cell is named."""
-    source, done = made / "notebooks/page.ipynb", made / "data/build-mini/notebooks/page.ipynb"
+    """A changed chapter is run, a formula holds for one call, a failing cell is named, and else nothing is done."""
+    source = made / "notebooks/page.ipynb"
+    copy = made / "data/build-mini/notebooks/page.ipynb"
     page = made / "data/build-mini/book/_build/html/notebooks/page.html"
     run = partial(make, made)
-    start = time.monotonic()
-    told = said(run("reproduce"))
-    assert (steps(told), time.monotonic() - start < 2) == ([], True)
-    assert told.endswith("The book: data/build-mini/book/_build/html/index.html\n")
-    committed, first = source.read_text("utf-8"), done.read_bytes()
+    output = output_of(run("reproduce"))
+    assert steps(output) == []
+    assert output.endswith("The book: data/build-mini/book/_build/html/index.html\n")
 
-    source.write_text(committed.replace("The page", "Another sentence"), "utf-8")
-    assert "page.ipynb  " not in said(run("render"))
-    assert done.read_bytes() == first.replace(b"The page", b"Another sentence")
-    assert b"Another sentence" in page.read_bytes()
+    write_chapter(source, CHAPTER | {"title": "# Another title"})
+    output = output_of(run("render"))
+    assert steps(output) == ["render"]
+    assert "page.ipynb  " in output
+    assert all(b"Another title" in file.read_bytes() for file in (copy, page))
 
-    told = said(run("render", "FORMULA=correct ~ d + rho", "MODELS=theirs"))
-    assert steps(told) == ["render"]
-    assert all(b"correct ~ d + rho" in file.read_bytes() for file in (done, page))
+    (made / "book/intro.md").write_text("# Small\n\nAnother page.\n")
+    assert "page.ipynb  " not in output_of(run("render"))
+    assert "Another page." in page.parents[1].joinpath("intro.html").read_text("utf-8")
+
+    output = output_of(run("render", "FORMULA=correct ~ d + rho", "MODELS=theirs"))
+    assert steps(output) == ["render"]
+    assert all(b"correct ~ d + rho" in file.read_bytes() for file in (copy, page))
     assert "formula: correct ~ d + rho" in page.read_text("utf-8")  # the notice at the top
 
-    source.write_text(committed.replace("print(formula)", "raise ValueError('x' * 9000)"), "utf-8")
+    write_chapter(source, CHAPTER | {"show": "raise ValueError('x' * 9000)"})
     failed = run("render")
-    assert (
-        failed.returncode,
-        "page.ipynb, cell 3 of 3 failed: ValueError: xxx" in failed.stderr,
-    ) == (2, True)
+    assert "page.ipynb, cell 3 of 3 failed: ValueError: xxx" in failed.stderr
+    assert failed.returncode == 2
     assert len(failed.stderr) < 1500
-    os.utime(made / "data/build-mini/fidelity.csv")  # what every notebook reads
-    assert "render --all" in re.sub(
-        r" --\w+ \S+", "", said(run("-n", "data/build-mini/book/_build/html/index.html"))
-    )
 
 
 @pytest.mark.parametrize(
-    ("step", "result", "seconds"),
-    [("render", "book/_build/html/index.html", 1.5),
-     pytest.param("download-outputs", "outputs/.made", 0.4, marks=pytest.mark.slow),
-     pytest.param("score", "cells.parquet", 0.6, marks=pytest.mark.slow),
-     pytest.param("fit", "fidelity.csv", 1.4, marks=pytest.mark.slow)],
+    ("lost", "again"),
+    [("outputs/mine.parquet", STEPS), ("puzzles.parquet", STEPS), ("scores/mine.parquet", STEPS[1:]),
+     ("tokens.parquet", STEPS[1:]), ("aic.parquet", STEPS[2:]), ("fidelity.parquet", STEPS[2:]),
+     ("notebooks/page.ipynb", STEPS[3:]), ("tables/formulas.csv", STEPS[3:]),
+     ("book/_build/html/notebooks/page.html", STEPS[3:])],
 )  # fmt: skip
-def test_a_kill_changes_nothing(step, result, seconds, made):
-    """Make is killed with all that it started: the next call ends as an undisturbed one does."""
+def test_a_lost_file_of_a_build_is_made_again(made, lost, again):
+    """Whichever it is, by the next make, with the steps that rest on it."""
     before = contents(made / "data/build-mini")
-    (made / "data/build-mini" / result).unlink()
-    process = subprocess.Popen(command(step), cwd=made, env=environment(), stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
-    time.sleep(seconds)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    while "is at work in" in (done := make(made, step)).stderr:
-        time.sleep(0.1)
-    said(done)
+    (made / "data/build-mini" / lost).unlink()
+    assert steps(output_of(make(made, "reproduce"))) == again
     assert contents(made / "data/build-mini") == before
+    assert steps(output_of(make(made, "reproduce"))) == []
+
+
+@pytest.mark.parametrize(
+    ("damaged", "needed"),
+    [("outputs/mine.parquet", "scores/mine.parquet"), ("puzzles.parquet", "baselines.parquet"),
+     ("cells.parquet", "aic.parquet"), ("tokens.parquet", "fidelity.parquet")],
+)  # fmt: skip
+def test_a_damaged_file_of_a_build_is_named_with_the_remedy(made, damaged, needed):
+    """Where the step is done again that reads it; once it is removed, the next make ends as if nothing had been."""
+    build = made / "data/build-mini"
+    before = contents(build)
+    (build / damaged).write_bytes((build / damaged).read_bytes()[:-9])
+    (build / needed).unlink()
+    done = make(made, "reproduce")
+    assert done.returncode == 2
+    assert re.search(rf"{damaged} .*remove it", done.stderr), done.stderr
+    (build / damaged).unlink()
+    output_of(make(made, "reproduce"))
+    assert contents(build) == before
+
+
+def test_tables_of_the_book_come_from_its_own_runs(made):
+    """A chapter run by hand writes none; one that somebody has written over is made again, another removed."""
+    build = made / "data/build-mini"
+    before = contents(build)
+    table = build / "tables/formulas.csv"
+    by_hand = [sys.executable, "-m", "papermill", "--cwd", "notebooks", "-p", "formula", "mine"]
+    paths = ["notebooks/page.ipynb", str(made.parent / "by-hand.ipynb")]
+    done = subprocess.run(
+        [*by_hand, "-p", "build", "../data/build-mini", *paths],
+        cwd=made,
+        env=environment(PYTHONPATH=str(ROOT / "src")),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert contents(build) == before
+    assert steps(output_of(make(made, "reproduce"))) == []
+
+    table.write_text("formula\nmine\n")
+    (build / "tables/another.csv").write_text("formula\n")
+    assert steps(output_of(make(made, "reproduce"))) == ["render"]
+    assert contents(build) == before
+
+
+#: Python as make calls it, which kills make and all that it has started before a write of one step.
+KILLED = """
+import os, runpy, signal, sys
+
+replace, writes = os.replace, []
+
+def count(*paths):
+    writes.append(paths)
+    if len(writes) == int(os.environ["KILL_AT"]):
+        os.killpg(os.getpgid(0), signal.SIGKILL)
+    replace(*paths)
+
+if os.environ["KILL_STEP"] in sys.argv:
+    os.replace = os.rename = count
+sys.argv = sys.argv[1:]
+if sys.argv[0] == "-m":
+    sys.argv = sys.argv[1:]
+    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+else:
+    runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "result"),
+    [("render", "book/_build/html/index.html"),
+     pytest.param("download-outputs", "sources.json", marks=pytest.mark.slow),
+     pytest.param("score", "cells.parquet", marks=pytest.mark.slow),
+     pytest.param("fit", "fidelity.csv", marks=pytest.mark.slow)],
+)  # fmt: skip
+def test_a_kill_at_any_write_changes_nothing(step, result, made):
+    """Make is killed with all that it started: the next call ends as an undisturbed one does."""
+    build = made / "data/build-mini"
+    before = contents(build)
+    script = made.parent / "killed.py"
+    script.write_text(KILLED)
+    python = made.parent / "python"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{script}" "$@"\n')
+    python.chmod(0o755)
+    for write in range(1, 100):
+        (build / result).unlink(missing_ok=True)
+        for chapter in (made / "notebooks").iterdir():
+            chapter.touch()
+        process = subprocess.Popen(
+            command(step, python=python),
+            cwd=made,
+            env=environment(KILL_STEP=step, KILL_AT=str(write)),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        if process.wait() != -signal.SIGKILL:
+            break  # it has ended before so many writes
+    assert write > 2
+    assert process.returncode == 0
+    assert contents(build) == before
 
 
 def test_clean_leaves_downloads_and_environments(tmp_path):

@@ -1,10 +1,9 @@
 """Keep the book on its own host, quick to open, and valid HTML.
 
-Jupyter Book's Thebe extension would fetch scripts from a CDN; a page that was written again leaves words behind in
-the search index that no page has any more. Scripts wait until a page is read, pictures until a reader comes near them,
-in a place of their size. A picture that is shown is not kept a second time for its download. Icons stand in the style
-sheet, as a browser may refuse a font that lies beside a page on a disk; the script that draws them, maps for debuggers,
-translations and fonts that no browser of today asks for stay out.
+Jupyter Book's Thebe extension would fetch scripts from a CDN. Scripts wait until a page is read, pictures until a
+reader comes near them, in a place of their size. A picture that is shown is not kept a second time for its download.
+Icons stand in the style sheet, as a browser may refuse a font that lies beside a page on a disk; the script that draws
+them, maps for debuggers, translations and fonts that no browser of today asks for stay out.
 """
 
 import base64
@@ -14,7 +13,6 @@ import shutil
 from pathlib import Path
 
 from docutils import nodes
-from jinja2 import FileSystemBytecodeCache
 
 _ICONS = "../vendor/fontawesome/webfonts/fa-solid-900.woff2"
 #: What scripts in the middle of pages add to or call.
@@ -71,27 +69,6 @@ def _let_scripts_wait(app, pagename, templatename, context, doctree):
     for script in context["script_files"]:
         if script.filename and not str(script.filename).endswith(_AT_ONCE):
             script.attributes.setdefault("defer", "defer")
-
-
-def _index_words(app):
-    """Drop words of no page; keep the index entries of pages that were not read again, which Sphinx forgets."""
-    indexer, old = app.builder.indexer, Path(app.outdir, "searchindex.js")
-    kept = (
-        json.loads(old.read_text(encoding="utf-8")[len("Search.setIndex(") : -1])
-        if old.is_file()
-        else {}
-    )
-    read = {*indexer._index_entries}
-    for entry, places in kept.get("indexentries", {}).items():
-        for page, target, main in places:
-            if (name := kept["docnames"][page]) not in read:
-                indexer._index_entries.setdefault(name, []).append(
-                    (entry, target, "main" if main else "")
-                )
-    for words in (indexer._mapping, indexer._title_mapping):
-        for word in [word for word, pages in words.items() if not pages]:
-            del words[word]
-    return []
 
 
 def _hand_on_keywords(app, pagename, templatename, context, doctree):
@@ -191,19 +168,10 @@ def _read_side_by_side(app):
     app.extensions["sphinx_multitoc_numbering"].parallel_read_safe = True
 
 
-def _keep_templates(app):
-    """Keep compiled templates beside what Sphinx knows of the pages: the next build compiles none."""
-    (Path(app.doctreedir) / "templates").mkdir(parents=True, exist_ok=True)
-    app.builder.templates.environment.bytecode_cache = FileSystemBytecodeCache(
-        f"{app.doctreedir}/templates"
-    )
-
-
 def setup(app):
     """Register with Sphinx, after every extension that adds scripts to a page."""
     app.add_config_value("left_out", [], "env")
     app.connect("builder-inited", _read_side_by_side)
-    app.connect("builder-inited", _keep_templates)
     app.connect("missing-reference", _resolve_left_out)
     app.connect("html-page-context", _drop_scripts, priority=900)
     app.connect("html-page-context", _let_scripts_wait, priority=910)
@@ -213,5 +181,4 @@ def setup(app):
     app.connect("html-page-context", _write_valid)
     app.connect("build-finished", _leave_out)
     app.connect("build-finished", _write_index)
-    app.connect("html-collect-pages", _index_words)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

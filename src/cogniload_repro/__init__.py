@@ -30,7 +30,7 @@ _PUBLIC = {
     "over_reconstructions": "statistics.reconstructions:over_reconstructions",
     "fit": "statistics.fits:fit",
     "glm": "statistics.regression:glm",
-    "compare_fits": "statistics.fits:compare_fits",
+    "compare_fits": "statistics.selection:compare_fits",
     "capacity_points": "statistics.fits:capacity_points",
     "intervals": "robustness.uncertainty:capacity_intervals",
     "shortcut_bound": "robustness.shortcut:shortcut_bound",

@@ -1,17 +1,23 @@
 """Where work is done: processes on this machine, or the workers of a Dask cluster."""
 
+import gc
+import importlib
 import multiprocessing
 import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing.connection import wait
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from tqdm import tqdm
+
+from cogniload_repro.files import describe_error
 
 #: Whether processes are forked safely on this system.
 CAN_FORK = sys.platform == "linux"
@@ -36,7 +42,7 @@ def open_executor(jobs: int, scheduler: str | None = None) -> Iterator[Executor]
     # forking saves all imports, but a process with other threads may deadlock when it is forked
     alone = threading.active_count() == 1
     context: Any = multiprocessing.get_context("fork" if CAN_FORK and alone else "spawn")
-    with ProcessPoolExecutor(jobs, context, _follow_parent) as pool:
+    with ProcessPoolExecutor(jobs, context, follow_parent) as pool:
         try:
             yield pool
         except BrokenExecutor:
@@ -47,7 +53,7 @@ def open_executor(jobs: int, scheduler: str | None = None) -> Iterator[Executor]
             raise
 
 
-def _follow_parent() -> None:
+def follow_parent() -> None:
     """End this worker when its parent ends, even by force."""
     # Ctrl-C reaches every process: workers end at once and leave the traceback to the first
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -83,3 +89,78 @@ def _open_cluster(scheduler: str) -> Iterator[Executor]:
         except CancelledError:
             remedy = "start it and run again"
             raise ValueError(f"the scheduler at {scheduler} has ended; {remedy}") from None
+
+
+@dataclass(frozen=True)
+class Work:
+    """Something to be done in a process of its own."""
+
+    name: str
+    function: Callable[..., object]
+    arguments: tuple = ()
+
+
+def do_side_by_side(
+    works: Sequence[Work], jobs: int = 1, libraries: Sequence[str] = ()
+) -> Iterator[tuple[str, float]]:
+    """Do works side by side, so many at a time, each in a process of its own.
+
+    The libraries are imported once for all of them, where processes are forked.
+    Yields the name of each as soon as it is done, with the seconds it took. After a failure none is
+    started; when those that run beside it have ended, a ValueError has what each says.
+    """
+    if CAN_FORK and len(works) > 1:
+        for library in libraries:
+            importlib.import_module(library)
+        gc.freeze()  # forks need not go through what they share
+    waiting = list(reversed(works))
+    running: dict[Any, _Running] = {}
+    failures: list[str] = []
+    while running or (waiting and not failures):
+        while waiting and len(running) < jobs and not failures:
+            process = _Running(waiting.pop())
+            running[process.receiver] = process
+        for receiver in wait(list(running)):
+            process = running.pop(receiver)
+            failure = process.end()
+            if failure:
+                failures.append(failure)
+            else:
+                yield process.name, time.monotonic() - process.start
+    if failures:
+        raise ValueError("\n".join(failures))
+
+
+class _Running:
+    """A work that is being done."""
+
+    def __init__(self, work: Work):
+        context: Any = multiprocessing.get_context("fork" if CAN_FORK else "spawn")
+        self.name = work.name
+        self.start = time.monotonic()
+        self.receiver, sender = context.Pipe(duplex=False)
+        self.process = context.Process(target=_do, args=(work, sender))
+        self.process.start()
+        sender.close()
+
+    def end(self) -> str:
+        """Wait for the end; return what went wrong, or nothing."""
+        try:
+            failure = self.receiver.recv()
+        except EOFError:
+            failure = f"{self.name}: its process ended before it was done; run again"
+        self.process.join()
+        return failure
+
+
+def _do(work: Work, sender: Connection) -> None:
+    """Do a work in this process, and say what went wrong; nothing if all went well."""
+    follow_parent()
+    failure = ""
+    try:
+        work.function(*work.arguments)
+    except (ValueError, OSError, MemoryError) as error:
+        text = describe_error(error)
+        failure = text if work.name in text else f"{work.name}: {text}"
+    sender.send(failure)
+    os._exit(0)  # threads that a chapter has started would keep the process

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 if TYPE_CHECKING:
@@ -101,13 +101,25 @@ def write_whole(path: str | Path, content: str | bytes, mode: int | None = None)
     return Path(path)
 
 
+def write_if_changed(path: str | Path, content: str | bytes, mode: int | None = None) -> bool:
+    """Write a file only if its content changes: an equal file keeps its time, which make compares.
+
+    Return whether it was written; see `write_whole`.
+    """
+    if isinstance(content, str):
+        content = content.encode("utf-8")
+    path = Path(path)
+    if path.is_file() and path.read_bytes() == content:
+        return False
+    write_whole(path, content, mode)
+    return True
+
+
 @contextmanager
-def locked(folder: str | Path) -> Iterator[TextIO | None]:
-    """Keep a folder for this process and those that it starts.
+def locked(folder: str | Path) -> Iterator[None]:
+    """Keep a folder for this process and its workers, which end with it.
 
     ValueError names another process that is at work there.
-    Yields the file of the lock, which stays locked as long as a process that inherits it lives;
-    None where a parent of this process has it.
     """
     import fcntl  # not on every system, and not needed to read
 
@@ -118,21 +130,17 @@ def locked(folder: str | Path) -> Iterator[TextIO | None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             file.seek(0)
-            holder = file.read().strip()
-            if holder != str(os.getppid()):
-                who = f"process {holder or 'of another run'}"
-                remedy = "wait until it has ended, or end it"
-                raise ValueError(f"{who} is at work in {folder}; {remedy}") from None
-            yield None
-            return
+            holder = file.read() or "of another run"
+            remedy = "wait until it has ended, or end it"
+            raise ValueError(f"process {holder} is at work in {folder}; {remedy}") from None
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()
-        yield file
+        yield
         file.truncate(0)
 
 
-def look_at(path: str | Path) -> str:
+def fingerprint(path: str | Path) -> str:
     """Return a digest of the names, sizes and times of a file, or of all files of a folder."""
     lines = []
     for file in (Path(path), *sorted(Path(path).rglob("*"))):
@@ -141,12 +149,6 @@ def look_at(path: str | Path) -> str:
         lines.append(f"{file} {about.st_size} {about.st_mtime_ns} {about.st_ctime_ns}")
     text = "\n".join(lines)
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
-
-
-def digest_of(path: str | Path) -> str:
-    """Return the digest of a file."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:32]
 
 
 def for_terminal(text: str) -> str:

@@ -102,13 +102,9 @@ def load_contradictions() -> pd.DataFrame:
 
 
 def load_facts() -> pd.DataFrame:
-    """Return size and date of the models as their makers state them.
-
-    parameters_billion is NaN if unknown; released is a date; source says where both are stated.
-    """
+    """Return the size of each model by its makers: parameters_billion (NaN if unknown), source."""
     facts = _read_texts(PUBLISHED / "model_facts.csv")
     facts["parameters_billion"] = pd.to_numeric(facts["parameters_billion"])
-    facts["released"] = pd.to_datetime(facts["released"], format="%Y-%m-%d")
     return facts
 
 

@@ -11,9 +11,6 @@ import pyarrow.parquet as pq
 
 from cogniload_repro.files import replacing
 
-#: Name of the marker file in a folder whose tables are being replaced.
-UNFINISHED = ".unfinished"
-
 
 def remove_parts(folder: str | Path) -> None:
     """Remove what killed runs have left in a folder; nothing may be writing there meanwhile."""
@@ -70,7 +67,7 @@ def open_parquet(path: str | Path) -> Iterator[pq.ParquetFile]:
         try:
             file = pq.ParquetFile(stream, pre_buffer=False)
         except (pa.ArrowException, OSError) as error:
-            remedy = "make or fetch it again"
+            remedy = "remove it, and the next `make` makes it again, or fetch it again"
             raise ValueError(f"{path} is not a whole Parquet file ({error}); {remedy}") from None
         with file:
             yield file

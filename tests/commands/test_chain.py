@@ -21,7 +21,7 @@ def test_every_step_names_the_one_before_it(tmp_path, monkeypatch):
     """A book that lacks something names the step that makes it; outside a checkout it is refused at once."""
     monkeypatch.chdir(ROOT)
     for missing, step in (
-        ("outputs", "download-outputs"),
+        ("sources.json", "download-outputs"),
         ("cells.parquet", "score"),
         ("fidelity.csv", "fit"),
     ):

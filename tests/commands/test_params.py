@@ -1,7 +1,5 @@
 """The parameters of a build: of params.yaml, of one call, and those that its steps were made with."""
 
-from dataclasses import replace
-
 import pytest
 import yaml
 from harness import ask
@@ -10,7 +8,6 @@ from cogniload_repro.commands.params import (
     STEPS,
     Parameters,
     describe_changes,
-    is_made_with,
     made_with,
     read_parameters,
     write_parameters,
@@ -21,7 +18,7 @@ from cogniload_repro.commands.params import (
 def folder(tmp_path, monkeypatch):
     """A folder of its own, with a source of outputs."""
     monkeypatch.chdir(tmp_path)
-    for name in ("SOURCE", "ADD", "MAX_REJECTED", "SCORER", "FORMULA", "FAMILY", "MODELS"):
+    for name in ("GRID", "SOURCE", "ADD", "MAX_REJECTED", "SCORER", "FORMULA", "FAMILY", "MODELS"):
         monkeypatch.delenv(f"COGNILOAD_{name}", raising=False)
     (tmp_path / "a b.jsonl").touch()
     return tmp_path
@@ -55,50 +52,57 @@ def test_a_call_takes_precedence_over_the_environment_and_that_over_the_file(fol
     ("text", "complaint"),
     [
         ("colour: red", "unknown parameter colour"),
-        ("- 1", "no parameters by name"),
-        ("{", "is not YAML"),
+        ("grid: mini\nfamily: logit\ngrid: paper", "grid is there 2 times"),
+        ("- 1", "it holds no parameters by name"),
+        ("{", "expected the node content"),
         ("max_rejected: -1", "max_rejected must be a whole number from 0, not -1"),
         ("max_rejected: true", "must be a whole number"),
+        ("max_rejected: " + "9" * 5000, "4300"),
         ("formula: [d]", "formula must be a text"),
         ("add: {a: 1}", "add must be a list of texts"),
-        ('add: "\'"', "no outputs at '; of several sources in ADD, a path with blanks or quotes"),
+        ('add: "\'"', "stands in quotation marks"),
+        ("models: " + "[" * 3000 + "]" * 3000, "too many levels"),
+        ("grid: mini".encode("utf-16"), "codec can't decode"),
+        (b"grid: \xff", "codec can't decode"),
     ],
+    ids=range(13),
 )
-def test_what_is_not_a_parameter_is_a_sentence(folder, text, complaint):
-    """The name and the value are in it."""
-    (folder / "params.yaml").write_text(text)
-    with pytest.raises(ValueError, match=complaint):
+def test_what_is_wrong_in_the_file_is_a_sentence_with_its_name(folder, text, complaint):
+    """The parameter and the value are in it, shortened if need be."""
+    content = text if isinstance(text, bytes) else text.encode()
+    (folder / "params.yaml").write_bytes(content)
+    with pytest.raises(ValueError, match=rf"^params\.yaml: (.|\n)*{complaint}") as refusal:
         read_parameters()
+    assert len(str(refusal.value)) < 400
 
 
 def test_what_a_step_was_made_with_is_kept_in_a_private_file_and_changes_only_with_it(folder):
     """An equal file keeps its time, as make looks at it; another content of a source counts as a change."""
-    build, source = folder / "build", str(folder / "a b.jsonl")
+    build = folder / "build"
+    source = str(folder / "a b.jsonl")
     parameters = Parameters(source=source, formula="correct ~ d\n + rho", models=("o3",))
     assert made_with(build) == Parameters()
-    for step in STEPS:
-        write_parameters(build, step, parameters)
+
+    def write_all():
+        for step in STEPS:
+            write_parameters(build, step, parameters)
+        return {path.stem: path.stat() for path in (build / "params").iterdir()}
+
+    first = write_all()
     assert made_with(build) == parameters
-    files = sorted((build / "params").iterdir())
-    times = [path.stat().st_mtime_ns for path in files]
-    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
-    for step in STEPS:
-        write_parameters(build, step, parameters)
-    assert [path.stat().st_mtime_ns for path in files] == times
+    assert {about.st_mode & 0o777 for about in first.values()} == {0o600}
+    assert write_all() == first
     (folder / "a b.jsonl").write_text("{}")
-    assert not is_made_with(build, "outputs", parameters)
-    plain = Parameters()
-    write_parameters(folder / "plain", "outputs", plain)
-    assert is_made_with(
-        folder / "plain", "outputs", replace(plain, max_rejected=9)
-    )  # without effect
-    write_parameters(build, "outputs", parameters)
-    changed = [
-        path.stem
-        for path, time in zip(files, times, strict=True)
-        if path.stat().st_mtime_ns != time
-    ]
-    assert changed == ["outputs"]
+    second = write_all()
+    assert {step for step in STEPS if second[step] != first[step]} == {"outputs"}
+
+
+def test_rejected_rows_are_no_parameter_of_a_build_without_a_source(folder):
+    """No step is done again for a limit that has no effect."""
+    write_parameters(folder, "outputs", Parameters())
+    first = (folder / "params" / "outputs.json").stat()
+    write_parameters(folder, "outputs", Parameters(max_rejected=9))
+    assert (folder / "params" / "outputs.json").stat() == first
 
 
 @pytest.mark.parametrize(
@@ -116,18 +120,26 @@ def test_what_a_step_was_made_with_is_kept_in_a_private_file_and_changes_only_wi
     ],
 )
 def test_what_is_not_possible_changes_nothing(folder, monkeypatch, given, complaint):
-    """A bad value is refused in one sentence, a good one beside it is not kept, and the command is not run."""
+    """A bad value is refused in one sentence, and a good one beside it is not kept."""
     build = folder / "build"
     for step in STEPS:
         write_parameters(build, step, Parameters())
-    before = {path: path.stat().st_mtime_ns for path in (build / "params").iterdir()}
+    before = {path: path.stat() for path in (build / "params").iterdir()}
     for name, value in ({"MODELS": "o3"} | given).items():
         monkeypatch.setenv(f"COGNILOAD_{name}", value)
-    code, said = ask("prepare", "outputs", "--build", build, "--", "touch", folder / "ran")
-    assert (code, [line[:7] for line in said.splitlines()].count("Error: ")) == (2, 1)
-    assert complaint in said
-    assert {path: path.stat().st_mtime_ns for path in (build / "params").iterdir()} == before
-    assert not (folder / "ran").exists()
+    code, output = ask("parameters", "--grid", "paper", "--build", build)
+    assert (code, [line[:7] for line in output.splitlines()].count("Error: ")) == (2, 1)
+    assert complaint in output
+    assert {path: path.stat() for path in (build / "params").iterdir()} == before
+
+
+def test_the_grid_that_make_has_read_is_the_files(folder):
+    """Where YAML reads another one in params.yaml, a build in the wrong folder is refused."""
+    (folder / "params.yaml").write_text("{grid: mini}")
+    code, output = ask("parameters", "--grid", "paper", "--build", folder / "build")
+    assert (code, "write `grid: paper` or `grid: mini` on a line of its own" in output) == (2, True)
+    assert ask("parameters", "--grid", "mini", "--build", folder / "build") == (0, "")
+    assert made_with(folder / "build").grid == "mini"
 
 
 def test_a_book_says_what_is_not_the_papers():

@@ -8,7 +8,7 @@ from samples import results_of
 
 from cogniload_repro.fidelity.ledger import COLUMNS, KINDS, VERDICTS, compare, judge, scoreboard
 from cogniload_repro.published import load_printed
-from cogniload_repro.reconstruction.sufficient import uses_table2
+from cogniload_repro.reconstruction.printed import uses_table2
 from cogniload_repro.statistics.cell_tables import load_cells
 
 CELLS = load_cells()

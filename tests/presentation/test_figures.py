@@ -15,8 +15,8 @@ from matplotlib.text import Text
 from cogniload_repro.models import MODELS, NAMES
 from cogniload_repro.presentation.figures import FIGURES, PaperFigure, panel_accuracy
 from cogniload_repro.presentation.style import pens, plain_label, save_figure
-from cogniload_repro.reconstruction.feasible import prediction_band
 from cogniload_repro.statistics.cell_tables import accuracy_by, load_cells
+from cogniload_repro.statistics.reconstructions import prediction_band
 
 CELLS = provisional_cells()
 COMMITTED = load_cells()

@@ -1,4 +1,4 @@
-"""Notebooks run alone and side by side, chapters of a build, and the notebooks as they are committed."""
+"""Notebooks run alone, and as they are committed."""
 
 import json
 import re
@@ -7,7 +7,6 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from cogniload_repro.presentation.chapters import Run, list_chapters, run_notebooks
 from cogniload_repro.presentation.notebooks import run_notebook
 
 _SOURCES = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
@@ -26,8 +25,7 @@ def _write(path, *code, tags=("parameters",)):
 def test_parameters_reach_the_cells_and_the_page(tmp_path):
     """Values replace the defaults, and are shown below them; paths arrive relative to the notebook's own folder.
 
-    The executed copy tells neither where the files are, nor when a cell ran or how long it took: processes that
-    share their imports, side by side, write the bytes that one of its own writes.
+    The executed copy tells neither where the files are, nor when a cell ran or how long it took.
     """
     defaults = 'n = 1\nbuild = ""\nwords = "ρ + d"  # ρ, or "N"\nrest = None'
     frame = "import pandas\npandas.DataFrame({'n': [n, 2]})"
@@ -49,45 +47,57 @@ def test_parameters_reach_the_cells_and_the_page(tmp_path):
     assert not re.search(
         rf"{tmp_path}|papermill|iopub|start_time|duration", target.read_text(encoding="utf-8")
     )
-    runs = [Run(source, tmp_path / f"run{n}" / "page.ipynb", parameters | {"n": n}) for n in (7, 8)]
-    assert {run.parameters["n"] for run, _ in run_notebooks(runs, 2)} == {7, 8}
-    assert runs[0].target.read_bytes() == target.read_bytes() != runs[1].target.read_bytes()
+    again = run_notebook(source, tmp_path / "again" / "page.ipynb", parameters)
+    assert again.read_bytes() == target.read_bytes()
     assert b"text/html" in target.read_bytes()
     assert "remove-cell" in run_notebook(
         source, tmp_path / "plain.ipynb", {"build": tmp_path}
     ).read_text("utf-8")
 
 
-def test_a_failing_cell_is_named_and_nothing_replaced(tmp_path):
-    """A failing cell raises with notebook, cell number and error, leaves the earlier result, and stops the rest."""
-    source, later = (
-        _write(tmp_path / "page.ipynb", "n = 1", "m = 2", "n / 0"),
-        _write(tmp_path / "later.ipynb", "n = 1"),
-    )
+@pytest.mark.parametrize("code", ["n / 0", "print('before')\nn / 0", "n ="])
+def test_a_failing_cell_is_named_and_nothing_replaced(tmp_path, code):
+    """The refusal has notebook, cell number and error; the earlier result stays, and a copy with the traceback."""
+    source = _write(tmp_path / "page.ipynb", "n = 1", "m = 2", code)
     target = tmp_path / "out" / "page.ipynb"
     target.parent.mkdir()
     target.write_text("earlier", encoding="utf-8")
-    runs = [Run(source, target, {"n": 5}), Run(later, target.with_name("later.ipynb"))]
-    with pytest.raises(
-        ValueError, match=r"page\.ipynb, cell 3 of 3 failed: ZeroDivisionError: division by zero"
-    ):
-        list(run_notebooks(runs, 1))
-    assert not runs[1].target.exists()
+    error = "SyntaxError" if code == "n =" else "ZeroDivisionError: division by zero"
+    with pytest.raises(ValueError, match=rf"page\.ipynb, cell 3 of 3 failed: {error}"):
+        run_notebook(source, target, {"n": 5})
     assert target.read_text(encoding="utf-8") == "earlier"
-    failed = target.with_suffix(".failed.ipynb")
-    assert "ZeroDivisionError" in failed.read_text(encoding="utf-8")
+    copy = nbformat.read(target.with_suffix(".failed.ipynb"), as_version=4)
+    *shown, failure = copy.cells[-1].outputs
+    assert failure.traceback[0].startswith("Traceback")
+    assert [output.text for output in shown] == ["before\n"] * code.count("before")
     run_notebook(_write(source, "n = 1"), target, {"n": 5})
     assert list(target.parent.iterdir()) == [target]
 
 
-def test_a_process_that_dies_is_one_sentence(tmp_path):
-    """A notebook whose process is killed ends the run with its name, and without a traceback."""
-    source = _write(
-        tmp_path / "page.ipynb", "n = 1", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"
-    )
-    with pytest.raises(ValueError, match=r"page\.ipynb: its process ended"):
-        list(run_notebooks([Run(source, tmp_path / "out.ipynb")]))
-    assert not (tmp_path / "out.ipynb").exists()
+#: A cell that writes a table by its page.
+_TABLE = (
+    "import pandas as pd\nfrom cogniload_repro.presentation.page import Page\n"
+    "Page(build).csv(pd.DataFrame({'n': [n]}), 't', 'it')"
+)
+
+
+def test_files_of_a_chapter_come_from_a_run_that_ended_well(tmp_path):
+    """They have the time at which it began, as the copy, which names them; without a folder there are none."""
+    source = _write(tmp_path / "page.ipynb", "n = 1\nbuild = ''", _TABLE)
+    build = tmp_path / "build"
+    build.mkdir()
+    copy = run_notebook(source, build / "page.ipynb", {"build": build}, build)
+    table = build / "tables" / "t.csv"
+    assert table.read_text() == "n\n1\n"
+    assert table.stat().st_mtime_ns == copy.stat().st_mtime_ns
+    assert nbformat.read(copy, as_version=4).metadata["cogniload"]["files"] == ["tables/t.csv"]
+    assert sorted(path.name for path in build.iterdir()) == ["page.ipynb", "tables"]
+    assert str(build) not in copy.read_text(encoding="utf-8")
+
+    failing = _write(tmp_path / "page.ipynb", "n = 2\nbuild = ''", _TABLE, "n / 0")
+    with pytest.raises(ValueError, match="cell 3 of 3"):
+        run_notebook(failing, build / "page.ipynb", {"build": build}, build)
+    assert table.read_text() == "n\n1\n"
 
 
 @pytest.mark.parametrize(
@@ -113,18 +123,6 @@ def test_what_cannot_be_run_is_refused(tmp_path, content, complaint):
     with pytest.raises(ValueError, match=complaint):
         run_notebook(source, tmp_path / "out.ipynb", {"formulae": "correct ~ d"})
     assert not (tmp_path / "ran").exists()
-
-
-def test_a_book_has_the_chapters_that_its_build_can_fill():
-    """Chapters about the whole grid, or about another model, are left out of books that have none."""
-    folder, kinds = _SOURCES[0].parent, ((True, True), (False, True), (True, False))
-    full, part, alone = (
-        {one.source.stem for one in list_chapters(folder, whole_grid=grid, another_model=another)}
-        for grid, another in kinds
-    )
-    assert full == {source.stem for source in _SOURCES}
-    assert full - alone == {"15_your_model"}
-    assert full - part == {"10_conclusions", "11_alternatives", "14_companions"}
 
 
 # ---- as they are committed ------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -58,20 +59,48 @@ def test_a_book_of_own_models_names_no_table_of_the_paper(build):
     assert "Table 5" not in shown
 
 
-def test_a_figure_states_the_evidence_and_no_name_ends_its_script(build):
+def test_a_figure_states_the_evidence_and_no_name_ends_its_script(build, monkeypatch, tmp_path):
     """The line is a strip below the figure, in the file too. A block has one script, whose text is JSON again."""
+    monkeypatch.setattr(Page, "output", tmp_path / "output")
     page, heights, data = build(), [], {"models": [{"name": "</script><b>`mine`"}]}
     for evidence in ("", "identified"):
         figure = Figure(figsize=(4, 3), dpi=100)
         shown = page.figure(
             figure, "f", caption="C.", alt="a", evidence=evidence, data=data
         ).markdown
-        heights.append(plt.imread(page.build / "figures" / "f.png").shape[0])
+        heights.append(plt.imread(tmp_path / "output" / "figures" / "f.png").shape[0])
     assert heights[1] > heights[0]
     assert any(text.get_gid() == "source" for text in figure.texts)
     block = shown[shown.index("```") :]
     assert (block.count("</script>"), block.count("```")) == (1, 2)
     assert json.loads(re.search(r'json">(.*)</script>', block)[1]) == data
+
+
+def test_a_chapter_by_hand_shows_all_and_touches_no_file_of_its_build(build, tmp_path):
+    """A figure is in its cell, a table in a file that goes with the page; in the book both are links into the build."""
+    page = build()
+    before = {file: file.stat() for file in tmp_path.rglob("*")}
+    figure = page.figure(Figure(), "f", caption="C.", alt="a", evidence="")
+    table = page.csv(pd.DataFrame({"n": [1]}), "t", "it")
+    assert '<img src="data:image/png;base64,' in figure.html
+    assert "../figures/f.svg" in figure.markdown
+    file = Path(re.fullmatch(r"<p>(.*)</p>", table.html)[1])
+    assert file.read_text() == "n\n1\n"
+    assert {file: file.stat() for file in tmp_path.rglob("*")} == before
+    del page
+    assert not file.exists()
+
+
+def test_files_of_a_chapter_of_the_book_are_where_its_runner_says(build, monkeypatch, tmp_path):
+    """They stand in the page as those of the build, where the runner moves them."""
+    page = build()
+    monkeypatch.setattr(Page, "output", tmp_path / "output")
+    figure = page.figure(Figure(), "f", caption="C.", alt="a", evidence="")
+    table = page.csv(pd.DataFrame({"n": [1]}), "t", "it")
+    written = [file.relative_to(tmp_path / "output") for file in (tmp_path / "output").glob("*/*")]
+    assert sorted(map(str, written)) == ["figures/f.png", "figures/f.svg", "tables/t.csv"]
+    assert str(tmp_path / "tables/t.csv") in table.html
+    assert "output" not in figure.html + figure.markdown + table.html + table.markdown
 
 
 def test_a_narrow_figure_fits_a_phone_and_a_wide_one_scrolls(build):

@@ -5,7 +5,8 @@ from samples import PRODUCT, three_models
 
 from cogniload_repro.presentation.terminal import print_comparison, print_fits, print_scores
 from cogniload_repro.statistics.cell_tables import load_cells
-from cogniload_repro.statistics.fits import compare_fits, fit
+from cogniload_repro.statistics.fits import fit
+from cogniload_repro.statistics.selection import compare_fits
 
 THREE = three_models(load_cells())
 

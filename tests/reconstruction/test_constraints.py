@@ -1,126 +1,85 @@
-"""What the prose says along rho, as bounds on counts; error buckets with the sums of Tables 4 and 5, or a refusal."""
-
-from fractions import Fraction
+"""What a table of counts has to meet, and what is expected of one."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from cogniload_repro.models import NAMES
-from cogniload_repro.published import ABOUT_NONE, ERRORS, correct_by, load_table
+from cogniload_repro.models import BY_NAME
 from cogniload_repro.reconstruction.constraints import (
-    CONDITIONS,
-    OF_CONDITION,
-    PROSE_RATIOS,
-    STRONGEST,
-    can_allocate,
-    curve_range,
-    prose_along_rho,
-    prose_windows,
+    constrain,
+    expected_accuracy,
+    level_sums,
+    surprise,
 )
-from cogniload_repro.reconstruction.reconstruct import allocate_errors, load_counts
-from cogniload_repro.statistics.design import GRID
+from cogniload_repro.reconstruction.reconstruct import load_counts
+from cogniload_repro.reconstruction.sufficient import recover_sums, sum_cells
+from cogniload_repro.statistics.design import GRID, X
 
 pytestmark = pytest.mark.filterwarnings("error")
+NAME = "gpt-5-nano-2025-08-07"
 
 
-def window_of(sign: str) -> tuple[float, float]:
-    """Bounds, in accuracy, of the first claim with a sign."""
-    for model in NAMES:
-        for claim, window in zip(
-            prose_along_rho(model).itertuples(),
-            prose_windows(model, np.full(140, 10.0)),
-            strict=False,
-        ):
-            if claim.value == sign:
-                return window.lowest / 10, window.highest / 10
-    raise AssertionError(f"no claim says {sign}")
+@pytest.fixture(scope="module")
+def model_sums():
+    """The sums of a model with ten puzzles per cell."""
+    return recover_sums(BY_NAME[NAME])
 
 
-@pytest.mark.parametrize(
-    ("sign", "low", "high"), [(">0", 0, 1), ("<0", -1, 0), ("~0", -ABOUT_NONE, ABOUT_NONE)]
-)
-def test_a_sign_is_a_range_of_differences(sign, low, high):
-    """A difference of the two ends lies on its side of zero, and "about none" within the stated distance."""
-    found = window_of(sign)
-    assert found == pytest.approx((low, high), abs=0.0011)
-    assert low <= found[0] < found[1] <= high
+def committed(model):
+    """A model's committed correct answers."""
+    cells = load_counts()
+    return cells.loc[cells["model"] == model, "correct"].to_numpy()
 
 
-@pytest.mark.parametrize("puzzles", [10, 100])
-def test_a_stated_accuracy_is_every_count_that_prints_it(puzzles):
-    """The bounds of an accuracy hold the whole numbers that Python prints as it does, and no others."""
-    n = np.full(140, float(puzzles))
-    for model in NAMES:
-        claims = prose_along_rho(model)
-        for claim, window in zip(claims.itertuples(), prose_windows(model, n), strict=False):
-            if claim.condition not in PROSE_RATIOS:
-                continue
-            inside = (GRID["ratio_pct"] == PROSE_RATIOS[claim.condition]).to_numpy()
-            np.testing.assert_array_equal(window.weights, inside)
-            total = 20 * puzzles
-            allowed = {k for k in range(total + 1) if window.lowest <= k <= window.highest}
-            assert allowed == {k for k in range(total + 1) if f"{k / total:.2f}" == claim.value}
-            assert all(
-                abs(Fraction(k, total) - Fraction(claim.value)) <= Fraction(1, 200) for k in allowed
-            )
+def test_levels_have_their_correct_answers():
+    """Sums over each d and over each N but the last, as the committed counts have them."""
+    levels, counts = level_sums(NAME)
+    assert levels.shape == (8, 140)
+    np.testing.assert_array_equal(levels @ committed(NAME), counts)
 
 
-def test_curves_of_the_strongest_stay_as_near_the_stated_range_as_table_5_lets_them():
-    """Of 50 puzzles 0.93 to 0.97 is 47 or 48; the sums of seven ratios need one more for gpt-5, one less for o3."""
-    sums = correct_by("table5").set_index(["model", "N"])["correct"]
-    gpt5, o3 = STRONGEST
-    assert 7 * 48 < sums[gpt5, 100] <= 7 * 49
-    assert 7 * 46 <= sums[o3, 100] < 7 * 47
-    assert (curve_range(gpt5), curve_range(o3)) == ((47, 49), (46, 48))
-    for model in STRONGEST:
-        own = (
-            load_counts()
-            .query("model == @model and N == 100")
-            .groupby("ratio_pct")["correct"]
-            .sum()
-        )
-        low, high = curve_range(model)
-        assert own.between(low, high).all()
-        assert len(own) == 7
+def test_committed_counts_meet_the_constraints():
+    """They do not with one answer moved between cells of one condition."""
+    correct = committed(NAME)
+    sums = sum_cells(load_counts(), NAME)
+    constraints = constrain(sums, sums.sums)
+    assert constraints.met(correct)
+    np.testing.assert_array_equal(constraints.exact @ correct, constraints.sums)
+    moved = correct.copy()
+    moved[0] += 1
+    moved[1] -= 1
+    assert (constraints.exact @ moved != constraints.sums).any()
+    assert not constraints.met(np.full(140, -1))
 
 
-def errors_of(model):
-    """Return a model's committed errors by condition, with its correct answers and its answers by cell."""
-    own = load_counts().query("model == @model")
-    n, correct = own["total"].to_numpy(), own["correct"].to_numpy()
-    return (OF_CONDITION @ (n - correct)).astype(int), correct, n
+def test_a_departure_changes_the_levels_of_rho_and_no_printed_sum(model_sums):
+    """Each ratio goes its own way; sums by d, by N and of the covariates stay."""
+    _, answers, sums = model_sums
+    constraints = constrain(model_sums, sums)
+    smooth = expected_accuracy(model_sums)
+    is_raised = GRID["ratio_pct"].isin([10, 75])
+    rough = expected_accuracy(model_sums, np.where(is_raised, 0.3, -0.1))
+    correct = answers * rough
+    np.testing.assert_allclose(constraints.exact @ correct, constraints.sums, rtol=1e-8)
+    np.testing.assert_allclose(X.T @ correct, sums, rtol=1e-8)
+    by_ratio = pd.Series(rough - smooth).groupby(GRID["ratio_pct"]).mean()
+    assert by_ratio[[10, 75]].min() > 0 > by_ratio[[25, 90]].max()
 
 
-def test_errors_are_spread_with_exact_sums():
-    """Whole numbers with the sums by condition, by d and by N; gpt-5 overflows most at N = 250 and d = 10."""
-    model = "gpt-5-2025-08-07"
-    errors, _, _ = errors_of(model)
-    spread = allocate_errors(model, errors)
-    ctx = dict(zip(CONDITIONS, spread[:, 0], strict=True))
-    assert ctx[250, 10] == max(ctx.values()) > 0
-    assert spread.shape == (20, 5)
-    assert spread.dtype.kind == "i"
-    assert (spread >= 0).all()
-    np.testing.assert_array_equal(spread.sum(axis=1), errors)
-    for table, key in (("table4", "d"), ("table5", "N")):
-        sums = pd.DataFrame(spread, columns=ERRORS).groupby(CONDITIONS.get_level_values(key)).sum()
-        np.testing.assert_array_equal(
-            sums, load_table(table).query("model == @model")[list(ERRORS)]
-        )
+def test_a_departure_that_the_sums_fix_changes_nothing(model_sums):
+    """A straight line and a parabola along rho are fixed by the sums of rho and its square."""
+    smooth = expected_accuracy(model_sums)
+    departure = 2.0 * X[:, 3] - X[:, 4]
+    np.testing.assert_allclose(expected_accuracy(model_sums, departure), smooth, atol=1e-6)
 
 
-def test_errors_that_do_not_fit_are_refused():
-    """One error too many, or all errors in conditions that cannot hold them, are refused with the model's name."""
-    model = "QwQ-32B"
-    errors, correct, n = errors_of(model)
-    assert can_allocate(model, correct, n)
-    moved = errors.copy()
-    moved[0] += 50  # off the sums of its d and its N
-    moved[-1] -= 50
-    for wrong in (errors + np.eye(20, dtype=int)[3], moved):
-        with pytest.raises(ValueError, match="errors of QwQ-32B cannot be allocated"):
-            allocate_errors(model, wrong)
-    fewer = correct.copy()
-    fewer[0] -= 1
-    assert not can_allocate(model, fewer, n)
+def test_surprise_is_a_standard_score_of_the_log_likelihood():
+    """Over drawn tables its mean is 0 and its standard deviation 1; unlikely tables are above."""
+    rng = np.random.default_rng(1)
+    answers = np.full(140, 20.0)
+    accuracy = rng.uniform(0.1, 0.9, 140)
+    tables = rng.binomial(20, accuracy, (2000, 140))
+    scores = [surprise(answers, accuracy, table) for table in tables]
+    assert np.mean(scores) == pytest.approx(0, abs=0.1)
+    assert np.std(scores) == pytest.approx(1, abs=0.1)
+    assert surprise(answers, accuracy, np.where(accuracy > 0.5, 0, 20)) > 10

@@ -19,7 +19,7 @@ from cogniload_repro.robustness.interactions import (
     simple_slopes,
 )
 from cogniload_repro.statistics.cell_tables import load_cells
-from cogniload_repro.statistics.fits import interactions_table
+from cogniload_repro.statistics.paper_tables import interactions_table
 from cogniload_repro.statistics.regression import INTERACTIONS, fit_glm, glm
 
 CELLS = load_cells()

@@ -17,7 +17,7 @@ from cogniload_repro.robustness import (
     specifications,
     uncertainty,
 )
-from cogniload_repro.statistics import fits
+from cogniload_repro.statistics import paper_tables, regression
 from cogniload_repro.statistics.formulas import add_logarithm
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -26,7 +26,7 @@ PAPER = cl.load_cells(models=["QwQ-32B", "o3"])
 #: Functions of cells that chapters call.
 ANALYSES = {
     "fit": cl.fit,
-    "fit with products": lambda cells: cl.fit(cells, fits.INTERACTIONS),
+    "fit with products": lambda cells: cl.fit(cells, regression.INTERACTIONS),
     "fit of a factor": lambda cells: cl.fit(cells, "correct ~ C(ratio_pct) + C(N)"),
     "quasi-binomial": lambda cells: cl.fit(cells, family="quasi-binomial"),
     "compare_fits": lambda cells: cl.compare_fits(cells, "correct ~ d * log10_N"),
@@ -43,7 +43,12 @@ ANALYSES = {
     "simple_slopes": lambda cells: interactions.count_slopes(interactions.simple_slopes(cells)),
     "arms_of_the_u": interactions.arms_of_the_u,
     "tables 2, 3 and 6": lambda cells: [
-        make(cells) for make in (fits.glm_table, fits.interactions_table, fits.aic_table)
+        make(cells)
+        for make in (
+            paper_tables.glm_table,
+            paper_tables.interactions_table,
+            paper_tables.aic_table,
+        )
     ],
     "overflow_shares": overflows.overflow_shares,
     "marked_levels": overflows.marked_levels,

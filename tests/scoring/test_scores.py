@@ -1,6 +1,5 @@
 """Tables of responses, scored by partition."""
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
@@ -127,34 +126,25 @@ def test_what_a_verdict_leans_on_stands_beside_it(tmp_path):
     assert "sue has red hair" in scores["window"][4]
 
 
-def test_a_second_run_scores_only_what_changed(build):
-    """Scores stay while their outputs' content does, whatever their dates, and go when their outputs are gone."""
+def test_scores_are_those_of_the_outputs_that_are_there(build):
+    """A run scores what there is, by the puzzles as they are, and removes what is left of other runs."""
     score_all(build)
-    before = (build / "scores/a.parquet").stat().st_ino
     (build / "outputs/c.parquet").unlink()
-    os.utime(build / "outputs/a.parquet")
     write_outputs(build / "outputs/b.parquet", outputs_frame("b").assign(response="Nobody knows."))
-    os.utime(build / "outputs/b.parquet", (1, 1))
     (build / "scores/.c.parquet.1.part").write_bytes(b"left by a killed run")
-    assert sorted(score_all(build)) == ["a.parquet", "b.parquet"]
-    assert (build / "scores/a.parquet").stat().st_ino == before
-    assert set(pd.read_parquet(build / "scores/b.parquet")["bucket"]) == {
-        "wrong_other",
-        "wrong_max_context",
-    }
-    assert sorted(path.name for path in (build / "scores").iterdir()) == ["a.parquet", "b.parquet"]
-
-
-def test_other_puzzles_or_another_scorer_score_again(build):
-    """Scores made under one scorer are not those of another; nor is a mended puzzle, even if its file looks older."""
-    score_all(build)
-    score_all(build, rules=SCORERS["prose"])
-    assert "last_mention=True" in read_metadata(build / "scores/a.parquet")["scorer"]
     mended = puzzles_frame().assign(gold=["blue", "blue", "bar"])
     write_table(build / "puzzles.parquet", pa.Table.from_pandas(mended, PUZZLES), IMPORTED)
-    os.utime(build / "puzzles.parquet", (1, 1))
-    score_all(build)
+    assert sorted(score_all(build)) == ["a.parquet", "b.parquet"]
+    assert sorted(path.name for path in (build / "scores").iterdir()) == ["a.parquet", "b.parquet"]
     assert pd.read_parquet(build / "scores/a.parquet")["bucket"][0] == "wrong_logic"
+    buckets = pd.read_parquet(build / "scores/b.parquet")["bucket"]
+    assert set(buckets) == {"wrong_other", "wrong_max_context"}
+
+
+def test_scores_name_their_scorer(build):
+    """So nobody takes those of one for those of another."""
+    score_all(build, rules=SCORERS["prose"])
+    assert "last_mention=True" in read_metadata(build / "scores/a.parquet")["scorer"]
 
 
 @pytest.mark.parametrize(

@@ -40,28 +40,23 @@ def test_cells_come_from_the_committed_table_or_a_build(tmp_path):
 
 
 def test_some_models_can_be_asked_for():
-    """By name or by the short name of figures; a model that the cells do not have is named, with those they have."""
-    assert load_cells(models=["QwQ-32B", "o3"])["model"].unique().tolist() == [
-        "QwQ-32B",
-        "o3-2025-04-16",
-    ]
-    with pytest.raises(
-        ValueError, match=r"no model gpt-6 \(did you mean gpt-5\?\); they have: DS-R1-0528"
-    ):
+    """By name or by the short name of figures; an unknown name is answered with those known."""
+    cells = load_cells(models=["QwQ-32B", "o3"])
+    assert cells["model"].unique().tolist() == ["QwQ-32B", "o3-2025-04-16"]
+    message = r"no model gpt-6 \(did you mean gpt-5\?\); they have: DS-R1-0528"
+    with pytest.raises(ValueError, match=message):
         load_cells(models=["gpt-6", "QwQ-32B"])
 
 
 def test_a_build_says_what_its_cells_are(tmp_path):
     """An empty build folder, none, and cells without their origin are answered with the remedy."""
+    remedy = "make it again with `make score`"
     for build in (tmp_path, tmp_path / "none"):
-        with pytest.raises(
-            ValueError, match=r"cells\.parquet is missing; make it again with `make score`"
-        ):
+        with pytest.raises(ValueError, match=rf"cells\.parquet is missing; {remedy}"):
             load_cells(build)
-    FEW.to_parquet(tmp_path / "cells.parquet")
-    with pytest.raises(
-        ValueError, match="does not say where its counts come from; make it again with `make score`"
-    ):
+    path = tmp_path / "cells.parquet"
+    FEW.to_parquet(path)
+    with pytest.raises(ValueError, match=f"does not say where its counts come from; {remedy}"):
         load_cells(tmp_path)
     FEW.assign(provenance="invented").to_parquet(tmp_path / "cells.parquet")
     with pytest.raises(ValueError, match="does not say where its counts come from"):
@@ -81,16 +76,14 @@ def test_the_printed_lengths_go_with_the_counts_of_a_grid():
 
 
 def test_partial_grid_is_counted():
-    """A grid with fewer cells than the paper's says how many there are, by model where that differs."""
-    assert describe_cells(mini_cells()) == (
-        f"Partial grid: {len(MINI_GRID)} of the paper's {len(PAPER_GRID)} cells"
-    )
-    own = rename_model(mini_cells(), "QwQ-32B", "own")
-    both = pd.concat(
-        [PROVISIONAL.assign(provenance="reconstructed"), own.assign(provenance="scored")]
-    )
-    assert describe_cells(both).startswith("The paper's models: reconstructed from its tables")
-    assert describe_cells(both).endswith("18 to 140 of the paper's 140 cells")
+    """A part of the paper's grid says how many cells it has, by model where that differs."""
+    sentence = f"Partial grid: {len(MINI_GRID)} of the paper's {len(PAPER_GRID)} cells"
+    assert describe_cells(mini_cells()) == sentence
+    paper = PROVISIONAL.assign(provenance="reconstructed")
+    mine = rename_model(mini_cells(), "QwQ-32B", "mine").assign(provenance="scored")
+    sentence = describe_cells(pd.concat([paper, mine]))
+    assert sentence.startswith("The paper's models: reconstructed from its tables")
+    assert sentence.endswith("18 to 140 of the paper's 140 cells")
 
 
 def one_cell_a_row(table, dimension):
@@ -104,48 +97,55 @@ def one_cell_a_row(table, dimension):
 def test_errors_by_is_the_printed_table(name, dimension):
     """Every count and percentage of Tables 4 and 5 comes back from cells with the same counts."""
     printed = load_table(name)
-    counted = errors_by(
-        one_cell_a_row(printed, dimension).sample(frac=1, random_state=1), dimension
-    )
-    key = ["model", dimension]
-    pd.testing.assert_frame_equal(
-        counted.set_index(key).sort_index(), printed.set_index(key).sort_index()
-    )
+    cells = one_cell_a_row(printed, dimension).sample(frac=1, random_state=1)
+    keys = ["model", dimension]
+    errors = errors_by(cells, dimension).set_index(keys)
+    pd.testing.assert_frame_equal(errors.sort_index(), printed.set_index(keys).sort_index())
 
 
-@given(st.integers(1, 20_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+COUNTS = st.integers(1, 20_000).flatmap(
+    lambda total: st.tuples(st.integers(0, total), st.just(total))
+)
+
+
+@given(COUNTS)
 def test_percent_is_nearest(count):
-    """No whole percentage is nearer than the one returned; ties are even: 97.5% prints as 98, 2.5% as 2."""
-    correct, n = count
-    assert (percent(273, 280), percent(1, 40)) == (98, 2)
-    assert 2 * abs(100 * correct - percent(correct, n) * n) <= n
+    """No whole percentage is nearer than the one returned."""
+    correct, total = count
+    rounded = percent(correct, total)
+    assert 2 * abs(100 * correct - rounded * total) <= total
 
 
-@given(st.integers(1, 20_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_halves_of_a_percent_are_rounded_to_even():
+    """97.5% is printed as 98, 2.5% as 2."""
+    assert percent(273, 280) == 98
+    assert percent(1, 40) == 2
+
+
+@given(COUNTS)
 def test_wilson_interval(count):
     """The bounds are those of Wilson's formula with the z of Appendix C, and hold the accuracy."""
-    correct, n = count
-    cells = pd.DataFrame({"model": ["m"], "total": [n], "correct": [correct]})
+    correct, total = count
+    cells = pd.DataFrame({"model": ["m"], "total": [total], "correct": [correct]})
     row = accuracy_by(cells, "model").iloc[0]
-    z, p = 1.644853627, correct / n
-    middle = (p + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
-    assert row["low"] == pytest.approx(max(middle - half, 0), abs=1e-9)
-    assert row["high"] == pytest.approx(min(middle + half, 1), abs=1e-9)
+    z = 1.644853627
+    p = correct / total
+    shrinkage = 1 + z**2 / total
+    middle = (p + z**2 / (2 * total)) / shrinkage
+    variance = p * (1 - p) / total + z**2 / (4 * total**2)
+    reach = z * np.sqrt(variance) / shrinkage
+    assert row["low"] == pytest.approx(max(middle - reach, 0), abs=1e-9)
+    assert row["high"] == pytest.approx(min(middle + reach, 1), abs=1e-9)
     assert row["low"] <= row["accuracy"] + 1e-12
     assert row["accuracy"] <= row["high"] + 1e-12
 
 
 def test_accuracy_by_keeps_order_and_drops_empty_cells():
     """Models come in printed order, then strangers by name; what has no puzzle has no accuracy."""
-    assert order_models(["zeta", NAMES[3], "alpha", NAMES[0], NAMES[3]]) == [
-        NAMES[0],
-        NAMES[3],
-        "alpha",
-        "zeta",
-    ]
-    own = rename_model(PROVISIONAL, "QwQ-32B", "A-model")
+    order = order_models(["zeta", NAMES[3], "alpha", NAMES[0], NAMES[3]])
+    assert order == [NAMES[0], NAMES[3], "alpha", "zeta"]
+    stranger = rename_model(PROVISIONAL, "QwQ-32B", "A-model")
     empty = rename_model(PROVISIONAL, "QwQ-32B", "nothing").assign(total=0, correct=0)
-    table = accuracy_by(pd.concat([own, empty, PROVISIONAL[::-1]]), "model", "N")
+    table = accuracy_by(pd.concat([stranger, empty, PROVISIONAL[::-1]]), "model", "N")
     assert list(table["model"].unique()) == [*NAMES, "A-model"]
     assert table.loc[table["model"] == "A-model", "N"].tolist() == [20, 50, 100, 250]

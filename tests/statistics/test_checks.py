@@ -1,4 +1,4 @@
-"""Tables of counts are checked once, before a regression: what is impossible is named, with its row."""
+"""Tables of counts are checked once, before a regression: a fault is named with its row."""
 
 import math
 import re
@@ -98,7 +98,7 @@ FAULTS = {
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("sentence", FAULTS)
 def test_impossible_tables_are_refused_at_every_door(sentence, door):
-    """Whichever function takes the table, the sentence names the row and the value, or the column."""
+    """Whichever function takes it, the sentence names the row and the value, or the column."""
     with pytest.raises(ValueError, match=re.escape(sentence)) as refusal:
         DOORS[door](FAULTS[sentence])
     assert "\n" not in str(refusal.value)
@@ -156,21 +156,21 @@ _VALUES = st.one_of(
 )
 
 
+def is_count(correct, total):
+    """Whether these are so many correct answers of so many."""
+    for value in (correct, total):
+        if not isinstance(value, int | float) or not math.isfinite(value) or value % 1:
+            return False
+    return 0 <= correct <= total <= MOST_ANSWERS
+
+
 @given(st.lists(st.tuples(_VALUES, _VALUES), min_size=1, max_size=8))
 def test_counts_are_accepted_exactly_if_they_are_counts(rows):
-    """Whatever stands in the table, it is counts with 0 <= correct <= total, or refused in a sentence."""
+    """Whatever stands in a table, it is whole numbers, 0 <= correct <= total, or refused."""
     cells = QWQ[: len(rows)].reset_index(drop=True)
     cells["correct"] = pd.Series([correct for correct, _ in rows], dtype=object)
     cells["total"] = pd.Series([total for _, total in rows], dtype=object)
-    possible = all(
-        all(
-            isinstance(value, int | float) and math.isfinite(value) and value == int(value)
-            for value in row
-        )
-        and 0 <= row[0] <= row[1] <= MOST_ANSWERS
-        for row in rows
-    )
-    if possible:
+    if all(is_count(*row) for row in rows):
         checked = check_cells(cells, QUADRATIC)
         assert checked["correct"].tolist() == [float(correct) for correct, _ in rows]
         return

@@ -151,7 +151,7 @@ def test_every_listed_transform_is_understood(transform):
     ],
 )
 def test_a_hat_in_a_function_is_no_power(formula, advice):
-    """^ is a power between the terms of a formula but another operator of Python; the advice is **."""
+    """Between terms it is a power, to Python another operator; the advice is **."""
     with pytest.raises(ValueError, match=re.escape(advice)):
         read_formula(formula)
 
@@ -173,7 +173,7 @@ def test_a_hat_in_a_function_is_no_power(formula, advice):
     ],
 )
 def test_no_formula_takes_long(formula):
-    """Numbers without end, products of many sums and millions of columns are refused, at once and briefly."""
+    """Numbers without end, products of many sums and millions of columns are refused at once."""
     start = time.process_time()
     with pytest.raises(ValueError, match="formula") as refusal:
         build_design(GRID, formula)

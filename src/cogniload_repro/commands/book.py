@@ -1,81 +1,108 @@
-"""From a build folder to the book: notebooks run, pages put together."""
+"""From a build folder to the book: chapters run, pages put together."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cogniload_repro.commands import params
-from cogniload_repro.commands.outputs import read_sources
-from cogniload_repro.commands.params import BUILD, JOBS, say, takes
+from cogniload_repro.commands.options import BUILD, JOBS, say, takes
+from cogniload_repro.commands.outputs import SOURCES, read_sources
 from cogniload_repro.files import locked
+
+if TYPE_CHECKING:
+    from cogniload_repro.presentation.chapters import Chapter
+
+#: The steps before the book: the file that each makes, and the one with its parameters.
+_STEPS = {
+    "download-outputs": (SOURCES, "outputs"),
+    "score": ("cells.parquet", "scores"),
+    "fit": ("fidelity.csv", "scores"),
+}
+#: What nearly every chapter imports, slowest first.
+_LIBRARIES = (
+    "cogniload_repro.presentation.page",
+    "seaborn",
+    "cogniload_repro.presentation.notebooks",
+)
 
 
 @click.command()
-@click.option("--all", "again", is_flag=True, help="Run every notebook, changed or not.")
+@click.option("--all", "again", is_flag=True, help="Run every chapter, changed or not.")
 @takes(BUILD, JOBS)
 def render(again: bool, build: Path, jobs: int) -> None:
-    """Run the notebooks whose code or parameters have changed, and build the HTML book.
+    """Run the chapters that are older than what they are made from, and build the HTML book.
 
-    Of the other notebooks, the text that has changed is taken over. The parameters formula, family and models reach
-    every notebook that has them.
+    The parameters formula, family and models reach every chapter that has them.
     """
-    from cogniload_repro.presentation import book
-    from cogniload_repro.presentation.chapters import Run, run_notebooks, take_text
+    _check_steps(build)
+    from cogniload_repro.executors import Work, do_side_by_side
+    from cogniload_repro.models import NAMES
+    from cogniload_repro.presentation import book, chapters
 
-    chapters, parameters = _list_chapters(build), params.read_parameters()
-    folder, data, runs = build / "notebooks", build / "pages", []
-    with locked(build), book.open_builder() as builder:
+    parameters = params.read_parameters()
+    models = {model for source in read_sources(build) for model in source["models"]}
+    contents = chapters.list_chapters(
+        "notebooks",
+        whole_grid=params.made_with(build).grid == "paper",
+        another_model=bool(models - set(NAMES)),
+    )
+    given = _values(parameters.changes(*params.STEPS["notebooks"]))
+    with locked(build):
         params.write_parameters(build, "notebooks", parameters)
-        given = {name: list(value) if isinstance(value, tuple) else value
-                 for name, value in parameters.changes(*params.STEPS["notebooks"]).items()}  # fmt: skip
-        for chapter in chapters:
-            own = {name: value for name, value in given.items() if name in chapter.takes}
-            run = Run(
-                chapter.source, folder / chapter.source.name, {"build": build.resolve(), **own}
-            )
-            if again or not take_text(run):
-                runs.append(run)
-        if again or not data.is_dir():
-            runs.insert(
-                0,
-                Run(
-                    Path("book"),
-                    data,
-                    {"build": build},
-                    by="cogniload_repro.presentation.book:write_data",
-                ),
-            )
-        for run, seconds in run_notebooks(runs, jobs):
-            say(f"  {run.source.name:28} {seconds:5.1f} s")
-        (folder / ".made").touch()  # make compares times
-        absent = {*Path("notebooks").glob("*.ipynb")} - {chapter.source for chapter in chapters}
-        pages = [f"notebooks/{source.stem}" for source in sorted(absent)]
+        kept = params.parameters_file(build, "notebooks")
+        works = []
+        if again or not book.has_data(build, "book"):
+            works.append(Work("data of pages", book.write_data, ("book", build)))
+        for chapter in contents:
+            if again or not chapters.is_current(chapter, build, kept):
+                run = chapter, build, given
+                works.append(Work(chapter.source.name, _run_chapter, run))
+        for name, seconds in do_side_by_side(works, jobs, _LIBRARIES):
+            say(f"  {name:28} {seconds:5.1f} s")
+        chapters.remove_others(contents, build)
+        names = {chapter.source for chapter in contents}
+        absent = [
+            source.stem for source in Path("notebooks").glob("*.ipynb") if source not in names
+        ]
         book.stage_book(
-            build, "book", leave_out=pages, notice=params.describe_changes(params.made_with(build))
+            build,
+            "book",
+            leave_out=[f"notebooks/{name}" for name in sorted(absent)],
+            notice=params.describe_changes(params.made_with(build)),
         )
-        book.build_book(build, jobs, builder)
+        book.build_book(build, jobs)
 
 
-def _list_chapters(build: Path) -> list[Any]:
-    """Return the chapters of a build; refuse a build that lacks a step, and a folder without pages."""
+def _run_chapter(chapter: "Chapter", build: Path, given: Mapping[str, object]) -> None:
+    """Run a chapter, with those of the parameters that it takes."""
+    from cogniload_repro.presentation.chapters import executed_copy
+    from cogniload_repro.presentation.notebooks import run_notebook
+
+    values = {name: given[name] for name in given.keys() & chapter.takes}
+    values["build"] = build.resolve()
+    run_notebook(chapter.source, executed_copy(chapter, build), values, build)
+
+
+def _check_steps(build: Path) -> None:
+    """Refuse a folder without pages, and a build in which a step has not been done."""
     if not (Path("notebooks").is_dir() and Path("book").is_dir()):
         raise ValueError(
             "the book is made from notebooks/ and book/; run this in a checkout of the repository"
         )
-    for file, step in {
-        "outputs": "download-outputs",
-        "cells.parquet": "score",
-        "fidelity.csv": "fit",
-    }.items():
-        if not (build / file).exists():
-            raise ValueError(
-                f"{build / file} is missing; run `cogniload {step} --build {build}` first"
-            )
-    from cogniload_repro.models import NAMES
-    from cogniload_repro.presentation.chapters import list_chapters
+    for step, (name, kept) in _STEPS.items():
+        made = build / name
+        remedy = f"run `cogniload {step} --build {build}` first"
+        if not made.exists():
+            raise ValueError(f"{made} is missing; {remedy}")
+        parameters = params.parameters_file(build, kept)
+        if parameters.exists() and parameters.stat().st_mtime_ns > made.stat().st_mtime_ns:
+            raise ValueError(f"{made} is older than its parameters; {remedy}")
 
-    others = {model for source in read_sources(build) for model in source["models"]} - set(NAMES)
-    return list_chapters(
-        "notebooks", whole_grid=params.made_with(build).grid == "paper", another_model=bool(others)
-    )
+
+def _values(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters as a notebook takes them."""
+    return {
+        name: list(value) if isinstance(value, tuple) else value for name, value in changes.items()
+    }

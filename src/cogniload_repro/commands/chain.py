@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from cogniload_repro.commands import params
-from cogniload_repro.commands.outputs import COUNTS
-from cogniload_repro.commands.params import (
+from cogniload_repro.commands.options import (
     BUILD,
     EXISTING_FILE,
     FILE,
     FROM_0,
     JOBS,
     REGRESSION,
-    Parameters,
     say,
     takes,
 )
+from cogniload_repro.commands.outputs import COUNTS, check_outputs_whole
+from cogniload_repro.commands.params import Parameters
 from cogniload_repro.files import locked, write_whole
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> 
     place = scores.scores_folder(build, scorer, parameters.scorer)
     rule = verdict.find_scorer(scorer)
     with locked(build):
-        if place == build and (build / "outputs").is_dir():
+        check_outputs_whole(build)
+        if place == build:
             params.write_parameters(build, "scores", parameters)
         puzzles = (build / "puzzles.parquet").absolute()
         with open_executor(jobs, scheduler) as executor:
@@ -154,14 +155,14 @@ def fit(
         from cogniload_repro.executors import open_executor
         from cogniload_repro.fidelity.prompts import compare_prompts, load_prompt_counts
 
-        with open_executor(2) as executor:  # beside the other regressions
+        with locked(build), open_executor(2) as executor:  # beside the other regressions
             prompts = executor.submit(compare_prompts, load_prompt_counts())
             _fit_paper(build, executor)
             _compare(build, prompts.result())
         return
     from cogniload_repro.files import for_spreadsheet
     from cogniload_repro.presentation.terminal import print_comparison, print_fits
-    from cogniload_repro.statistics import cell_tables, fits
+    from cogniload_repro.statistics import cell_tables, fits, selection
     from cogniload_repro.statistics.regression import QUADRATIC
 
     formula, family = regression["formula"] or QUADRATIC, regression["family"] or "logit"
@@ -173,7 +174,7 @@ def fit(
     if origin:
         say(origin)
     say(
-        print_comparison(fits.compare_fits(cells, fitted), formula, family)
+        print_comparison(selection.compare_fits(cells, fitted), formula, family)
         if compare
         else print_fits(fitted)
     )
@@ -183,15 +184,15 @@ def _fit_paper(build: Path, executor: "Executor") -> None:
     from cogniload_repro.formats import display_names
     from cogniload_repro.presentation.terminal import print_fit_summary
     from cogniload_repro.schemas import CELLS, read_frame
-    from cogniload_repro.statistics import fits
+    from cogniload_repro.statistics import paper_tables
     from cogniload_repro.storage import read_metadata, write_table
 
     path = build / "cells.parquet"
     cells = read_frame(
         path, CELLS, "make it with `make score`, outside a checkout `cogniload score`"
     )
-    interactions = executor.submit(fits.interactions_table, cells)
-    tables = {"aic": fits.aic_table(cells), "glm": fits.glm_table(cells)}
+    interactions = executor.submit(paper_tables.interactions_table, cells)
+    tables = {"aic": paper_tables.aic_table(cells), "glm": paper_tables.glm_table(cells)}
     tables["interactions"] = interactions.result()
     for name, table in tables.items():
         write_table(build / f"{name}.parquet", table, read_metadata(path))
@@ -221,7 +222,8 @@ def compare(against: Path | None, build: Path) -> None:
     from cogniload_repro.fidelity.ledger import find_moved
     from cogniload_repro.fidelity.prompts import compare_prompts, load_prompt_counts
 
-    fidelity = _compare(build, compare_prompts(load_prompt_counts()))
+    with locked(build):
+        fidelity = _compare(build, compare_prompts(load_prompt_counts()))
     if against is not None:
         moved = find_moved(fidelity, pd.read_csv(against, dtype=str, keep_default_na=False))
         say(f"{len(moved):,} of {len(fidelity):,} numbers moved{'' if moved.empty else ':'}")

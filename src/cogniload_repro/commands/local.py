@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from cogniload_repro.commands.params import FILE, FOLDER, FROM_1, JOBS, say
+from cogniload_repro.commands.options import FILE, FOLDER, FROM_1, JOBS, say
 
 
 @click.command("evaluate-local")

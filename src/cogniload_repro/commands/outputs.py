@@ -13,24 +13,25 @@ import click
 from tqdm import tqdm
 
 from cogniload_repro.commands import params
-from cogniload_repro.commands.params import (
+from cogniload_repro.commands.options import (
     BUILD,
     FILE,
     FROM_0,
     FROM_1,
     JOBS,
     READ_AS,
-    RECONSTRUCTED,
     say,
     takes,
 )
+from cogniload_repro.commands.params import RECONSTRUCTED
 from cogniload_repro.files import ANSWERS, locked, write_whole
 
 #: Folder of a build in which outputs are made before they take their places.
 _STAGE = ".outputs-next"
 #: What the sources of a build have brought, in their order: ``{"source": ..., "models": [...],
-#: "settings": {...}}`` each, the settings as an import's report has them.
-_SOURCES = "sources.json"
+#: "settings": {...}}`` each, the settings as an import's report has them. Written last: make looks
+#: at its time, and without it the outputs are not whole.
+SOURCES = "sources.json"
 #: The reconstructed counts of the paper's models, in a build without their answers.
 COUNTS = "counts.parquet"
 
@@ -81,9 +82,9 @@ def download_outputs(
             brought.append(_import(stage, address, parameters.max_rejected, build, **read_as))
         for address in parameters.add:
             brought.append(_import(stage, address, parameters.max_rejected, build, **read_as))
-        write_whole(stage / _SOURCES, json.dumps(brought, indent=1) + "\n")
-        params.write_parameters(stage, "outputs", parameters)
+        params.write_parameters(build, "outputs", parameters)
         _take_places(stage, build)
+        write_whole(build / SOURCES, json.dumps(brought, indent=1) + "\n")
     _say_rejected(build)
     for line in _describe_sources(brought):
         say(line)
@@ -92,9 +93,23 @@ def download_outputs(
 def read_sources(build: Path) -> list[dict]:
     """Return what the sources of a build have brought; nothing where there are no outputs yet."""
     try:
-        return json.loads((build / _SOURCES).read_text(encoding="utf-8"))
+        return json.loads((build / SOURCES).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return []
+
+
+def check_outputs_whole(build: Path) -> None:
+    """Raise ValueError if outputs that the sources of a build have brought are not there."""
+    remedy = "run `make download-outputs`, outside a checkout `cogniload download-outputs`"
+    if not (build / SOURCES).exists():
+        raise ValueError(f"{build} holds no outputs, or some of an interrupted run; {remedy}")
+    present = _models(build)
+    for source in read_sources(build):
+        if source["source"] == RECONSTRUCTED:
+            continue
+        for model in source["models"]:
+            if model not in present:
+                raise ValueError(f"{build / 'outputs'} lacks the outputs of {model}; {remedy}")
 
 
 def _describe_sources(brought: list[dict]) -> Iterator[str]:
@@ -204,22 +219,16 @@ def _refuse_counted(stage: Path, models: set[str]) -> None:
 
 
 def _take_places(stage: Path, build: Path) -> None:
-    """Replace the outputs of a build by those of a folder; a mark stays there if that is interrupted."""
-    from cogniload_repro.storage import UNFINISHED
-
-    mark = build / "outputs" / UNFINISHED
-    write_whole(mark, "")
-    (build / "outputs" / ".made").unlink(missing_ok=True)
+    """Replace the outputs of a build by those of a folder; until sources.json is there again, they are not whole."""
+    (build / SOURCES).unlink(missing_ok=True)
+    (build / "outputs").mkdir(exist_ok=True)
     names = {file.relative_to(stage) for file in stage.rglob("*") if file.is_file()}
-    (build / "params").mkdir(exist_ok=True)
     for name in sorted(names):
         os.replace(stage / name, build / name)
     optional = [*build.glob("rejected.*"), build / COUNTS]
     for old in [*(build / "outputs").glob("*.parquet"), *optional]:
         if old.relative_to(build) not in names:
             old.unlink(missing_ok=True)
-    mark.unlink()
-    (build / "outputs" / ".made").touch()
 
 
 @click.command()
@@ -276,13 +285,14 @@ def feasible(tables: int | None, jobs: int) -> None:
     (three minutes), of answers that did not run out of context; `cogniload reconstruct` then makes cells.csv.
     """
     from cogniload_repro.executors import open_executor
-    from cogniload_repro.reconstruction import feasible as step
+    from cogniload_repro.reconstruction.bounds import BOUNDS, find_bounds
+    from cogniload_repro.reconstruction.feasible import COUNT, write_tables
     from cogniload_repro.reconstruction.reconstruct import load_counts, write_csv
     from cogniload_repro.robustness.divisions import DIVISIONS, search_divisions
     from cogniload_repro.statistics.cell_tables import load_cells
 
     with open_executor(jobs) as executor:
-        say(f"wrote {step.write_tables(executor, tables=tables or step.COUNT)}")
+        say(f"wrote {write_tables(executor, tables=tables or COUNT)}")
         models = [own for _, own in load_cells().groupby("model", sort=False)]
         say(f"wrote {write_csv(DIVISIONS, executor.map(search_divisions, models))}")
-    say(f"wrote {write_csv(step.BOUNDS, step.find_bounds(load_counts()))}")
+    say(f"wrote {write_csv(BOUNDS, find_bounds(load_counts()))}")

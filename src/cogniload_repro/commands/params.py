@@ -1,82 +1,23 @@
-"""Options that commands share; the parameters of a build, of params.yaml or of one call, and of each of its steps."""
+"""The parameters of a build: read from params.yaml and the call, kept for each step, checked."""
 
 import json
 import os
 import shlex
-from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import click
 import yaml
 
+from cogniload_repro.commands.options import BUILD, takes
 from cogniload_repro.files import (
-    for_terminal,
+    fingerprint,
     is_address,
     locked,
-    look_at,
     without_secrets,
-    write_whole,
+    write_if_changed,
 )
-
-FILE, FOLDER = (
-    click.Path(path_type=Path, dir_okay=False),
-    click.Path(path_type=Path, file_okay=False),
-)
-EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
-FROM_0, FROM_1 = click.IntRange(min=0), click.IntRange(min=1)
-
-BUILD = click.option(
-    "--build", type=FOLDER, default=Path("data/build"), show_default=True, help="Build folder."
-)
-JOBS = click.option(
-    "--jobs", type=FROM_1, default=os.cpu_count() or 1, show_default="all cores",
-    help="Number of worker processes; does not affect results.",
-)  # fmt: skip
-GRID = click.option(
-    "--grid",
-    type=click.Choice(["paper", "mini"]),
-    default="paper",
-    show_default=True,
-    help="The build's grid.",
-)
-
-
-def _resolve(_context: object, _option: object, edition: str | None) -> Any:
-    from cogniload_repro.puzzles.draws import resolve_edition
-
-    return resolve_edition(edition) if edition else None
-
-
-#: How a source is read.
-READ_AS = (
-    click.option("--model", help="Name of the model, in place of that in the source."),
-    click.option(
-        "--edition",
-        callback=_resolve,
-        help="Generator edition for puzzles known only by name; default: detected.",
-    ),
-)
-#: A regression.
-REGRESSION = (
-    click.option("--formula", help="Regression, such as 'correct ~ d * log10_N + rho'."),
-    click.option("--family", help="Link: logit (default), probit, cloglog or quasi-binomial."),
-)
-
-
-def takes(*options: Callable) -> Callable[[Callable], Callable]:
-    """Give a command several options, in their order."""
-    return lambda command: reduce(
-        lambda decorated, option: option(decorated), reversed(options), command
-    )
-
-
-def say(text: object, *, err: bool = False) -> None:
-    """Print for a reader: whatever text of others is in it, the terminal obeys none of it."""
-    click.echo(for_terminal(str(text)), err=err)
-
 
 RECONSTRUCTED = "reconstructed"
 _QUOTING = (
@@ -88,6 +29,8 @@ PARAMS = Path("params.yaml")
 #: Prefix of the environment variables in which make passes the parameters of one call: no shell
 #: expands them.
 _GIVEN = "COGNILOAD_"
+#: Characters of a wrong value that are shown.
+_SHOWN_CHARS = 100
 #: Parameters by the step that they shape.
 STEPS = {
     "outputs": ("grid", "source", "add", "max_rejected"),
@@ -111,62 +54,69 @@ class Parameters:
 
     def changes(self, *names: str) -> dict[str, Any]:
         """Return those of some parameters that are not the paper's."""
-        return {
-            name: value
-            for name in names
-            if (value := getattr(self, name)) != getattr(Parameters(), name)
-        }
+        paper = Parameters()
+        values = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in values.items() if value != getattr(paper, name)}
 
 
 def read_parameters(**given: object) -> Parameters:
-    """Return the parameters: those given here, else those of the environment, else those of params.yaml.
+    """Return the parameters: those given here, else those of the environment, else params.yaml.
 
-    An empty text stands for the paper's. A ValueError names an unknown parameter or a value of another kind.
+    An empty text stands for the paper's. A ValueError names an unknown parameter or a value of
+    another kind.
     """
-    values: dict[str, Any] = {}
-    if PARAMS.is_file():
-        try:
-            values = yaml.safe_load(PARAMS.read_text(encoding="utf-8")) or {}
-        except yaml.YAMLError as error:
-            raise ValueError(f"{PARAMS} is not YAML: {error}") from None
+    values = _read_file() if PARAMS.is_file() else {}
+    for field in fields(Parameters):
+        variable = _GIVEN + field.name.upper()
+        if variable in os.environ:
+            values[field.name] = _convert(field.name, os.environ[variable])
+    for name, value in given.items():
+        if value is not None:
+            values[name] = _convert(name, value)
+    return Parameters(**{name: value for name, value in values.items() if value is not None})
+
+
+def _read_file() -> dict[str, Any]:
+    """Return the parameters of params.yaml; a ValueError names the file, whatever is wrong."""
+    try:
+        text = PARAMS.read_text(encoding="utf-8")
+        tree = yaml.compose(text, yaml.SafeLoader)
+        values = yaml.safe_load(text) or {}
         if not isinstance(values, dict):
-            raise ValueError(f"{PARAMS} holds no parameters by name")
-    names = [field.name for field in fields(Parameters)]
-    if unknown := sorted(map(str, values.keys() - set(names))):
-        raise ValueError(
-            f"{PARAMS} has the unknown parameter {unknown[0]}; parameters are: {', '.join(names)}"
-        )
-    values |= {
-        name: os.environ[variable]
-        for name in names
-        if (variable := _GIVEN + name.upper()) in os.environ
-    }
-    values |= {name: value for name, value in given.items() if value is not None}
-    return Parameters(
-        **{name: _convert(name, value) for name, value in values.items() if value not in ("", None)}
-    )
+            raise ValueError("it holds no parameters by name")
+        names = [key.value for key, _ in tree.value] if values else []
+        known = [field.name for field in fields(Parameters)]
+        for name in names:
+            if name not in known:
+                raise ValueError(f"unknown parameter {name}; parameters are: {', '.join(known)}")
+            if names.count(name) > 1:
+                raise ValueError(f"{name} is there {names.count(name)} times")
+        return {name: _convert(name, value) for name, value in values.items()}
+    except RecursionError:
+        raise ValueError(f"{PARAMS}: too many levels of lists") from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise ValueError(f"{PARAMS}: {error}") from None
 
 
 def _convert(name: str, value: Any) -> Any:
-    """Return a value as `Parameters` has it, of a text of the command line or of what YAML makes of it."""
+    """Return a value as `Parameters` has it; None for the paper's.
+
+    It comes as a text from the command line, or as what YAML makes of it.
+    """
+    if value in ("", None):
+        return None
     kind = type(getattr(Parameters(), name))
     if kind is tuple and isinstance(value, str):
-        words = [word.strip() for word in value.split(",")]
-        value = _split_sources(value) if name == "add" else words
+        models = [word.strip() for word in value.split(",")]
+        value = _split_sources(value) if name == "add" else models
     if kind is int and str(value).isdecimal():
         return int(value)
-    if (
-        kind is tuple
-        and isinstance(value, (list, tuple))
-        and all(isinstance(word, str) for word in value)
-    ):
-        from cogniload_repro.models import BY_LABEL
-
-        return tuple(_locate(word) if name == "add" else BY_LABEL.get(word, word) for word in value)
-    if kind is not str or not isinstance(value, str):
-        what = {str: "a text", int: "a whole number from 0", tuple: "a list of texts"}[kind]
-        raise ValueError(f"{name} must be {what}, not {value!r}")
-    return _locate(value) if name == "source" else value
+    if kind is tuple and _is_list_of_texts(value):
+        return tuple(map(_locate if name == "add" else _long_name, value))
+    if kind is str and isinstance(value, str):
+        return _locate(value) if name == "source" else value
+    what = {str: "a text", int: "a whole number from 0", tuple: "a list of texts"}[kind]
+    raise ValueError(f"{name} must be {what}, not {repr(value)[:_SHOWN_CHARS]}")
 
 
 def _split_sources(text: str) -> list[str]:
@@ -181,6 +131,16 @@ def _split_sources(text: str) -> list[str]:
         return list(lexer)
     except ValueError:
         raise ValueError(f"no outputs at {without_secrets(text)}; {_QUOTING}") from None
+
+
+def _is_list_of_texts(value: object) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(word, str) for word in value)
+
+
+def _long_name(model: str) -> str:
+    from cogniload_repro.models import BY_LABEL
+
+    return BY_LABEL.get(model, model)
 
 
 def _locate(address: str) -> str:
@@ -218,66 +178,69 @@ def check_source(address: str) -> None:
 
 
 def _describe(step: str, parameters: Parameters) -> str:
-    """Return the parameters of a step as text, with the sizes and times of local sources."""
+    """Return the parameters of a step as text, with a fingerprint of each local source."""
     values: dict[str, Any] = {name: getattr(parameters, name) for name in STEPS[step]}
-    sources = (parameters.source, *parameters.add) if step == "outputs" else ()
-    if not any(address != RECONSTRUCTED for address in sources):
-        values.pop("max_rejected", None)  # it has no effect without outputs of the reader's own
-    if seen := [
-        look_at(path) for address in sources if (path := local_path(address)) and path.exists()
-    ]:
-        values["seen"] = seen
+    if step == "outputs":
+        sources = [
+            address for address in (parameters.source, *parameters.add) if address != RECONSTRUCTED
+        ]
+        if not sources:
+            del values["max_rejected"]  # it has no effect without outputs of the reader's own
+        paths = [path for path in map(local_path, sources) if path and path.exists()]
+        values["files"] = [fingerprint(path) for path in paths]
     return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
 
 
-def _kept(build: Path, step: str) -> str:
-    place = build / "params" / f"{step}.json"
-    return place.read_text(encoding="utf-8") if place.is_file() else "{}"
-
-
-def is_made_with(build: Path, step: str, parameters: Parameters) -> bool:
-    """Return whether a step was made with these parameters, and with the same local sources."""
-    return _describe(step, parameters) == _kept(build, step)
+def parameters_file(build: Path, step: str) -> Path:
+    """Return the file with the parameters of a step, which make takes for its prerequisite."""
+    return build / "params" / f"{step}.json"
 
 
 def write_parameters(build: Path, step: str, parameters: Parameters) -> None:
-    """Keep what a step is made with, before it changes anything in a build; an equal file is left as it is.
+    """Keep what a step is made with; an equal file keeps its time.
 
     Addresses may hold passwords: the file is its owner's alone.
     """
-    if not is_made_with(build, step, parameters):
-        write_whole(build / "params" / f"{step}.json", _describe(step, parameters), mode=0o600)
+    write_if_changed(parameters_file(build, step), _describe(step, parameters), mode=0o600)
+
+
+def _read_kept(build: Path, step: str) -> str:
+    file = parameters_file(build, step)
+    return file.read_text(encoding="utf-8") if file.is_file() else "{}"
 
 
 def made_with(build: Path) -> Parameters:
-    """Return the parameters that the steps of a build were made with; the paper's where a step has not been done."""
-    kept: dict[str, Any] = {}
+    """Return the parameters of the steps of a build; the paper's where a step has not been done."""
+    values: dict[str, Any] = {}
     for step, names in STEPS.items():
-        kept |= {
-            name: value for name, value in json.loads(_kept(build, step)).items() if name in names
-        }
-    tuples: dict[str, Any] = {
-        name: tuple(value) for name, value in kept.items() if isinstance(value, list)
-    }
-    return Parameters(**(kept | tuples))
+        for name, value in json.loads(_read_kept(build, step)).items():
+            if name in names:
+                values[name] = tuple(value) if isinstance(value, list) else value
+    return Parameters(**values)
 
 
 def describe_changes(parameters: Parameters) -> str:
     """Return what is not the paper's in a book, for the top of its pages; empty for nothing."""
     changes = parameters.changes("source", "add", "scorer", "formula", "family", "models")
-    shown = {
-        "source": label_of,
-        "add": lambda all_: ", ".join(map(label_of, all_)),
-        "models": ", ".join,
-    }
-    said = "; ".join(f"{name}: {shown.get(name, str)(value)}" for name, value in changes.items())
-    return f"This book was made with other parameters than the paper's: {said}." if said else ""
+    if not changes:
+        return ""
+    words = "; ".join(f"{name}: {_word(name, value)}" for name, value in changes.items())
+    return f"This book was made with other parameters than the paper's: {words}."
+
+
+def _word(name: str, value: Any) -> str:
+    if name == "source":
+        return label_of(value)
+    if name == "add":
+        return ", ".join(map(label_of, value))
+    return ", ".join(value) if name == "models" else value
 
 
 def _check(step: str, parameters: Parameters) -> None:
-    """Refuse parameters of a step that cannot be, before the steps before it have taken their time."""
-    for source in (parameters.source, *parameters.add) if step == "outputs" else ():
-        check_source(source)
+    """Refuse impossible parameters of a step, before the steps before it have taken their time."""
+    if step == "outputs":
+        for address in (parameters.source, *parameters.add):
+            check_source(address)
     if step == "scores":
         from cogniload_repro.scoring.verdict import find_scorer
 
@@ -291,32 +254,33 @@ def _check(step: str, parameters: Parameters) -> None:
         from cogniload_repro.statistics import design, formulas, regression
 
         regression.check_family(parameters.family)
-        formulas.build_design(
-            design.GRID.assign(prompt_mean=design.GRID["N"], perturbation=""), parameters.formula
-        )
+        cells = design.GRID.assign(prompt_mean=design.GRID["N"], perturbation="")
+        formulas.build_design(cells, parameters.formula)
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
-@click.argument("step", type=click.Choice(list(STEPS)))
-@click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
-@takes(GRID, BUILD)
-def prepare(step: str, command: tuple[str, ...], grid: str, build: Path) -> None:
-    """Check the parameters of all steps, and run COMMAND, a make, with those up to STEP that differ as new files.
+@click.command("parameters")
+@click.option(
+    "--grid",
+    type=click.Choice(["paper", "mini"]),
+    required=True,
+    help="The grid as make has read it in params.yaml, or been given it.",
+)
+@takes(BUILD)
+def keep_parameters(grid: str, build: Path) -> None:
+    """Check the parameters of this call, and keep those of each step in BUILD/params.
 
-    The Makefile calls this before its rules. The build folder is locked until COMMAND has ended.
+    The Makefile calls this before anything else. A file is written only if its content changes, so
+    that a step is made again where its parameters are others than last time.
     """
-    wanted, steps = read_parameters(grid=grid), list(STEPS)
-    with locked(build) as lock:
-        changed = [one for one in steps if not is_made_with(build, one, wanted)]
-        for one in changed:
-            _check(one, wanted)
-        if lock is not None:
-            os.set_inheritable(
-                lock.fileno(), True
-            )  # the folder stays locked while any process of COMMAND lives
-        new = [
-            f"--what-if={build / 'params' / one}.json"
-            for one in steps[: steps.index(step) + 1]
-            if one in changed
-        ]
-        os.execvp(command[0], [*command, *new])
+    parameters = read_parameters()
+    if parameters.grid != grid:
+        raise ValueError(
+            f"{PARAMS}: the grid is {parameters.grid[:_SHOWN_CHARS]!r}; write `grid: paper` or "
+            "`grid: mini` on a line of its own"
+        )
+    with locked(build):
+        for step in STEPS:
+            if _describe(step, parameters) != _read_kept(build, step):
+                _check(step, parameters)
+        for step in STEPS:
+            write_parameters(build, step, parameters)

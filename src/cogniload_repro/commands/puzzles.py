@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from cogniload_repro.commands.params import FOLDER, FROM_0, FROM_1, JOBS, say
+from cogniload_repro.commands.options import FOLDER, FROM_0, FROM_1, JOBS, say
 
 #: Formats of requests to a model; the others are those of `puzzles.sets`.
 _ASKING = ("openai-batch", "lm-eval")

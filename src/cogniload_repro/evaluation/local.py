@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 
 import inspect_ai
@@ -22,7 +22,7 @@ from tqdm import tqdm
 from cogniload_repro.evaluation import server
 from cogniload_repro.evaluation.server import MAX_TOKENS, Server
 from cogniload_repro.evaluation.tasks import cogniload
-from cogniload_repro.files import digest_of, locked, write_whole
+from cogniload_repro.files import locked, write_whole
 from cogniload_repro.outputs.responses import RowError, is_safe, read_output
 from cogniload_repro.outputs.rows import SETTINGS, read_rows
 from cogniload_repro.puzzles.sets import write_jsonl
@@ -73,7 +73,9 @@ def describe_setup(model: Path | None) -> tuple[Path, Setup]:
     name = path.stem if model else server.BUNDLED_MODEL
     if not is_safe(name, slash=False):
         raise ValueError(f"answers of a model named {name!r} could not be imported; rename {path}")
-    return path, Setup(f"{name}-local", path.name, digest_of(path), provider)
+    with path.open("rb") as weights:
+        digest = file_digest(weights, sha256).hexdigest()[:32]
+    return path, Setup(f"{name}-local", path.name, digest, provider)
 
 
 def evaluate(

@@ -25,13 +25,8 @@ from cogniload_repro.fidelity.results import NotComputableError, ResultLookup, R
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, MODELS, NAMES
 from cogniload_repro.published import ABOUT_NONE, ERRORS, INTERVAL_ALPHA, STARRED, load_claims
-from cogniload_repro.reconstruction.constraints import (
-    CURVES,
-    PROSE_RATIOS,
-    STRONGEST,
-    prose_along_rho,
-)
-from cogniload_repro.reconstruction.sufficient import uses_table2
+from cogniload_repro.reconstruction.printed import uses_table2
+from cogniload_repro.reconstruction.prose import CURVES, PROSE_RATIOS, STRONGEST, prose_along_rho
 
 Number = int | float | Fraction
 
@@ -179,7 +174,7 @@ def kind_of(claim: dict[str, str], reconstructed: bool) -> str:
 
 
 def _is_constraint(claim: dict[str, str]) -> bool:
-    """Return whether the reconstruction had to meet a claim along rho (`constraints.prose_windows`)."""
+    """Return whether the reconstruction had to meet a claim along rho (`prose.prose_windows`)."""
     return (
         claim["condition"] in CURVES.values()
         or claim["id"] in prose_along_rho(claim["model"])["id"].to_numpy()

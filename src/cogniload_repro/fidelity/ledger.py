@@ -26,7 +26,7 @@ from cogniload_repro.fidelity.results import (
 )
 from cogniload_repro.fidelity.results_page import print_results_page
 from cogniload_repro.published import ERRORS, TOKEN_TABLES, load_printed
-from cogniload_repro.reconstruction.sufficient import BETAS, REPLACED_AICS, uses_table2
+from cogniload_repro.reconstruction.printed import BETAS, load_imputed_aics, uses_table2
 from cogniload_repro.schemas import FIDELITY, KINDS, TESTED, VERDICTS
 from cogniload_repro.statistics.cell_tables import percent
 from cogniload_repro.statistics.design import PRODUCTS
@@ -192,8 +192,8 @@ def _print_fits(results: Results, lookup: ResultLookup) -> Iterator[PrintedNumbe
 def _kind_of_fit(table: str, model: str, quantity: str) -> str:
     """Return what agreement with a number of Tables 2, 3 and 6 is worth."""
     if table == "table6":
-        replaced = model in REPLACED_AICS and quantity.startswith("aic")
-        return "imputed" if replaced else "input"
+        is_imputed = model in load_imputed_aics().index and quantity.startswith("aic")
+        return "imputed" if is_imputed else "input"
     return "constraint" if table == "table3" or uses_table2(model) else "derived"
 
 

@@ -1,7 +1,7 @@
 """The authors' results page: the paper's numbers again, and one that the paper does not print.
 
 That is the smaller root of accuracy = 1/2 along rho, of six models of the paper. Nothing of it is
-used by the reconstruction, except for one model (`reconstruction.sufficient.REPLACED_AICS`).
+used by the reconstruction, except for one model (`data/reconstructed/imputed_aics.csv`).
 """
 
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ import numpy as np
 from cogniload_repro.fidelity.results import PrintedNumber, ResultLookup
 from cogniload_repro.formats import NONE, format_known
 from cogniload_repro.published import load_printed
-from cogniload_repro.reconstruction.sufficient import BETAS, uses_table2
+from cogniload_repro.reconstruction.printed import BETAS, uses_table2
 from cogniload_repro.statistics.design import GRID, grid_means, roots_along_rho
 
 #: The page as a place in the ledger.

@@ -16,7 +16,8 @@ from cogniload_repro.outputs.responses import Output
 from cogniload_repro.puzzles.catalog import Catalog
 from cogniload_repro.puzzles.draws import Edition
 from cogniload_repro.statistics.design import GRID
-from cogniload_repro.statistics.regression import INTERACTIONS, QUADRATIC, find_deficiency
+from cogniload_repro.statistics.existence import find_deficiency
+from cogniload_repro.statistics.regression import INTERACTIONS, QUADRATIC
 
 _CELL = ["N", "ratio_pct", "d"]
 _FLAGS = ["tokens", "empty", "unclosed_trace"]

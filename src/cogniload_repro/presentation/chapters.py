@@ -1,25 +1,16 @@
-"""The book's chapters: which a build has, which have changed, and these run side by side."""
+"""The book's chapters: which a build has, which are older than what they are made from, the files they have written."""
 
 import ast
-import gc
-import hashlib
-import importlib
 import json
-import multiprocessing
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from multiprocessing.connection import Connection, wait
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from cogniload_repro.executors import CAN_FORK
-from cogniload_repro.files import describe_error, write_whole
-
-#: Runs one notebook.
-_RUNNER = "cogniload_repro.presentation.notebooks"
-#: What nearly every chapter imports, slowest first.
-_LIBRARIES = ("cogniload_repro.presentation.page", "seaborn", _RUNNER)
+#: Folders of a build for the files that chapters write.
+FOLDERS = ("figures", "tables")
+#: How the folder begins in which these are until a run has ended well.
+STAGE = ".chapter-"
 
 
 @dataclass(frozen=True)
@@ -35,135 +26,101 @@ class Chapter:
 def list_chapters(
     folder: str | Path, *, whole_grid: bool, another_model: bool = False
 ) -> list[Chapter]:
-    """Return the chapters that a build's book has, largest first: none of the long ones should be left to run alone.
+    """Return the chapters of a build's book, longest first: none should be left to run alone.
 
-    A file that is no notebook, or metadata that say something else than `Chapter` knows, raise a ValueError.
+    A file that is no notebook, or metadata that say something else than `Chapter` knows, raise a
+    ValueError.
     """
     present = {"whole grid": whole_grid, "another model": another_model}
     chapters = []
-    for source in sorted(
-        Path(folder).glob("*.ipynb"), key=lambda one: (-one.stat().st_size, one.name)
-    ):
-        try:  # nbformat, which would check all the rest, takes a hundred times as long
-            notebook = json.loads(source.read_text(encoding="utf-8"))
-            says = notebook["metadata"].get("cogniload", {})
-            options: dict[str, Any] = {
-                name: tuple(one) if name != "long" else one for name, one in says.items()
-            }
-            chapter = Chapter(source, _read_names(notebook), **options)
-        except (ValueError, TypeError, KeyError, SyntaxError) as error:
-            raise ValueError(
-                f"{source.name} is no notebook as `Chapter` describes it: {error}"
-            ) from None
-        if unknown := set(chapter.needs) - set(present):
-            raise ValueError(
-                f"{source.name}: its metadata need {', '.join(unknown)}, which no build has"
-            )
+    for source in Path(folder).glob("*.ipynb"):
+        chapter = _read_chapter(source)
+        unknown = set(chapter.needs) - set(present)
+        if unknown:
+            missing = ", ".join(sorted(unknown))
+            raise ValueError(f"{source.name}: its metadata need {missing}, which no build has")
         if all(present[need] for need in chapter.needs):
             chapters.append(chapter)
-    return sorted(chapters, key=lambda one: not one.long)
+    return sorted(chapters, key=_turn)
+
+
+def _turn(chapter: Chapter) -> tuple[bool, int, str]:
+    return not chapter.long, -chapter.source.stat().st_size, chapter.source.name
+
+
+def _read_chapter(source: Path) -> Chapter:
+    try:  # nbformat, which would check all the rest, takes a hundred times as long
+        notebook = json.loads(source.read_text(encoding="utf-8"))
+        options = dict(notebook["metadata"].get("cogniload", {}))
+        if "needs" in options:
+            options["needs"] = tuple(options["needs"])
+        return Chapter(source, _read_names(notebook), **options)
+    except (ValueError, TypeError, KeyError, SyntaxError) as error:
+        raise ValueError(
+            f"{source.name} is no notebook as `Chapter` describes it: {error}"
+        ) from None
 
 
 def _read_names(notebook: dict) -> frozenset[str]:
     """Return the names that the cell of parameters sets."""
-    cells = [cell for cell in notebook["cells"] if "parameters" in cell["metadata"].get("tags", ())]
-    statements = [one for cell in cells for one in ast.parse("".join(cell["source"])).body]
-    targets = [
-        target for one in statements if isinstance(one, ast.Assign) for target in one.targets
-    ]
-    return frozenset(target.id for target in targets if isinstance(target, ast.Name))
+    names = set()
+    for cell in notebook["cells"]:
+        if "parameters" not in cell["metadata"].get("tags", ()):
+            continue
+        for statement in ast.parse("".join(cell["source"])).body:
+            targets = statement.targets if isinstance(statement, ast.Assign) else []
+            names |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return frozenset(names)
 
 
-def describe_run(source: Path, parameters: Mapping[str, object]) -> str:
-    """Return a digest of all in a notebook that a run depends on: its cells of code with their metadata, parameters."""
-    cells = json.loads(source.read_text(encoding="utf-8"))["cells"]
-    code = [
-        [cell["metadata"], "".join(cell["source"])] for cell in cells if cell["cell_type"] == "code"
-    ]
-    values = {name: value for name, value in parameters.items() if not isinstance(value, Path)}
-    return hashlib.sha256(json.dumps([code, values], sort_keys=True).encode()).hexdigest()[:32]
+def executed_copy(chapter: Chapter, build: Path) -> Path:
+    """Return the notebook that a chapter's last run has written, with what its cells have shown."""
+    return build / "notebooks" / chapter.source.name
 
 
-@dataclass(frozen=True)
-class Run:
-    """One notebook to run, or another work beside it: what a function of this package makes of a source."""
-
-    source: Path
-    target: Path
-    parameters: Mapping[str, object] = field(default_factory=dict)
-    by: str = f"{_RUNNER}:run_notebook"
+def _list_files(copy: Path) -> list[str]:
+    """Return the files that a chapter has written in its last run, such as ``tables/table2.csv``."""
+    return json.loads(copy.read_text(encoding="utf-8"))["metadata"]["cogniload"]["files"]
 
 
-def take_text(run: Run) -> bool:
-    """Take the text of a notebook over into its executed copy; False if it has to be run, as its code is another."""
+def is_current(chapter: Chapter, build: Path, parameters: Path) -> bool:
+    """Return whether a chapter need not be run again.
+
+    Its executed copy is newer than the notebook, the data that it reads and, if it takes any, the
+    file of its parameters. Figures and tables carry the time of the run that wrote them, which is
+    the copy's: a file of another time comes from elsewhere.
+    """
+    copy = executed_copy(chapter, build)
+    inputs = [chapter.source, build / "fidelity.csv"]
+    if chapter.takes - {"build"}:
+        inputs.append(parameters)
     try:
-        done = json.loads(run.target.read_text(encoding="utf-8"))
-        if done["metadata"]["cogniload"]["made_from"] != describe_run(run.source, run.parameters):
-            return False
+        run = copy.stat().st_mtime_ns
+        files = [build / name for name in _list_files(copy)]
+        are_older = all(file.stat().st_mtime_ns <= run for file in inputs)
+        return are_older and all(file.stat().st_mtime_ns == run for file in files)
     except (OSError, ValueError, KeyError, TypeError):
         return False
-    code, cells = iter([cell for cell in done["cells"] if cell["cell_type"] == "code"]), []
-    for cell in json.loads(run.source.read_text(encoding="utf-8"))["cells"]:
-        if cell["cell_type"] == "code":
-            cells.append(next(code))
-            if "parameters" in cell["metadata"].get("tags", ()) and run.parameters:
-                cells.append(next(code))  # those that were given
-        else:
-            text = "".join(cell["source"]).splitlines(keepends=True)
-            cells.append(cell | {"metadata": {"tags": [], **cell["metadata"]}, "source": text})
-    new = json.dumps(done | {"cells": cells}, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
-    if new != run.target.read_text(encoding="utf-8"):
-        write_whole(run.target, new)
-    run.target.with_suffix(".failed.ipynb").unlink(missing_ok=True)
-    return True
 
 
-def run_notebooks(runs: Sequence[Run], jobs: int = 1) -> Iterator[tuple[Run, float]]:  # noqa: PLR0915
-    """Run notebooks side by side, so many at a time, each in a process of its own.
+def remove_others(chapters: Sequence[Chapter], build: Path) -> None:
+    """Remove figures, tables and executed copies of a build that no chapter has written.
 
-    Yields each as soon as it is done, with the seconds it took. After a failure none is started; when those that run
-    beside it have ended, a ValueError has what each says.
+    What a killed run has left goes too. A ValueError names two chapters that write the same file.
     """
-    if CAN_FORK and len(runs) > 1:
-        for name in _LIBRARIES:
-            importlib.import_module(name)
-        gc.freeze()  # forks need not go through what they share
-    context: Any = multiprocessing.get_context("fork" if CAN_FORK else "spawn")
-    waiting, failures = list(reversed(runs)), list[str]()
-    running: dict[Any, tuple[Run, Any, float]] = {}
-    try:
-        while running or (waiting and not failures):
-            while waiting and len(running) < jobs and not failures:
-                receiver, sender = context.Pipe(duplex=False)
-                process = context.Process(target=_run_and_tell, args=(run := waiting.pop(), sender))
-                process.start()
-                sender.close()
-                running[receiver] = run, process, time.monotonic()
-            ready: list[Any] = wait(list(running))
-            for receiver in ready:
-                run, process, start = running.pop(receiver)
-                try:
-                    failure = receiver.recv()
-                except EOFError:
-                    failure = f"{run.source.name}: its process ended before the notebook was done; run again"
-                process.join()
-                if failure:
-                    failures.append(failure)
-                else:
-                    yield run, time.monotonic() - start
-    finally:
-        for _, process, _ in running.values():
-            process.terminate()
-    if failures:
-        raise ValueError("\n".join(failures))
-
-
-def _run_and_tell(run: Run, sender: Connection) -> None:
-    """Do one work in this process, and say what went wrong; nothing if all went well."""
-    module, _, function = run.by.partition(":")
-    try:
-        getattr(importlib.import_module(module), function)(run.source, run.target, run.parameters)
-    except (ValueError, OSError) as error:
-        sender.send(describe_error(error))
-    else:
-        sender.send("")
+    copies = [executed_copy(chapter, build) for chapter in chapters]
+    writers: dict[str, str] = {}
+    for copy in copies:
+        for name in _list_files(copy):
+            if name in writers:
+                raise ValueError(f"{writers[name]} and {copy.name} both write {name}; rename one")
+            writers[name] = copy.name
+    for folder in FOLDERS:
+        for file in (build / folder).glob("*"):
+            if f"{folder}/{file.name}" not in writers and file.is_file():
+                file.unlink()
+    for copy in (build / "notebooks").glob("*.ipynb"):
+        if copy not in copies and not copy.match("*.failed.ipynb"):
+            copy.unlink()
+    for stage in build.glob(f"{STAGE}*"):
+        shutil.rmtree(stage)

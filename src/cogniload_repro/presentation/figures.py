@@ -23,11 +23,15 @@ from cogniload_repro.models import order_models
 from cogniload_repro.presentation.markdown import escape
 from cogniload_repro.presentation.style import STYLE, WIDTH_IN, Pen, pens
 from cogniload_repro.published import CONFIDENCE
-from cogniload_repro.reconstruction.feasible import COUNT, mean_cells, prediction_band
+from cogniload_repro.reconstruction.feasible import COUNT
 from cogniload_repro.robustness.comparisons import limit_models
 from cogniload_repro.robustness.overflows import MARKED_SHARE, marked_levels
 from cogniload_repro.statistics.cell_tables import accuracy_by, coverage, describe_cells
-from cogniload_repro.statistics.reconstructions import from_printed_tables
+from cogniload_repro.statistics.reconstructions import (
+    from_printed_tables,
+    mean_cells,
+    prediction_band,
+)
 
 #: Of each dimension of the grid: symbol, axis label, its name in words, unit.
 AXES = {
@@ -71,7 +75,7 @@ def panel_accuracy(panel: Panel, cells: pd.DataFrame, *, banded: bool = False) -
     """Return the accuracies that a panel shows; empty where the grid does not have the panel's level.
 
     With ``banded`` the accuracies of reconstructed models are the mean over the drawn tables of counts
-    (`feasible.mean_cells`), and lowest and highest the ends of their band, missing for other models. ``out`` is
+    (`reconstructions.mean_cells`), and lowest and highest the ends of their band, missing for other models. ``out`` is
     the share of answers that ran out of context where it is above a tenth, ``marked`` whether it is, as far as that is
     known (`overflows.marked_levels`).
     """

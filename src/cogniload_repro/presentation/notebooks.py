@@ -6,7 +6,9 @@ A papermill engine runs the cells in this process: no kernel, no sockets, and a 
 import os
 import platform
 import tempfile
-from collections.abc import Mapping
+import time
+import traceback
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +21,11 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from papermill.engines import Engine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
-from traitlets import List
 from traitlets.config import Config
 
-from cogniload_repro.files import write_whole
-from cogniload_repro.presentation.chapters import describe_run
+from cogniload_repro.files import replacing, write_whole
+from cogniload_repro.presentation.chapters import FOLDERS, STAGE
+from cogniload_repro.presentation.page import Page
 
 #: Characters of a failing cell's message that are shown.
 _MESSAGE_CHARS = 500
@@ -32,55 +34,104 @@ _INJECTED = "injected-parameters"
 _ENGINE = "cogniload"
 #: What an executed notebook says of its language.
 _LANGUAGE = {
-    "name": "python", "version": platform.python_version(), "mimetype": "text/x-python", "file_extension": ".py",
-    "codemirror_mode": {"name": "ipython", "version": 3}, "pygments_lexer": "ipython3", "nbconvert_exporter": "python",
-}  # fmt: skip
+    "name": "python",
+    "version": platform.python_version(),
+    "mimetype": "text/x-python",
+    "file_extension": ".py",
+    "codemirror_mode": {"name": "ipython", "version": 3},
+    "pygments_lexer": "ipython3",
+    "nbconvert_exporter": "python",
+}
 
 
-def run_notebook(source: str | Path, target: str | Path, parameters: Mapping[str, object]) -> Path:
+def run_notebook(
+    source: str | Path,
+    target: str | Path,
+    parameters: Mapping[str, object],
+    files: str | Path | None = None,
+) -> Path:
     """Execute a copy of a notebook with new values for its ``parameters`` cell; write it without times or paths.
 
-    Two runs with the same inputs write the same bytes. Cells run in this process and in the notebook's own folder, and
-    parameters that are ``Path`` objects reach them relative to it: parallel notebooks need one process each. A
-    ValueError names notebook, cell, error and remedy; a failed run leaves the target alone and keeps the copy with the
-    traceback beside it, as ``<name>.failed.ipynb``.
+    Figures and tables of its `Page` go into folders of ``files`` after the run has ended well;
+    without it there are none. They and the copy have the time at which the run began: what changes
+    while it runs is newer. Two runs with the same inputs write the same bytes.
+
+    Cells run in this process and in the notebook's own folder, and parameters that are ``Path``
+    objects reach them relative to it: parallel notebooks need one process each. A ValueError names
+    notebook, cell, error and remedy; a failed run leaves all files alone and keeps the copy with
+    the traceback beside the target, as ``<name>.failed.ipynb``.
     """
-    source, target = Path(source).resolve(), Path(target).resolve()
+    source = Path(source).resolve()
+    target = Path(target).resolve()
+    folder = Path(files).resolve() if files else None
     notebook = _read(source)
     _check_parameters(source, notebook, parameters)
-    values = {
-        name: Path(os.path.relpath(value, source.parent)).as_posix()
-        if isinstance(value, Path)
-        else value
-        for name, value in parameters.items()
-    }
+    values = {name: _relative(value, source.parent) for name, value in parameters.items()}
     failed = target.with_suffix(".failed.ipynb")
     target.parent.mkdir(parents=True, exist_ok=True)
-    made_from = describe_run(source, parameters)
-    with tempfile.TemporaryDirectory() as folder:
-        executed = Path(folder) / "executed.ipynb"
-        os.environ["IPYTHONDIR"] = folder
+    began = time.time_ns()
+    with tempfile.TemporaryDirectory(prefix=STAGE, dir=folder) as name:
+        stage = Path(name)
+        executed = stage / "executed.ipynb"
         try:
-            papermill.execute_notebook(
-                notebook, executed, values, engine_name=_ENGINE, kernel_name="python3", cwd=source.parent,
-                progress_bar=False, request_save_on_cell_execute=False,
-            )  # fmt: skip
+            _execute(notebook, executed, values, source.parent, stage if folder else None)
         except PapermillExecutionError as error:
-            write_whole(failed, _tidy(executed, values, made_from))
-            defaults = next(
-                place for place, cell in enumerate(notebook.cells) if "parameters" in _tags(cell)
-            )
-            number = error.cell_index + 1 - (1 if values and error.cell_index > defaults else 0)
-            message = f"{error.ename}: {error.evalue}"
-            if len(message) > _MESSAGE_CHARS:
-                message = message[:_MESSAGE_CHARS] + " ..."
-            raise ValueError(
-                f"{source.name}, cell {number} of {len(notebook.cells)} failed: {message}; "
-                f"correct its input or the notebook and run again (the whole traceback is in {failed})"
-            ) from None
-        write_whole(target, _tidy(executed, values, made_from))
+            write_whole(failed, _tidy(executed, values))
+            raise ValueError(_describe_failure(error, source, notebook, values, failed)) from None
+        names = _list_files(stage)
+        text = _tidy(executed, values, names)
+        if folder:
+            _move(stage, folder, names, began)
+    with replacing(target) as part:
+        part.write_text(text, encoding="utf-8")
+        os.utime(part, ns=(began, began))
     failed.unlink(missing_ok=True)
     return target
+
+
+def _execute(
+    notebook: NotebookNode,
+    target: Path,
+    values: Mapping[str, object],
+    folder: Path,
+    output: Path | None,
+) -> None:
+    """Execute a notebook in a folder; the target holds what was done, after an error too."""
+    os.environ["IPYTHONDIR"] = str(target.parent)
+    Page.output = output
+    try:
+        papermill.execute_notebook(
+            notebook,
+            target,
+            values,
+            engine_name=_ENGINE,
+            kernel_name="python3",
+            cwd=folder,
+            progress_bar=False,
+            request_save_on_cell_execute=False,
+        )
+    finally:
+        Page.output = None
+
+
+def _list_files(stage: Path) -> list[str]:
+    """Return the files of a run, such as ``tables/table2.csv``."""
+    names = []
+    for kind in FOLDERS:
+        names += [f"{kind}/{path.name}" for path in sorted((stage / kind).glob("*"))]
+    return names
+
+
+def _move(stage: Path, folder: Path, names: Sequence[str], began: int) -> None:
+    """Move the files of a run into a folder; they get the time at which it began."""
+    for name in names:
+        (folder / name).parent.mkdir(exist_ok=True)
+        os.utime(stage / name, ns=(began, began))
+        os.replace(stage / name, folder / name)
+
+
+def _relative(value: object, folder: Path) -> object:
+    return Path(os.path.relpath(value, folder)).as_posix() if isinstance(value, Path) else value
 
 
 def _read(source: Path) -> NotebookNode:
@@ -110,20 +161,40 @@ def _check_parameters(
         )
 
 
-def _tidy(executed: Path, values: Mapping[str, object], made_from: str) -> str:
+def _describe_failure(
+    error: PapermillExecutionError,
+    source: Path,
+    notebook: NotebookNode,
+    values: Mapping[str, object],
+    failed: Path,
+) -> str:
+    """Return the failing cell by its number in the source, its error and the remedy as one sentence."""
+    (defaults,) = (
+        place for place, cell in enumerate(notebook.cells) if "parameters" in _tags(cell)
+    )
+    injected = 1 if values and error.cell_index > defaults else 0
+    message = f"{error.ename}: {error.evalue}"
+    if len(message) > _MESSAGE_CHARS:
+        message = message[:_MESSAGE_CHARS] + " ..."
+    return (
+        f"{source.name}, cell {error.cell_index + 1 - injected} of {len(notebook.cells)} failed: "
+        f"{message}; correct its input or the notebook and run again (the whole traceback is in "
+        f"{failed})"
+    )
+
+
+def _tidy(executed: Path, values: Mapping[str, object], files: Sequence[str] = ()) -> str:
     """Drop times, durations and random identifiers; show the injected parameters if they are more than the build."""
     notebook = nbformat.read(executed, as_version=4)
     notebook.metadata.pop("papermill", None)
-    notebook.metadata["cogniload"] = {"parameters": dict(values), "made_from": made_from}
+    notebook.metadata["cogniload"] = {"parameters": dict(values), "files": list(files)}
     for number, cell in enumerate(notebook.cells):
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)
         if _INJECTED in _tags(cell):
             cell.id = _INJECTED
-            cell.metadata["tags"] = [
-                _INJECTED,
-                "hide-input" if values.keys() > {"build"} else "remove-cell",
-            ]
+            shown = "hide-input" if values.keys() > {"build"} else "remove-cell"
+            cell.metadata["tags"] = [_INJECTED, shown]
         elif "papermill-error-cell-tag" in _tags(cell):
             cell.id = f"error-{number}"
     return nbformat.writes(notebook) + "\n"
@@ -141,21 +212,21 @@ class _Hook(DisplayHook):
     def write_output_prompt(self) -> None:
         pass
 
-    finish_displayhook = write_output_prompt
+    def finish_displayhook(self) -> None:
+        pass
 
     def write_format_data(self, format_dict, md_dict=None) -> None:
         self.shell.display_pub.publish(format_dict, md_dict)
 
 
 class _Shell(InteractiveShell):
-    """Keeps the error that ends a notebook."""
+    """Prints no traceback: the engine puts the error into the notebook."""
 
-    errors: Any = List()
+    def showtraceback(self, *_arguments, **_options) -> None:
+        pass
 
-    def _showtraceback(self, etype, evalue, stb) -> None:
-        self.errors.append(
-            new_output("error", ename=etype.__name__, evalue=str(evalue), traceback=stb)
-        )
+    def showsyntaxerror(self, *_arguments, **_options) -> None:
+        pass
 
 
 class _Here(Engine):
@@ -164,31 +235,40 @@ class _Here(Engine):
     @classmethod
     def execute_managed_notebook(cls, nb_man, kernel_name, **options) -> None:
         nb_man.nb.metadata["language_info"] = _LANGUAGE
-        shell = _Shell.instance(
-            displayhook_class=_Hook, config=Config(HistoryManager={"enabled": False})
-        )
+        settings = Config(HistoryManager={"enabled": False})
+        shell = _Shell.instance(displayhook_class=_Hook, config=settings)
         try:
             for place, cell in enumerate(nb_man.nb.cells):
-                if cell.cell_type == "code" and cell.source.strip():
-                    nb_man.cell_start(cell, place)
-                    with capture_output() as said:
-                        cell.execution_count = shell.run_cell(
-                            cell.source, store_history=True
-                        ).execution_count
-                    for name in ("stdout", "stderr"):
-                        if text := getattr(said, name):
-                            cell.outputs.append(new_output("stream", name=name, text=text))
-                    for one in said.outputs:
-                        cell.outputs.append(
-                            new_output("display_data", data=one.data, metadata=one.metadata or {})
-                        )
-                    cell.outputs += shell.errors
-                    nb_man.cell_complete(cell, place)
-                    if shell.errors:
-                        nb_man.cell_exception(cell, place)
-                        return
+                if cell.cell_type != "code" or not cell.source.strip():
+                    continue
+                nb_man.cell_start(cell, place)
+                error = _run_cell(shell, cell)
+                nb_man.cell_complete(cell, place)
+                if error is not None:
+                    nb_man.cell_exception(cell, place)
+                    return
         finally:
             _Shell.clear_instance()
+
+
+def _run_cell(shell: InteractiveShell, cell: NotebookNode) -> BaseException | None:
+    """Run a cell; put what it shows into its outputs, and its error, which is returned too."""
+    with capture_output() as captured:
+        result = shell.run_cell(cell.source, store_history=True)
+    cell.execution_count = result.execution_count
+    for name in ("stdout", "stderr"):
+        text = getattr(captured, name)
+        if text:
+            cell.outputs.append(new_output("stream", name=name, text=text))
+    for output in captured.outputs:
+        metadata = output.metadata or {}
+        cell.outputs.append(new_output("display_data", data=output.data, metadata=metadata))
+    error = result.error_before_exec or result.error_in_exec
+    if error is not None:
+        name = type(error).__name__
+        lines = traceback.format_exception(error)
+        cell.outputs.append(new_output("error", ename=name, evalue=str(error), traceback=lines))
+    return error
 
 
 papermill_engines.register(_ENGINE, _Here)

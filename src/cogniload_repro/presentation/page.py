@@ -1,13 +1,17 @@
 """One page of the book: what its cells show, with captions, evidence and downloads."""
 
+import base64
 import html
 import os
 import re
+import shutil
+import tempfile
+import weakref
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import matplotlib as mpl
 import pandas as pd
@@ -54,6 +58,9 @@ class Fragment:
 class Page:
     """The page of one notebook over a build folder (its ``cells.parquet`` and the like).
 
+    Figures and tables are also written as files if the runner of the book says where. A reader who
+    runs the notebook by hand sees them, and no file of the build is touched.
+
     Sets the plot style for the whole notebook, seaborn's figures included. Only `figure` shows a
     figure. A caption is MyST Markdown, in which other people's text goes through `markdown.escape`;
     ``name`` is the label for references and the stem of the files.
@@ -64,6 +71,9 @@ class Page:
     those given: scored answers are outputs, a part of the grid is one reconstruction, and neither
     names a table of the paper as its ``source``.
     """
+
+    #: Folder for the files of a chapter that the runner of the book runs.
+    output: ClassVar[Path | None] = None
 
     def __init__(self, build: str | Path):
         self.build = Path(build)
@@ -168,6 +178,19 @@ class Page:
         """Keep every number that the paper's prose states, under its id in ``claims.csv``, for ``{glue:text}``."""
         self.facts(**load_claims().set_index("id")["value"])
 
+    @cached_property
+    def _output(self) -> Path:
+        """Return where files are written: where the runner says, else a folder that goes with this page."""
+        if self.output is not None:
+            return self.output
+        folder = tempfile.mkdtemp(prefix="cogniload-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return Path(folder)
+
+    def _place(self, file: Path) -> Path:
+        """Return where a reader finds a file: in the build, if the runner moves it there."""
+        return file if self.output is None else self.build / file.relative_to(self.output)
+
     def figure(
         self,
         figure: Any,
@@ -180,21 +203,24 @@ class Page:
         cells: pd.DataFrame | None = None,
         data: Mapping[str, Any] | None = None,
     ) -> Fragment:
-        """Save a figure, or seaborn's grid, as PNG and SVG; return it with badge, caption and downloads.
+        """Return a figure, or seaborn's grid, with badge, caption and downloads as PNG and SVG.
 
         ``alt`` says what it shows to readers who do not see it; from ``data`` the page draws a
         figure in its place.
         """
         kind = self._kind(evidence, cells)
-        png, svg = save_figure(figure.figure, self.build / "figures" / name, EVIDENCE[kind].line)
+        png, svg = save_figure(figure.figure, self._output / "figures" / name, EVIDENCE[kind].line)
         caption = _caption(kind, caption, source)
         wide = figure.figure.get_figwidth() > PHONE_IN
         path = f"../figures/{svg.name}"
         image = markdown.picture(path, name, caption=caption, alt=alt, wide=wide)
         parts = [image, _list_downloads(png, svg)]
         shown = html.escape(markdown.unescape(caption))
-        path = html.escape(os.path.relpath(svg))
-        image = f'<img src="{path}" alt="{html.escape(alt)}" width="760">'
+        if self.output is None:  # a browser reaches no folder of its own
+            address = f"data:image/png;base64,{base64.b64encode(png.read_bytes()).decode('ascii')}"
+        else:
+            address = html.escape(os.path.relpath(self._place(svg)))
+        image = f'<img src="{address}" alt="{html.escape(alt)}" width="760">'
         if data:  # below the picture, where the page draws its interactive figure; its label as it stands in the page
             script = f'<script type="application/json">{write_json(data)}</script>'
             place = (
@@ -264,9 +290,9 @@ class Page:
     def paper_table(
         self, table: Table, *, evidence: str | pd.DataFrame, made: str = "recomputed"
     ) -> Fragment:
-        """Save one of the paper's tables as CSV and LaTeX and return it with badge and downloads."""
+        """Return one of the paper's tables with badge, and downloads as CSV and LaTeX."""
         kind = self._kind(evidence)
-        files = table.save(self.build / "tables", EVIDENCE[kind].line)
+        files = table.save(self._output / "tables", EVIDENCE[kind].line)
         known = re.fullmatch(r"table(\d+)", table.name)
         caption = _caption(kind, f"Table {known[1]}, {made}." if known else "", "")
         return Fragment(
@@ -275,9 +301,10 @@ class Page:
         )
 
     def csv(self, frame: pd.DataFrame, name: str, what: str) -> Fragment:
-        """Save a frame as ``tables/NAME.csv`` of the build and return a link to it."""
+        """Return a link to a frame as ``tables/NAME.csv``."""
         text = for_spreadsheet(frame).to_csv(index=False, lineterminator="\n")
-        return self.download(write_whole(self.build / "tables" / f"{name}.csv", text), what)
+        file = write_whole(self._output / "tables" / f"{name}.csv", text)
+        return self.download(self._place(file), what)
 
     def download(self, file: Path, what: str) -> Fragment:
         """Return a link to a table of the build that the book carries along."""

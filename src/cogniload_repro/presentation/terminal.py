@@ -27,7 +27,7 @@ def print_scores(endings: pd.DataFrame) -> str:
 
 
 def print_fit_summary(cells: pd.DataFrame, glm: pd.DataFrame) -> str:
-    """Return accuracies with 90% Wilson intervals and the capacity points of Table 2 (`fits.glm_table`)."""
+    """Return accuracies with 90% Wilson intervals and the capacity points of Table 2 (`paper_tables.glm_table`)."""
     from cogniload_repro.statistics.cell_tables import (
         accuracy_by,
     )  # here: the step `score` needs no regressions
@@ -88,7 +88,7 @@ def print_fits(fits: pd.DataFrame) -> str:
 
 
 def print_comparison(compared: pd.DataFrame, formula: str, family: str = "logit") -> str:
-    """Return `fits.compare_fits` against the paper as text: how many models gain, then a line per model."""
+    """Return `selection.compare_fits` against the paper as text: how many models gain, then a line per model."""
     from cogniload_repro.presentation.tables import format_frame
     from cogniload_repro.statistics.regression import QUADRATIC
 

@@ -1,95 +1,120 @@
 """Sufficient statistics -> whole numbers of correct answers per cell.
 
-Tables that keep the exact sums form a lattice; its reduced basis (LLL) consists of short exchanges between cells, most
-of which hardly move the printed numbers. In those coordinates the search is easy: go to the lattice point nearest to a
-binomial draw (Babai), bring the last cells into the box by integer programming, then walk at random among the tables
-that remain possible, weighted by their binomial probability.
+Tables that keep the exact sums form a lattice; its reduced basis (LLL) consists of short exchanges
+between cells, most of which hardly move the printed numbers. In those coordinates the search is
+easy: go to the lattice point nearest to a binomial draw (Babai), bring the last cells into the box
+by integer programming, then walk at random among the tables that remain possible, weighted by their
+binomial probability.
 """
 
 import numpy as np
 from flint import fmpz_mat
-from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.optimize import Bounds, LinearConstraint, OptimizeResult, milp
 from scipy.stats import binom
 
-from cogniload_repro.reconstruction.constraints import (
+from cogniload_repro.reconstruction.buckets import (
     OF_BUCKETS,
     OF_CONDITION,
-    Constraints,
     bucket_sums,
     can_allocate,
+)
+from cogniload_repro.reconstruction.constraints import (
+    Constraints,
     constrain,
     expected_accuracy,
     surprise,
 )
-from cogniload_repro.reconstruction.sufficient import Recovered, predict, printed_windows
+from cogniload_repro.reconstruction.sufficient import ModelSums, miss_printed
 from cogniload_repro.statistics.design import GRID, X
 
-# The walk: 20 000 steps, about 75 for every exchange and direction, in strides that end where the errors can be
-# spread over their buckets.
-_STRIDES, _STEPS = 50, 400
+# The walk: 20 000 steps, about 75 for every exchange and direction, in strides that end where the
+# errors can be spread over their buckets.
+_STRIDES = 50
+_STEPS = 400
 
-# Standard deviations by which a table may be less likely than others, and how often one is drawn again.
-_MOST_SURPRISE, _DRAWS = 3.0, 40
+#: Standard deviations by which a table may be less likely than others, and how often a table is
+#: drawn again.
+_MOST_SURPRISE = 3.0
+_DRAWS = 40
+#: How often the windows are drawn around the table found last.
+_ROUNDS = 3
+#: Weight of the windows, against the distance to the draw, where the nearest table is sought.
+_WINDOW_WEIGHT = 10.0
+#: Factors by which cells and exact sums become whole numbers for the reduction.
+_CELL_SCALE = 2.0**16
+_SUM_SCALE = 2**40
 
-#: One row a ratio: the cells that it has.
+#: One row per ratio: the cells that it has.
 _RATIOS = np.array(
     [GRID["ratio_pct"] == ratio for ratio in GRID["ratio_pct"].unique()], dtype=float
 )
 
 
-def draw_counts(recovered: Recovered, rng: np.random.Generator, misfit: float = 0.0) -> np.ndarray:
-    """Draw one of the tables of correct answers, shape (140,), that agree with everything printed for a model.
+def draw_counts(
+    model_sums: ModelSums,
+    rng: np.random.Generator,
+    misfit: float = 0.0,
+) -> np.ndarray:
+    """Draw one of the tables of correct answers, shape (140,), that agree with everything printed.
 
-    ``misfit`` is the standard deviation (log-odds) by which each level of rho departs from the most even response.
-    Where most cells are all right or all wrong, the search can end at a very unlikely table, which is drawn again.
+    ``misfit`` is the standard deviation (log-odds) by which each level of rho departs from the most
+    even response. Where most cells are all right or all wrong, the search can end at a very
+    unlikely table, which is drawn again.
     """
     for _ in range(_DRAWS):
-        departure = rng.normal(0.0, misfit, len(_RATIOS)) @ _RATIOS if misfit else 0.0
-        p = expected_accuracy(recovered, departure)
-        k = _draw(recovered, p, rng)
-        if surprise(recovered.n, p, k) <= _MOST_SURPRISE:
-            return k
+        departure = 0.0
+        if misfit:
+            departure = rng.normal(0.0, misfit, len(_RATIOS)) @ _RATIOS
+        accuracy = expected_accuracy(model_sums, departure)
+        correct = _draw(model_sums, accuracy, rng)
+        if surprise(model_sums.answers, accuracy, correct) <= _MOST_SURPRISE:
+            return correct
     raise ValueError(
-        f"{_DRAWS} tables of {recovered.model.name} in a row are unlikely; try another seed"
+        f"{_DRAWS} tables of {model_sums.model} in a row are unlikely; try another seed"
     )
 
 
-def _draw(recovered: Recovered, p: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    T, name = recovered.T, recovered.model.name
-    values, widths = printed_windows(name)
-    for _ in range(
-        3
-    ):  # the windows are linear around T: start anew from the table found if they were not enough
-        constraints = constrain(recovered, T)
-        basis, particular = exchanges(constraints, p)
-        draw = rng.binomial(recovered.n.astype(int), p)
-        k = _nearest(constraints, basis, particular, draw, p)
-        if not (constraints.met(k) and can_allocate(name, k, recovered.n)):
-            k = _repair(constraints, basis, k, name)
+def _draw(
+    model_sums: ModelSums,
+    accuracy: np.ndarray,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Draw a table of correct answers around given accuracies."""
+    model, answers, sums = model_sums
+    around = sums
+    for _ in range(_ROUNDS):  # windows are linear: if they were not enough, start from the table
+        constraints = constrain(model_sums, around)
+        basis, particular = exchanges(constraints, accuracy)
+        draw = rng.binomial(answers.astype(int), accuracy)
+        correct = _nearest(constraints, basis, particular, draw, accuracy)
+        if not (constraints.met(correct) and can_allocate(model, correct, answers)):
+            correct = _repair(constraints, basis, correct, model)
         for _ in range(_STRIDES):
-            ahead = walk(constraints, basis, k, p, rng, _STEPS)
-            if can_allocate(name, ahead, recovered.n):
-                k = ahead
-        T = np.concatenate([recovered.T[:3], X[:, 3:].T @ k])
-        if np.abs((predict(recovered.n, T)[0] - values) / widths).max() <= 1:
-            return k
-    raise ValueError(f"no table of counts prints the numbers of {name}; try another seed")
+            ahead = walk(constraints, basis, correct, accuracy, rng, _STEPS)
+            if can_allocate(model, ahead, answers):
+                correct = ahead
+        around = np.concatenate([sums[:3], X[:, 3:].T @ correct])
+        misses, _ = miss_printed(model_sums._replace(sums=around))
+        if np.abs(misses).max() <= 1:
+            return correct
+    raise ValueError(f"no table of counts prints the numbers of {model}; try another seed")
 
 
-def exchanges(constraints: Constraints, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a reduced basis, shape (131, 140), of the exchanges between cells that keep the exact sums.
+def exchanges(constraints: Constraints, accuracy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a reduced basis, shape (131, 140), of the exchanges that keep the exact sums.
 
-    A cell that hardly varies is costly to move. The other nine moves do change the sums, and so reach every table.
+    A cell that hardly varies is costly to move. The other nine moves do change the sums, and so
+    reach every table.
     """
-    scale = 2.0**16
-    coordinates = np.hstack([np.diag(1 / _spread(constraints.n, p)), constraints.windows.T])
-    rows = [
-        [int(value) for value in np.rint(cell * scale)] + [int(value) * 2**40 for value in exact]
-        for cell, exact in zip(coordinates, constraints.exact.T, strict=True)
-    ]
+    spread = _spread(constraints.answers, accuracy)
+    costs = np.hstack([np.diag(1 / spread), constraints.windows.T])
+    costs = np.rint(costs * _CELL_SCALE).astype(int)
+    rows = []
+    for cost, column in zip(costs.tolist(), constraints.exact.T.tolist(), strict=True):
+        rows.append([*cost, *(count * _SUM_SCALE for count in column)])
     reduced = fmpz_mat(rows).lll().tolist()
-    cells = np.array([[int(v) for v in row[:140]] for row in reduced], float)
-    moves = np.rint(cells * _spread(constraints.n, p) / scale).astype(int)
+    scaled = np.array([row[: len(spread)] for row in reduced], dtype=float)
+    moves = np.rint(scaled * spread / _CELL_SCALE).astype(int)
     keeps = (moves @ constraints.exact.T == 0).all(axis=1)
     return moves[keeps], moves[~keeps]
 
@@ -97,35 +122,41 @@ def exchanges(constraints: Constraints, p: np.ndarray) -> tuple[np.ndarray, np.n
 def walk(
     constraints: Constraints,
     basis: np.ndarray,
-    k: np.ndarray,
-    p: np.ndarray,
+    correct: np.ndarray,
+    accuracy: np.ndarray,
     rng: np.random.Generator,
     steps: int,
 ) -> np.ndarray:
-    """Walk at random from a possible table to others; in the long run each is visited by its binomial probability."""
-    grid = np.arange(int(constraints.n.max()) + 1)
-    logpmf = binom.logpmf(grid, constraints.n[:, None], p[:, None])
+    """Walk at random from a possible table to others.
+
+    In the long run each table is visited by its binomial probability (Metropolis).
+    """
+    answers = constraints.answers
+    counts = np.arange(int(answers.max()) + 1)
+    logs = binom.logpmf(counts, answers[:, None], accuracy[:, None])
     moves = np.vstack([basis, -basis])
     shifts = moves @ constraints.windows.T
-    offset, k = constraints.windows @ k - constraints.centre, k.copy()
     touched = [np.flatnonzero(move) for move in moves]
+    offset = constraints.windows @ correct - constraints.centre
+    correct = correct.copy()
     for move in rng.integers(len(moves), size=steps):
         cells = touched[move]
-        moved = k[cells] + moves[move, cells]
-        if (
-            (moved < 0).any()
-            or (moved > constraints.n[cells]).any()
-            or (np.abs(offset + shifts[move]) > 1).any()
-        ):
+        moved = correct[cells] + moves[move, cells]
+        if (moved < 0).any() or (moved > answers[cells]).any():
             continue
-        gain = logpmf[cells, moved].sum() - logpmf[cells, k[cells]].sum()
+        moved_offset = offset + shifts[move]
+        if (np.abs(moved_offset) > 1).any():
+            continue
+        gain = logs[cells, moved].sum() - logs[cells, correct[cells]].sum()
         if np.log(rng.random()) < gain:
-            k[cells], offset = moved, offset + shifts[move]
-    return k
+            correct[cells] = moved
+            offset = moved_offset
+    return correct
 
 
-def _spread(n: np.ndarray, p: np.ndarray) -> np.ndarray:
-    return np.maximum(np.sqrt(n * p * (1 - p)), 0.05)
+def _spread(answers: np.ndarray, accuracy: np.ndarray) -> np.ndarray:
+    """Return the binomial standard deviation of each count, at least 0.05."""
+    return np.maximum(np.sqrt(answers * accuracy * (1 - accuracy)), 0.05)
 
 
 def _nearest(
@@ -133,56 +164,78 @@ def _nearest(
     basis: np.ndarray,
     particular: np.ndarray,
     draw: np.ndarray,
-    p: np.ndarray,
+    accuracy: np.ndarray,
 ) -> np.ndarray:
     """Return the table with the exact sums that lies nearest to a draw (Babai's nearest plane)."""
     images = particular @ constraints.exact.T
     gap = constraints.sums - constraints.exact @ draw
-    k = draw + np.rint(np.linalg.solve(images.T.astype(float), gap)).astype(int) @ particular
-    spread, weight = _spread(constraints.n, p), 10.0
-    lattice = np.hstack([basis / spread, weight * basis @ constraints.windows.T])
-    target = np.concatenate(
-        [(k - draw) / spread, weight * (constraints.windows @ k - constraints.centre)]
-    )
-    q, r = np.linalg.qr(lattice.T)
-    y, steps = q.T @ target, np.zeros(len(basis), dtype=int)
-    for i in reversed(range(len(basis))):
-        steps[i] = np.rint(y[i] / r[i, i])
-        y[: i + 1] -= steps[i] * r[: i + 1, i]
-    return k - steps @ basis
+    steps = np.rint(np.linalg.solve(images.T.astype(float), gap)).astype(int)
+    correct = draw + steps @ particular
+
+    spread = _spread(constraints.answers, accuracy)
+    from_draw = (correct - draw) / spread
+    from_centre = constraints.windows @ correct - constraints.centre
+    target = np.concatenate([from_draw, _WINDOW_WEIGHT * from_centre])
+    lattice = np.hstack([basis / spread, _WINDOW_WEIGHT * basis @ constraints.windows.T])
+    orthogonal, triangle = np.linalg.qr(lattice.T)
+    coordinates = orthogonal.T @ target
+    steps = np.zeros(len(basis), dtype=int)
+    for place in reversed(range(len(basis))):
+        steps[place] = np.rint(coordinates[place] / triangle[place, place])
+        coordinates[: place + 1] -= steps[place] * triangle[: place + 1, place]
+    return correct - steps @ basis
 
 
-def _repair(constraints: Constraints, basis: np.ndarray, k: np.ndarray, model: str) -> np.ndarray:
-    """Bring a table that keeps the exact sums into box and windows, its errors into buckets: integer programming."""
-    offset = (constraints.windows @ k - constraints.centre).round(6)
+def _repair(
+    constraints: Constraints,
+    basis: np.ndarray,
+    correct: np.ndarray,
+    model: str,
+) -> np.ndarray:
+    """Bring a table that keeps the exact sums into box and windows, and its errors into buckets.
+
+    An integer programme over the number of times that each exchange is made, and over the errors by
+    condition and bucket, which need not be whole.
+    """
+    answers = constraints.answers
     groups, sums = bucket_sums(model)
-    moves, buckets = len(basis), groups.shape[1]
-
-    left = OF_CONDITION @ (constraints.n - k)
+    offset = (constraints.windows @ correct - constraints.centre).round(6)
     shifts = (constraints.windows @ basis.T).round(6)
+    errors = OF_CONDITION @ (answers - correct)
+    moves = len(basis)
+    buckets = groups.shape[1]
     matrix = np.block(
         [
-            [basis.T, np.zeros((len(k), buckets))],
-            [shifts, np.zeros((len(offset), buckets))],
-            [np.zeros((len(sums), moves)), groups],
-            [OF_CONDITION @ basis.T, OF_BUCKETS],
+            [basis.T, np.zeros((len(correct), buckets))],  # box
+            [shifts, np.zeros((len(offset), buckets))],  # windows
+            [np.zeros((len(sums), moves)), groups],  # sums of buckets
+            [OF_CONDITION @ basis.T, OF_BUCKETS],  # errors of conditions
         ]
     )
-    low = np.concatenate([-k, -0.999 - offset, sums, left])
-    high = np.concatenate([constraints.n - k, 0.999 - offset, sums, left])
+    low = np.concatenate([-correct, -0.999 - offset, sums, errors])
+    high = np.concatenate([answers - correct, 0.999 - offset, sums, errors])
     for reach in (1, 2, 4, 20):  # near tables first: they keep the draw's shape
-        programme = milp(
-            np.zeros(moves + buckets),
-            constraints=LinearConstraint(matrix, low, high),
-            integrality=np.append(np.ones(moves), np.zeros(buckets)),
-            bounds=Bounds(
-                np.repeat([-reach, 0], [moves, buckets]),
-                np.repeat([reach, np.inf], [moves, buckets]),
-            ),
-            options={"node_limit": 20_000},
-        )
+        programme = _solve(LinearConstraint(matrix, low, high), moves, buckets, reach)
         if programme.x is not None:
-            return k + np.rint(programme.x[:moves]).astype(int) @ basis
+            return correct + np.rint(programme.x[:moves]).astype(int) @ basis
     raise ValueError(
         f"no table of counts meets the printed numbers of {model} ({programme.message})"
+    )
+
+
+def _solve(
+    constraint: LinearConstraint,
+    moves: int,
+    buckets: int,
+    reach: int,
+) -> OptimizeResult:
+    """Look for any solution that makes no exchange more often than the reach."""
+    size = moves + buckets
+    is_move = np.arange(size) < moves
+    return milp(
+        np.zeros(size),
+        constraints=constraint,
+        integrality=is_move.astype(float),
+        bounds=Bounds(np.where(is_move, -reach, 0), np.where(is_move, reach, np.inf)),
+        options={"node_limit": 20_000},
     )

@@ -8,7 +8,7 @@ import pandas as pd
 from scipy.optimize import brentq, linprog
 
 from cogniload_repro.published import load_table
-from cogniload_repro.reconstruction.sufficient import BETAS, HALF_UNITS
+from cogniload_repro.reconstruction.printed import BETAS, HALF_UNITS
 from cogniload_repro.statistics.design import GRID, grid_means
 
 _MEANS = grid_means(GRID)
@@ -22,7 +22,8 @@ def smaller_root_range(model: str) -> tuple[float, float]:
     and the root lies where a bound is zero. The model needs an NT50.
     """
     printed = load_table("table2").set_index("model").loc[model]
-    low = printed[list(BETAS)].to_numpy(float) - HALF_UNITS["beta_0"]
+    betas = printed[list(BETAS)].to_numpy(float)
+    low = betas - HALF_UNITS["beta_0"]
     limits = np.column_stack([low, low + 2 * HALF_UNITS["beta_0"]])
     rows = _points_as_rows(printed)
     trough = -printed["beta_rho"] / (2 * printed["beta_rho2"])
@@ -32,8 +33,10 @@ def smaller_root_range(model: str) -> tuple[float, float]:
         programme = linprog(objective, A_ub=rows, b_ub=np.zeros(len(rows)), bounds=limits)
         return -sign * programme.fun
 
-    ends = [brentq(extreme_log_odds, 0.0, trough, args=(sign,), xtol=1e-6) for sign in (-1, 1)]
-    return ends[0], ends[1]
+    # accuracy falls towards the trough: the lowest log-odds are zero first
+    least = brentq(extreme_log_odds, 0.0, trough, args=(-1,), xtol=1e-6)
+    largest = brentq(extreme_log_odds, 0.0, trough, args=(1,), xtol=1e-6)
+    return least, largest
 
 
 def _points_as_rows(printed: pd.Series) -> np.ndarray:
@@ -57,6 +60,14 @@ def _load_row(load: str, value: float) -> np.ndarray:
 
     The other loads are at their means.
     """
-    loads = {"d": _MEANS["d"], "N": 10 ** _MEANS["log10_N"], "rho": _MEANS["rho"], load: value}
-    log_N = np.log10(loads["N"])
-    return np.array([1.0, loads["d"], log_N, loads["rho"], loads["rho"] ** 2])
+    loads = {"d": _MEANS["d"], "N": 10 ** _MEANS["log10_N"], "rho": _MEANS["rho"]}
+    loads[load] = value
+    return np.array(
+        [
+            1.0,
+            loads["d"],
+            np.log10(loads["N"]),
+            loads["rho"],
+            loads["rho"] ** 2,
+        ]
+    )

@@ -13,7 +13,7 @@ import pandas as pd
 from cogniload_repro.robustness.differences import Share
 from cogniload_repro.robustness.uncertainty import fit_quadratics
 from cogniload_repro.statistics.design import GRID
-from cogniload_repro.statistics.regression import in_span
+from cogniload_repro.statistics.identification import in_span
 
 #: Correct and wrong answers per coefficient from which a regression's accuracies count
 #: (Peduzzi and others, 1996, Journal of Clinical Epidemiology 49).

@@ -52,8 +52,8 @@ from cogniload_repro.robustness.verdicts import (
     most,
     single,
 )
-from cogniload_repro.statistics.fits import interactions_table
 from cogniload_repro.statistics.likelihood import maximise
+from cogniload_repro.statistics.paper_tables import interactions_table
 from cogniload_repro.statistics.reconstructions import over_reconstructions
 
 LEADERS = ("gpt-5-2025-08-07", "o3-2025-04-16")

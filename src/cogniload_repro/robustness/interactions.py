@@ -34,7 +34,7 @@ _STEP = 1e-3
 
 
 def interaction_tests(table3: pd.DataFrame) -> pd.DataFrame:
-    """Return the tests of Table 3 (`fits.interactions_table`), with p-values corrected per product.
+    """Return the tests of Table 3 (`paper_tables.interactions_table`), with p-values corrected per product.
 
     One row per product and model with a finite fit of Appendix B's regression: model, term (dN,
     drho, Nrho, dNrho), beta_paper, p_paper (likelihood ratio) and holm_paper (p after Holm's

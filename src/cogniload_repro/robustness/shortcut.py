@@ -19,8 +19,8 @@ from scipy.stats import norm
 
 from cogniload_repro.published import ALPHA
 from cogniload_repro.statistics.design import GRID
+from cogniload_repro.statistics.identification import FIXED_COLUMNS
 from cogniload_repro.statistics.reconstructions import reconstructed_models
-from cogniload_repro.statistics.regression import FIXED_COLUMNS
 
 _CELL = ["N", "d", "ratio_pct"]
 _BOUNDS = ["model", "bound", "upper", "identified"]

@@ -11,6 +11,7 @@ from scipy.stats import chi2
 
 from cogniload_repro.files import DATA
 from cogniload_repro.statistics.formulas import build_design, expand_design, name_covariates
+from cogniload_repro.statistics.identification import is_identified
 from cogniload_repro.statistics.likelihood import maximise_all
 from cogniload_repro.statistics.reconstructions import (
     GIVEN,
@@ -18,7 +19,7 @@ from cogniload_repro.statistics.reconstructions import (
     range_over,
     reconstructed_models,
 )
-from cogniload_repro.statistics.regression import QUADRATIC, fit_tables, is_identified
+from cogniload_repro.statistics.regression import QUADRATIC, fit_tables
 
 #: So much lower an AIC or BIC must be to speak for a regression.
 AIC_MARGIN = 2

@@ -1,12 +1,12 @@
 """Intervals of the capacity points and of the trough along rho, and many tests at once.
 
-A capacity point is the load at which the linear predictor is zero. Held at a value it is one linear constraint on
-the coefficients, so that a profile likelihood needs no more than the same regression without intercept on covariates
-measured from that point.
+A capacity point is the load at which the linear predictor is zero. Held at a value it is one linear
+constraint on the coefficients, so that a profile likelihood needs no more than the same regression
+without intercept on covariates measured from that point.
 """
 
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +18,10 @@ from scipy.stats import chi2, norm
 from cogniload_repro.published import ALPHA
 from cogniload_repro.statistics.checks import check_cells
 from cogniload_repro.statistics.design import NO_SLOPE, grid_means, lay_out, many_points
+from cogniload_repro.statistics.identification import is_identified
 from cogniload_repro.statistics.likelihood import maximise
 from cogniload_repro.statistics.reconstructions import reconstructed_models
-from cogniload_repro.statistics.regression import QUADRATIC, Fit, fit_glm, is_identified
+from cogniload_repro.statistics.regression import QUADRATIC, Fit, fit_glm
 
 POINTS = ("ecl50", "nt50", "id50")
 #: Probability with which an effect of the size called detectable is found.
@@ -28,25 +29,20 @@ POWER = 0.8
 #: Where the search for an end of an interval stops: log10 statements, fraction of needles, units of d.
 _BOUNDS = {"ecl50": (-30.0, 30.0), "nt50": (0.0, 1.0), "id50": (-300.0, 300.0)}
 _TROUGH_BOUNDS = (-10.0, 10.0)
-#: Intervals that this process has found, by point and counts: chapters and their verdicts ask for many again.
-_INTERVALS: dict[tuple, tuple[float, float]] = {}
+#: The load of each point.
+_LOADS = {"ecl50": "log10_N", "nt50": "rho", "id50": "d"}
 _TROUGHS = [
-    "model",
-    "trough",
-    "low",
-    "high",
-    "lowest",
-    "inside",
-    "curvature",
-    "slope_low",
-    "slope_high",
-    "p_u",
+    *("model", "trough", "low", "high", "lowest", "inside", "curvature"),
+    *("slope_low", "slope_high", "p_u"),
 ]
 _ENDS = (0.05, 0.95)  # nominal ratios at the ends of the paper's grid
 
 
 class Quadratic(NamedTuple):
-    """A model's fit of the paper's specification: x (1, d, log10 N, rho, rho^2) and k of n correct, by cell; means."""
+    """One model's fit of the paper's regression.
+
+    x (1, d, log10 N, rho, rho^2) and k of n correct answers by cell, and the means of the loads.
+    """
 
     model: str
     x: np.ndarray
@@ -63,42 +59,66 @@ class Quadratic(NamedTuple):
     @property
     def points(self) -> dict[str, float]:
         """Capacity points, ECL50 as log10; NaN where there is none."""
-        return {
-            point: float(values[0])
-            for point, values in many_points(self.fit.coef[None], self.means).items()
-        }
+        points = many_points(self.fit.coef[None], self.means)
+        return {point: float(values[0]) for point, values in points.items()}
 
     def loss(self, x: np.ndarray) -> float:
         """Return twice the log-likelihood lost with other covariates."""
-        return 2 * (self.fit.loglik - maximise(x, self.n, x.T @ self.k)[1])
+        _, loglik = maximise(x, self.n, x.T @ self.k)
+        return 2 * (self.fit.loglik - loglik)
 
     def loss_at(self, point: str, value: float) -> float:
-        """Return twice the log-likelihood lost when a capacity point is held at a value (log10 for ECL50)."""
-        return self.loss(self.x[:, 1:] - place(point, value, self.means)[1:])
+        """Return twice the log-likelihood lost when a capacity point (log10 for ECL50) is held."""
+        distances = self.x[:, 1:] - place(point, value, self.means)[1:]
+        return self.loss(distances)
+
+    def __hash__(self) -> int:
+        """Return the same number for the same counts, so that their intervals are found once."""
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether the other is of the same counts."""
+        return isinstance(other, Quadratic) and self._key == other._key
+
+    @property
+    def _key(self) -> tuple:
+        return *(part.tobytes() for part in (self.x, self.k, self.n)), *self.means.values()
 
 
 def correct_holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Return p-values adjusted after Holm; unknown ones stay so and do not count (statsmodels' takes 0.1 s a call)."""
+    """Return p-values adjusted after Holm; unknown ones stay so and do not count.
+
+    statsmodels' function takes 0.1 s a call.
+    """
     p = np.array(p, dtype=float)
     known = np.flatnonzero(np.isfinite(p))
     order = known[np.argsort(p[known], kind="stable")]
-    p[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)), 1.0)
+    factors = np.arange(len(order), 0, -1)
+    p[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1.0)
     return p
 
 
 def correct_within(table: pd.DataFrame, family: list[str], p: str = "p") -> np.ndarray:
-    """Return a column of p-values corrected within each family, the rows with the same values in some columns."""
+    """Return a column of p-values corrected within each family.
+
+    A family is the rows with the same values in some columns.
+    """
     return table.groupby(family, sort=False)[p].transform(correct_holm).to_numpy(float)
 
 
 def fit_quadratics(cells: pd.DataFrame) -> tuple[Quadratic, ...]:
     """Return the paper's regression of every model whose fit exists, in the order of the cells."""
-    found = []
-    for model, own in cells[cells["total"] > 0].groupby("model", sort=False, observed=True):
-        if (fit := fit_glm(own)).status == "ok":
-            k, n = own["correct"].to_numpy(float), own["total"].to_numpy(float)
-            found.append(Quadratic(model, lay_out(own)[:, :5], k, n, fit, grid_means(own)))
-    return tuple(found)
+    quadratics = []
+    covered = cells[cells["total"] > 0]
+    for model, counts in covered.groupby("model", sort=False, observed=True):
+        fit = fit_glm(counts)
+        if fit.status != "ok":
+            continue
+        x = lay_out(counts)[:, :5]
+        k = counts["correct"].to_numpy(float)
+        n = counts["total"].to_numpy(float)
+        quadratics.append(Quadratic(model, x, k, n, fit, grid_means(counts)))
+    return tuple(quadratics)
 
 
 def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
@@ -128,68 +148,76 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
     2   id50      3.56         3.21          3.90
     """
     cells = check_cells(cells, QUADRATIC)
-    reconstructed, rows = set(reconstructed_models(cells)), []
+    reconstructed = reconstructed_models(cells)
+    rows = []
     for quadratic in fit_quadratics(cells):
-        own = cells[cells["model"] == quadratic.model]
-        identified = quadratic.model not in reconstructed or is_identified(own, QUADRATIC)
+        counts = cells[cells["model"] == quadratic.model]
+        identified = quadratic.model not in reconstructed or is_identified(counts, QUADRATIC)
         for point, estimate in quadratic.points.items():
-            ends = [estimate, *profile_interval(quadratic, point)]
+            se = standard_error(quadratic, point)
+            interval = np.array([estimate, *profile_interval(quadratic, point)])
             if point == "ecl50":
                 with np.errstate(over="ignore"):
-                    ends = [float(np.float64(10) ** end) for end in ends]
-            rows.append(
-                (quadratic.model, point, standard_error(quadratic, point), *ends, identified)
-            )
+                    interval = 10**interval
+            rows.append((quadratic.model, point, se, *interval, identified))
     columns = ["model", "point", "se", "estimate", "profile_low", "profile_high", "identified"]
     return pd.DataFrame(rows, columns=columns)
 
 
 def place(point: str, value: float, means: dict[str, float]) -> np.ndarray:
-    """Return 1, d, log10 N, rho, rho^2 where one load has a value and the others are at their means."""
-    held = means | {{"ecl50": "log10_N", "id50": "d", "nt50": "rho"}[point]: value}
-    return np.array([1.0, held["d"], held["log10_N"], held["rho"], held["rho"] ** 2])
+    """Return 1, d, log10 N, rho, rho^2 where one load has a value, the others their means."""
+    loads = means | {_LOADS[point]: value}
+    return np.array([1.0, loads["d"], loads["log10_N"], loads["rho"], loads["rho"] ** 2])
 
 
 def standard_error(quadratic: Quadratic, point: str) -> float:
     """Return the standard error of a capacity point by the delta method; of log10 for ECL50."""
-    value, (_, bd, bN, br, br2) = quadratic.points[point], quadratic.fit.coef
+    value = quadratic.points[point]
+    _, slope_d, slope_N, slope_rho, curvature = quadratic.fit.coef
+    slopes = {"ecl50": slope_N, "id50": slope_d, "nt50": slope_rho + 2 * curvature * value}
     at = place(point, value, quadratic.means)
-    slope = {"ecl50": bN, "id50": bd, "nt50": br + 2 * br2 * value}[point]
-    return float(np.sqrt(at @ quadratic.fit.covariance @ at) / abs(slope))
+    return float(np.sqrt(at @ quadratic.fit.covariance @ at) / abs(slopes[point]))
 
 
+@lru_cache(maxsize=1024)
 def profile_interval(quadratic: Quadratic, point: str) -> tuple[float, float]:
-    """Return the values around a capacity point (for NT50 the largest root in [0, 1]) that the test does not reject.
+    """Return the values around a capacity point that the likelihood-ratio test does not reject.
 
-    An end that is not reached inside the bounds is infinite. NaN if the point does not exist.
+    The point of NT50 is the largest root in [0, 1]. An end that is not reached inside the bounds is
+    infinite. NaN if the point does not exist.
     """
-    if not np.isfinite(value := quadratic.points[point]):
+    value = quadratic.points[point]
+    if not np.isfinite(value):
         return np.nan, np.nan
-    key = point, *(part.tobytes() for part in quadratic[1:4])
-    if key not in _INTERVALS:
-        step = standard_error(quadratic, point)
-        _INTERVALS[key] = _search(partial(quadratic.loss_at, point), value, step, _BOUNDS[point])
-    return _INTERVALS[key]
+    step = standard_error(quadratic, point)
+    return _search(partial(quadratic.loss_at, point), value, step, _BOUNDS[point])
 
 
 def _search(
     statistic: Callable[[float], float], value: float, step: float, bounds: tuple[float, float]
 ) -> tuple[float, float]:
-    """Return the ends of the range around a value in which a statistic stays below the chi-square quantile."""
-    limit, ends, statistic = chi2.ppf(1 - ALPHA, 1), [], cache(statistic)
-    for sign, bound in zip((-1, 1), bounds, strict=True):
-        inner = outer = value
-        stride = min(step, 1e6)
-        while outer != bound and (outer == value or statistic(outer) <= limit):
-            inner, outer = outer, sign * min(sign * outer + stride, sign * bound)
-            stride *= 1.5
-        inside = statistic(outer) <= limit
-        ends.append(
-            sign * np.inf
-            if inside
-            else brentq(lambda at: statistic(at) - limit, inner, outer, xtol=1e-10)
-        )
-    return ends[0], ends[1]
+    """Return the ends of the range around a value in which a statistic stays below chi-square's quantile."""
+    low = _search_end(statistic, value, -step, bounds[0])
+    high = _search_end(statistic, value, step, bounds[1])
+    return low, high
+
+
+def _search_end(
+    statistic: Callable[[float], float], value: float, step: float, bound: float
+) -> float:
+    """Walk from a value towards a bound until the test rejects, and return where it begins to."""
+    limit = chi2.ppf(1 - ALPHA, 1)
+    sign = np.sign(step)
+    stride = min(abs(step), 1e6)
+    statistic = cache(statistic)
+    inner = outer = value
+    while outer != bound and (outer == value or statistic(outer) <= limit):
+        inner = outer
+        outer = sign * min(sign * outer + stride, sign * bound)
+        stride *= 1.5
+    if statistic(outer) <= limit:
+        return sign * np.inf
+    return brentq(lambda at: statistic(at) - limit, inner, outer, xtol=1e-10)
 
 
 def trough_table(cells: pd.DataFrame, stated: tuple[float, float] = (0.25, 0.5)) -> pd.DataFrame:

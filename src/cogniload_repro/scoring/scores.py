@@ -1,11 +1,10 @@
 """Whole tables of responses: outputs -> scores, one file a model, large files in parts, counts in the footers."""
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, nullcontext
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -15,10 +14,9 @@ import pyarrow as pa
 from tqdm import tqdm
 
 from cogniload_repro import __version__, endings
-from cogniload_repro.files import describe_error, digest_of
+from cogniload_repro.files import describe_error
 from cogniload_repro.schemas import OUTPUTS, SCORES
 from cogniload_repro.scoring import verdict as scoring
-from cogniload_repro.scoring import windows as extraction
 from cogniload_repro.scoring.cells import SUMMARIES, lean_table, summarise
 from cogniload_repro.scoring.verdict import (
     ANSWER_ONLY,
@@ -28,13 +26,7 @@ from cogniload_repro.scoring.verdict import (
     Verdict,
     is_unsure,
 )
-from cogniload_repro.storage import (
-    UNFINISHED,
-    open_parquet,
-    read_metadata,
-    remove_parts,
-    table_writer,
-)
+from cogniload_repro.storage import open_parquet, read_metadata, remove_parts, table_writer
 
 #: Longest window kept in the scores, characters; a longer one is cut around its answer.
 WINDOW_CHARS = 400
@@ -44,7 +36,8 @@ _BATCH_ROWS, _BATCH_BYTES, _BATCHES_A_GROUP = 256, 16_000_000, 64
 # A task is as many row groups of a file as have this many bytes or rows.
 _TASK_BYTES, _TASK_ROWS = 64_000_000, 50_000
 _CELL = ("N", "d", "ratio_pct", "rho")
-_REMEDY = "give all workers the same folder and the same version of this package, then run again"
+#: Failures that are named one by one; of more there is the count.
+_NAMED_ERRORS = 3
 
 
 class Asked(NamedTuple):
@@ -69,51 +62,47 @@ def score_dataset(
     executor: Executor | None = None,
     rules: ScorerRules = scoring.PSEUDOCODE,
 ) -> list[Path]:
-    """Score every file of a folder of outputs that is not scored yet; return all score files.
+    """Score every file of a folder of outputs, in place of the scores that are there; return the new ones.
 
-    A file counts as scored when its scores were made from the outputs and puzzles as they are, by this scorer under
-    the same rules: contents decide, not dates. Other scores are removed. The executor (a thread here by default) leaves
-    the bytes alone. ValueError if there is no folder of outputs or a file cannot be scored; the others are finished.
+    The executor (a thread here by default) does not affect the bytes. ValueError if there is no
+    folder of outputs or a file cannot be scored; the others are finished.
     """
     # workers may be in other folders
-    outputs_dir, puzzles_path, scores_dir = (
-        Path(one).absolute() for one in (outputs_dir, puzzles_path, scores_dir)
-    )
-    sources = sorted(outputs_dir.glob("*.parquet"))
+    outputs_dir = Path(outputs_dir).absolute()
+    puzzles_path = Path(puzzles_path).absolute()
+    scores_dir = Path(scores_dir).absolute()
     if not outputs_dir.is_dir():
         remedy = "run `make download-outputs`, outside a checkout `cogniload download-outputs`"
         raise ValueError(f"{outputs_dir} holds no outputs; {remedy}")
-    if (outputs_dir / UNFINISHED).exists():
-        raise ValueError(
-            f"import into {outputs_dir} was interrupted and may mix old and new outputs; run it again"
-        )
     if not puzzles_path.exists():
         raise ValueError(f"{puzzles_path} is missing; make it with `make download-outputs`")
     remove_parts(scores_dir)
-    made_from = {"scorer": str(rules), "code": _code_digest(), "puzzles": digest_of(puzzles_path)}
-    wanted = {scores_dir / source.name: source for source in sources}
-    for scores in scores_dir.glob("*.parquet"):
-        if scores in wanted and _is_current(scores, wanted[scores], made_from):
-            del wanted[scores]
-        else:
-            scores.unlink()
-    jobs = [_plan(source, scores) for scores, source in wanted.items()]
+    for old in scores_dir.glob("*.parquet"):
+        old.unlink()
+    sources = sorted(outputs_dir.glob("*.parquet"))
+    jobs = [_plan(source, scores_dir / source.name) for source in sources]
     with nullcontext(executor) if executor else ThreadPoolExecutor(1) as workers:
-        errors = _run(jobs, workers, puzzles_path, rules, made_from)
-    remove_parts(
-        scores_dir
-    )  # of files with errors, or of a worker that was killed and another has done its work
+        errors = _run(jobs, workers, puzzles_path, rules)
+    # of files with errors, or of a worker that was killed and another has done its work
+    remove_parts(scores_dir)
     if errors:
-        more = f"; and {len(errors) - 3} more" if len(errors) > 3 else ""
-        raise ValueError("; ".join(sorted(errors)[:3]) + more)
+        more = len(errors) - _NAMED_ERRORS
+        rest = f"; and {more} more" if more > 0 else ""
+        raise ValueError("; ".join(sorted(errors)[:_NAMED_ERRORS]) + rest)
     for job in jobs:
-        found, rows = (
-            _count_rows(job.scores) if job.scores.exists() else 0,
-            _count_rows(job.outputs),
+        _check_rows(job)
+    return [job.scores for job in jobs]
+
+
+def _check_rows(job: _Job) -> None:
+    """Raise ValueError if a worker has written its scores elsewhere."""
+    rows = _count_rows(job.outputs)
+    scored = _count_rows(job.scores) if job.scores.exists() else 0
+    if scored < rows:
+        raise ValueError(
+            f"{job.scores} has {scored:,} of {rows:,} rows; give all workers the same folder and "
+            "the same version of this package, then run again"
         )
-        if found < rows:
-            raise ValueError(f"{job.scores} has {found:,} of {rows:,} rows; {_REMEDY}")
-    return [scores_dir / source.name for source in sources]
 
 
 def scores_folder(build: str | Path, name: str, chosen: str = "pseudocode") -> Path:
@@ -151,7 +140,9 @@ def read_batches(path: str | Path, groups: Sequence[int] | None = None) -> Itera
                 )
                 yield from file.iter_batches(rows, row_groups=[group], columns=OUTPUTS.names)
         except (pa.ArrowException, OSError) as error:
-            raise ValueError(f"{path} is damaged ({error}); make or fetch it again") from None
+            raise ValueError(
+                f"{path} is damaged ({error}); remove it, and the next `make` makes it again"
+            ) from None
 
 
 def find_question(questions: Mapping[str, Asked], model: str, name: str) -> Asked:
@@ -165,45 +156,40 @@ def find_question(questions: Mapping[str, Asked], model: str, name: str) -> Aske
 
 
 def _score(
-    outputs: Path,
-    puzzles: Path,
-    scores: Path,
-    rules: ScorerRules,
-    made_from: dict[str, str],
-    groups: list[int] | None,
+    outputs: Path, puzzles: Path, scores: Path, rules: ScorerRules, groups: list[int] | None
 ) -> None:
-    """Score some row groups of a file, or all (None); what is made of the first says what the outputs were."""
-    if made_from["code"] != _code_digest():
-        raise ValueError(f"a worker has another scorer; {_REMEDY}")
-    made_from = read_metadata(outputs) | made_from
-    if groups is None or 0 in groups:
-        made_from["outputs"] = digest_of(outputs)
-    questions = _known_questions(puzzles, made_from["puzzles"])
-    scored = (_score_batch(batch, questions, rules) for batch in read_batches(outputs, groups))
-    _write(
-        scores,
-        map(pa.Table.from_batches, iter(lambda: list(islice(scored, _BATCHES_A_GROUP)), [])),
-        made_from,
-    )
+    """Score some row groups of a file, or all (None)."""
+    questions = _known_questions(puzzles, puzzles.stat().st_mtime_ns)
+    batches = (_score_batch(batch, questions, rules) for batch in read_batches(outputs, groups))
+    metadata = {**read_metadata(outputs), "scorer": str(rules), "version": __version__}
+    _write(scores, _gather(batches), metadata)
+
+
+def _gather(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Yield some batches at a time as one table."""
+    while group := list(islice(batches, _BATCHES_A_GROUP)):
+        yield pa.Table.from_batches(group)
 
 
 def _join(parts: Sequence[Path], scores: Path) -> None:
     """Put the parts of a file together."""
-    made_from = {key: text for key, text in read_metadata(parts[0]).items() if key not in SUMMARIES}
+    metadata = read_metadata(parts[0])
+    for name in SUMMARIES:
+        del metadata[name]
     with ExitStack() as stack:
         files = [stack.enter_context(open_parquet(part)) for part in parts]
-        _write(
-            scores,
-            (one.read_row_group(group) for one in files for group in range(one.num_row_groups)),
-            made_from,
+        groups = (
+            file.read_row_group(group) for file in files for group in range(file.num_row_groups)
         )
+        _write(scores, groups, metadata)
     for part in parts:
         part.unlink()
 
 
-def _write(scores: Path, tables: Iterable[pa.Table], made_from: Mapping[str, str]) -> None:
+def _write(scores: Path, tables: Iterable[pa.Table], metadata: Mapping[str, str]) -> None:
+    """Write scores, with their counts by cell and model in the footer."""
     counted = [lean_table(SCORES.empty_table())]
-    with table_writer(scores, SCORES, {**made_from, "version": __version__}) as writer:
+    with table_writer(scores, SCORES, metadata) as writer:
         for table in tables:
             writer.write_table(table)
             counted.append(lean_table(table))
@@ -214,10 +200,8 @@ def _write(scores: Path, tables: Iterable[pa.Table], made_from: Mapping[str, str
 
 
 @lru_cache(maxsize=1)
-def _known_questions(puzzles: Path, content: str) -> dict[str, Asked]:
-    """Read the puzzles once a process, if they are those that whoever asks has seen."""
-    if digest_of(puzzles) != content:
-        raise ValueError(f"{puzzles} has another content for a worker; {_REMEDY}")
+def _known_questions(puzzles: Path, _modified: int) -> dict[str, Asked]:
+    """Read the puzzles once a process, and again if their file has another time."""
     return read_questions(puzzles)
 
 
@@ -258,27 +242,9 @@ def _clip(verdict: Verdict) -> str:
     return verdict.window[:end][-WINDOW_CHARS:]
 
 
-@cache
-def _code_digest() -> str:
-    """Return a digest of the code that decides, and of the marks of reasoning."""
-    sources = [Path(str(module.__file__)).read_bytes() for module in (scoring, extraction, endings)]
-    sources.append(endings.MARKS.read_bytes())
-    return hashlib.sha256(b"".join(sources)).hexdigest()[:16]
-
-
 def _count_rows(path: Path) -> int:
     with open_parquet(path) as file:
         return file.metadata.num_rows
-
-
-def _is_current(scores: Path, outputs: Path, made_from: Mapping[str, str]) -> bool:
-    """Return whether scores were made from what they would be made from now."""
-    try:
-        found = read_metadata(scores)
-        known = made_from.items() <= found.items() and SUMMARIES.keys() <= found.keys()
-        return known and found.get("outputs") == digest_of(outputs)
-    except ValueError:
-        return False  # damaged
 
 
 def _plan(outputs: Path, scores: Path) -> _Job:
@@ -289,62 +255,55 @@ def _plan(outputs: Path, scores: Path) -> _Job:
     except ValueError:
         about = []  # scoring the file reports what is wrong
     tasks: list[list[int]] = []
-    size = rows = 0
+    size = 0
+    rows = 0
     for number, group in enumerate(about):
-        if (
-            not tasks
-            or size + group.total_byte_size > _TASK_BYTES
-            or rows + group.num_rows > _TASK_ROWS
-        ):
+        size += group.total_byte_size
+        rows += group.num_rows
+        if not tasks or size > _TASK_BYTES or rows > _TASK_ROWS:
             tasks.append([])
-            size = rows = 0
+            size = group.total_byte_size
+            rows = group.num_rows
         tasks[-1].append(number)
-        size, rows = size + group.total_byte_size, rows + group.num_rows
     if len(tasks) < 2:
         return _Job(outputs, scores, [(scores, None)])
-    return _Job(
-        outputs,
-        scores,
-        [(scores.with_name(f".{scores.name}.{uuid4().hex}.part"), one) for one in tasks],
-    )
+    parts: list[tuple[Path, list[int] | None]] = []
+    for groups in tasks:
+        parts.append((scores.with_name(f".{scores.name}.{uuid4().hex}.part"), groups))
+    return _Job(outputs, scores, parts)
 
 
-def _run(
-    jobs: Sequence[_Job],
-    executor: Executor,
-    puzzles: Path,
-    rules: ScorerRules,
-    made_from: dict[str, str],
-) -> set[str]:
+def _run(jobs: Sequence[_Job], executor: Executor, puzzles: Path, rules: ScorerRules) -> set[str]:
     """Score files, the largest first, and join their parts; finish all, and return the errors."""
     errors: set[str] = set()
-    largest = sorted(jobs, key=lambda job: -job.outputs.stat().st_size)
+    largest = sorted(jobs, key=lambda job: (-job.outputs.stat().st_size, job.outputs))
     tasks = [
-        (job, (job.outputs, puzzles, part, rules, made_from, some))
+        (job, (job.outputs, puzzles, part, rules, groups))
         for job in largest
-        for part, some in job.parts
+        for part, groups in job.parts
     ]
-    whole = _finish(executor, _score, tasks, errors)
-    joins = [
-        (job, ([part for part, _ in job.parts], job.scores)) for job in largest if whole[job.scores]
-    ]
-    _finish(executor, _join, [join for join in joins if len(join[0].parts) > 1], errors)
+    failed = _finish(executor, _score, tasks, errors)
+    joins = []
+    for job in largest:
+        if len(job.parts) > 1 and job.outputs not in failed:
+            joins.append((job, ([part for part, _ in job.parts], job.scores)))
+    _finish(executor, _join, joins, errors)
     return errors
 
 
 def _finish(
     executor: Executor, work: Callable, tasks: Sequence[tuple[_Job, tuple]], errors: set[str]
-) -> dict:
-    """Do all tasks; note why some fail, and return by file of scores whether all of its own have ended well."""
+) -> set[Path]:
+    """Do all tasks; add to the errors why some fail, and return the files of outputs that these were about."""
     jobs = {executor.submit(work, *arguments): job for job, arguments in tasks}
-    whole = {job.scores: True for job, _ in tasks}
-    for future in tqdm(
-        as_completed(jobs), total=len(jobs), desc="score", unit=" parts", disable=None
-    ):
+    failed = set()
+    ended = tqdm(as_completed(jobs), total=len(jobs), desc="score", unit=" parts", disable=None)
+    for future in ended:
         try:
             future.result()
         except (ValueError, OSError, ImportError) as error:
-            text, name = describe_error(error), jobs[future].outputs.name
-            errors.add(text if name in text else f"{name}: {text}")
-            whole[jobs[future].scores] = False
-    return whole
+            outputs = jobs[future].outputs
+            text = describe_error(error)
+            errors.add(text if outputs.name in text else f"{outputs.name}: {text}")
+            failed.add(outputs)
+    return failed

@@ -158,7 +158,7 @@ def _find_first(faults: pd.Series | np.ndarray) -> int | None:
 
 
 def _show(value: object) -> str:
-    """Return a value as a sentence shows it: numbers plainly, everything else as Python writes it."""
+    """Return a value as a sentence shows it: numbers plainly, others as Python writes them."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, numbers.Real):

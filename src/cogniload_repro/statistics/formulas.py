@@ -6,10 +6,10 @@ what formulaic would silently read as another regression: rho**2 is rho to it, a
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import formulaic
 import numpy as np
@@ -29,7 +29,11 @@ from cogniload_repro.statistics.syntax import (
 
 #: formulaic knows this function as numpy's only.
 _SQRT = re.compile(r"(?<![\w.])sqrt\(")
+#: A level of a factor that is a whole number, as formulaic writes it.
 _WHOLE_LEVEL = re.compile(r"(\[(?:T\.)?-?\d+)\.0\]")
+
+#: Columns of a table by name, as a key of a cache.
+Columns: TypeAlias = tuple[tuple[str, bytes | tuple[str, ...]], ...]
 
 
 class Formula(NamedTuple):
@@ -41,7 +45,7 @@ class Formula(NamedTuple):
 
 @lru_cache(maxsize=256)
 def read_formula(formula: str) -> Formula:
-    """Read ``correct ~ ...`` without evaluating it; a ValueError quotes the formula and its fault."""
+    """Read ``correct ~ ...`` without evaluating it; a ValueError quotes it and names its fault."""
     try:
         return _read_formula(formula)
     except ValueError as error:
@@ -141,32 +145,28 @@ def name_covariates(formula: str) -> tuple[str, ...]:
     return read_formula(formula).columns
 
 
-def build_design(cells: pd.DataFrame, formula: str) -> tuple[pd.DataFrame, formulaic.ModelSpec]:
+def build_design(
+    cells: pd.DataFrame,
+    formula: str,
+) -> tuple[pd.DataFrame, formulaic.ModelSpec]:
     """Return a formula's columns at each row of the cells, and how to build them at other rows.
 
     All values are finite. A column has the name of its term.
     """
-    cells = add_logarithm(cells)
-    names = [name for name in name_covariates(formula) if name in cells]
-    values = tuple((name, freeze(cells, name)) for name in names)
-    design, spec = _build_design(formula, values, len(cells))
+    columns = freeze_columns(add_logarithm(cells), name_covariates(formula))
+    design, spec = _build_design(formula, columns, len(cells))
     return design.copy(), spec
 
 
 @lru_cache(maxsize=64)
 def _build_design(
-    formula: str, values: tuple[tuple[str, bytes | tuple[str, ...]], ...], rows: int
+    formula: str,
+    columns: Columns,
+    rows: int,
 ) -> tuple[pd.DataFrame, formulaic.ModelSpec]:
-    """Build a design once for all models with the same cells.
-
-    Covariates are floats: powers may be larger than integers can be.
-    """
-    columns = {
-        name: np.frombuffer(column) if isinstance(column, bytes) else list(column)
-        for name, column in values
-    }
-    covariates = pd.DataFrame(columns, index=range(rows))
+    """Build a design once for all models with the same cells."""
     terms = read_formula(formula).terms
+    covariates = thaw_columns(columns, rows)
     try:
         with _strictly():
             matrix = formulaic.model_matrix(
@@ -174,16 +174,46 @@ def _build_design(
             )
             design = pd.DataFrame(matrix).astype(float)
     except Exception as error:  # functions refuse their arguments with many types
-        named = ", ".join(COVARIATES)
+        names = ", ".join(COVARIATES)
         raise ValueError(
-            f"formula {_quote(formula)} cannot be built from {named}: {first_line(error):.300}"
+            f"formula {_quote(formula)} cannot be built from {names}: {first_line(error):.300}"
         ) from None
-    if design.shape[1] == 0 or not np.isfinite(design.to_numpy()).all():
+    is_finite = np.isfinite(design.to_numpy()).all()
+    if not len(design.columns) or not is_finite:
         raise ValueError(
-            f"formula {_quote(formula)} has no term, or one that is not finite in every cell; change it"
+            f"formula {_quote(formula)} has no term, or one that is not finite in every cell; "
+            "change it"
         )
-    design = design.rename(columns=lambda term: _WHOLE_LEVEL.sub(r"\1]", term))
+    design.columns = [_WHOLE_LEVEL.sub(r"\1]", term) for term in design.columns]
     return design, matrix.model_spec
+
+
+def freeze_columns(cells: pd.DataFrame, names: Sequence[str]) -> Columns:
+    """Return columns of the cells, those that they have, as a key of a cache."""
+    present = [name for name in names if name in cells]
+    return tuple((name, _freeze(cells[name])) for name in present)
+
+
+def _freeze(column: pd.Series) -> bytes | tuple[str, ...]:
+    """Return numbers as bytes, words as they are and "" for none."""
+    if column.name in FACTORS:
+        words = column.astype(object).where(column.notna(), "")
+        return tuple(words.astype(str))
+    return column.to_numpy(float).tobytes()
+
+
+def thaw_columns(columns: Columns, rows: int) -> pd.DataFrame:
+    """Return the table that `freeze_columns` made a key of.
+
+    All numbers are floats: powers may be larger than integers can be.
+    """
+    table = pd.DataFrame(index=range(rows))
+    for name, column in columns:
+        if isinstance(column, bytes):
+            table[name] = np.frombuffer(column)
+        else:
+            table[name] = list(column)
+    return table
 
 
 @contextmanager
@@ -198,23 +228,13 @@ def _strictly() -> Iterator[None]:
         yield
 
 
-def freeze(cells: pd.DataFrame, name: str) -> bytes | tuple[str, ...]:
-    """Return a column as a key of a cache: numbers as bytes, words as they are, "" for none."""
-    column = cells[name]
-    if name in FACTORS:
-        words = column.astype(object).where(column.notna(), "")
-        return tuple(words.astype(str))
-    return column.to_numpy(float).tobytes()
-
-
-def expand_design(cells: pd.DataFrame, spec: formulaic.ModelSpec) -> np.ndarray:
+def expand_design(
+    cells: pd.DataFrame,
+    spec: formulaic.ModelSpec,
+) -> np.ndarray:
     """Return the design matrix at other rows; levels that the fit does not know are refused."""
-    cells = add_logarithm(cells)
-    numbers = [name for name in COVARIATES if name in cells]
-    covariates = cells[numbers].astype(float)
-    for name in FACTORS:
-        if name in cells:
-            covariates[name] = list(freeze(cells, name))
+    columns = freeze_columns(add_logarithm(cells), (*COVARIATES, *FACTORS))
+    covariates = thaw_columns(columns, len(cells))
     try:
         with _strictly():
             design = spec.get_model_matrix(covariates, context={"np": np})
@@ -229,4 +249,5 @@ def add_logarithm(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the cells with log10_N, if they have N."""
     if "N" not in cells:
         return cells
-    return cells.assign(log10_N=np.log10(cells["N"].astype(float)))
+    lengths = cells["N"].astype(float)
+    return cells.assign(log10_N=np.log10(lengths))

@@ -1,172 +1,270 @@
-"""Maximum likelihood for many tables of counts at once, from the answers or from a set of sums alone."""
+"""Maximum likelihood for many tables of counts at once, from sums alone.
+
+The log-likelihood of a logistic regression depends on the answers only through the sums of its
+covariates over the correct answers. Newton's method finds its maximum for any such sums, also where
+nobody has seen the table that they are of.
+"""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, log_expit, log_ndtr
-from statsmodels.genmod.families.links import Link
+from scipy.special import expit
 
-QUASI = "quasi-binomial"
-_LOGIT = log_expit, lambda eta: log_expit(-eta)
-#: Logarithms of p and 1 - p by the name of the link. All families are binomial; quasi-binomial is logit with standard
-#: errors widened by the observed scatter.
-FAMILIES = {
-    "logit": _LOGIT,
-    "probit": (log_ndtr, lambda eta: log_ndtr(-eta)),
-    "cloglog": (lambda eta: np.log(-np.expm1(-np.exp(eta))), lambda eta: -np.exp(eta)),
-    QUASI: _LOGIT,
-}
+_MOST_STEPS = 100
+#: A step is halved until it is shorter than this part of Newton's step.
+_SHORTEST = 1e-6
 
 
-def _climb(
-    evaluate: Callable[..., tuple[np.ndarray, ...]], b: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Maximise a function of each row by damped Newton steps: rows and values; NaN where there is no maximum.
+class _Fits(NamedTuple):
+    """Fits on their way to the maximum, with the log-likelihood and its derivatives."""
 
-    ``evaluate`` returns value, gradient and information of some rows (second argument) at their coefficients.
-    """
-    best, values = np.full(b.shape, np.nan), np.full(len(b), np.nan)
-    active = np.flatnonzero(np.isfinite(b).all(axis=1))
-    b = b[active]
-    current, gradient, information = evaluate(b, active)
-    for _ in range(100):
-        with np.errstate(invalid="ignore"):  # where all accuracies have run to 0 or 1
-            going = np.linalg.slogdet(information)[0] > 0
-        active, b, current, gradient = active[going], b[going], current[going], gradient[going]
-        step = np.linalg.solve(information[going], gradient[:, :, None])[:, :, 0]
-        decrement = (gradient * step).sum(axis=1)
-        if (done := decrement < 1e-14 * np.abs(current)).any():
-            best[active[done]] = (b + step)[done]
-            values[active[done]] = evaluate((b + step)[done], active[done])[0]
-            active, b, current, step, decrement = (
-                part[~done] for part in (active, b, current, step, decrement)
-            )
-        if not len(active):
-            break
-        length, new = np.ones(len(active)), evaluate(b + step, active)
-        while len(short := np.flatnonzero(~(new[0] > current) & (length > 1e-6))):
-            length[short] /= 2
-            shorter = evaluate(b[short] + length[short, None] * step[short], active[short])
-            for whole, part in zip(new, shorter, strict=True):
-                whole[short] = part
-        stuck = length <= 1e-6
-        hidden = stuck & (decrement < 1e-9)  # rounding hides any further gain
-        best[active[hidden]], values[active[hidden]] = b[hidden], current[hidden]
-        b = b + length[:, None] * step
-        active, b, current, gradient, information = (part[~stuck] for part in (active, b, *new))
-    return best, values
+    tables: np.ndarray  # places of their tables among all
+    coefficients: np.ndarray
+    loglik: np.ndarray
+    gradient: np.ndarray
+    information: np.ndarray
+
+    def select(self, chosen: np.ndarray) -> "_Fits":
+        """Return some of the fits."""
+        return _Fits(*(part[chosen] for part in self))
+
+    def replace(self, places: np.ndarray, fits: "_Fits") -> None:
+        """Put other fits in some places."""
+        for part, other in zip(self, fits, strict=True):
+            part[places] = other
+
+
+#: Returns the fits of some tables with given coefficients.
+_Evaluate = Callable[[np.ndarray, np.ndarray], _Fits]
 
 
 def maximise_all(
-    x: np.ndarray,
-    n: np.ndarray,
-    t: np.ndarray,
+    covariates: np.ndarray,
+    answers: np.ndarray,
+    sums: np.ndarray,
     start: np.ndarray | float = 0.0,
     offset: np.ndarray | float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Fit logistic regressions from sums: maximise the concave t'b - sum n log(1 + exp(x'b + offset)) for each row.
+    """Fit a logistic regression to many tables of counts, of which only sums are known.
 
-    Covariates x are (c, q), answers n (m, c), sums t = x'y (m, q); start is near the maximum, offset (c,) a given part
-    of the log-odds. Returns coefficients (m, q) and Bernoulli log-likelihoods (m,), less the sum of the offset over the
-    answers; NaN where there is no maximum: t lies on or outside the edge of what n allows, or a column of x is a
-    combination of the others.
+    For each table the log-likelihood t'b - sum n log(1 + exp(x'b + offset)) is maximised over b.
+
+    Parameters
+    ----------
+    covariates : array of shape (cells, q)
+        The design matrix x, the same for all tables.
+    answers : array of shape (tables, cells)
+        The number n of answers in each cell.
+    sums : array of shape (tables, q)
+        The sums t of the covariates over the correct answers.
+    start : array or float
+        Coefficients near the maximum, if known.
+    offset : array or float
+        A given part of the log-odds of each cell.
+
+    Returns
+    -------
+    coefficients : array of shape (tables, q)
+    logliks : array of shape (tables,)
+        Bernoulli log-likelihoods, less the sum of the offset over the correct answers. Both are NaN
+        where there is no maximum: the sums lie on or outside the edge of what the answers allow, or
+        a covariate is a combination of the others.
     """
-    # orthogonal covariates: Newton's steps keep the digits that d, d log10 N, d rho log10 N, ... lose to one another
-    x, triangle = np.linalg.qr(x)
-    if _depends(triangle):
-        return np.full(t.shape, np.nan), np.full(len(t), np.nan)
-    size, products = x.shape[1], (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)
-    t = np.linalg.solve(triangle.T, t.T).T
+    # Newton's steps with orthogonal covariates keep the digits that d, d log10 N, d rho log10 N and
+    # so on lose to one another
+    orthogonal, triangle = np.linalg.qr(covariates)
+    if _are_dependent(triangle):
+        unknown = np.full(sums.shape, np.nan)
+        return unknown, unknown[:, 0]
+    rotated_sums = np.linalg.solve(triangle.T, sums.T).T
+    is_known = np.isfinite(rotated_sums)
+    size = orthogonal.shape[1]
+    products = _multiply_columns(orthogonal)
 
-    def evaluate(b: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        eta = b @ x.T + offset
-        p = expit(eta)
-        value = (b * t[rows]).sum(axis=1) - (n[rows] * np.logaddexp(0, eta)).sum(axis=1)
-        information = ((n[rows] * p * (1 - p)) @ products).reshape(-1, size, size)
-        return value, t[rows] - (n[rows] * p) @ x, information
+    def evaluate(tables: np.ndarray, coefficients: np.ndarray) -> _Fits:
+        n = answers[tables]
+        t = rotated_sums[tables]
+        log_odds = coefficients @ orthogonal.T + offset
+        accuracy = expit(log_odds)
+        normalisation = (n * np.logaddexp(0, log_odds)).sum(axis=1)
+        weights = n * accuracy * (1 - accuracy)
+        return _Fits(
+            tables=tables,
+            coefficients=coefficients,
+            loglik=(coefficients * t).sum(axis=1) - normalisation,
+            gradient=t - (n * accuracy) @ orthogonal,
+            information=(weights @ products).reshape(-1, size, size),
+        )
 
-    first = np.where(np.isfinite(t), np.broadcast_to(start, t.shape) @ triangle.T, np.nan)
-    best, logliks = _climb(evaluate, first)
-    return np.linalg.solve(triangle, best.T).T, logliks
+    rotated_start = np.broadcast_to(start, sums.shape) @ triangle.T
+    rotated_start = np.where(is_known, rotated_start, np.nan)
+    coefficients, logliks = _climb(evaluate, rotated_start)
+    return np.linalg.solve(triangle, coefficients.T).T, logliks
 
 
-def _depends(triangle: np.ndarray) -> bool:
-    """Return whether a column is a combination of the others, of the triangle of a QR decomposition."""
+def _multiply_columns(matrix: np.ndarray) -> np.ndarray:
+    """Return the products of all pairs of columns, of which an information matrix is the sum."""
+    products = matrix[:, :, None] * matrix[:, None, :]
+    return products.reshape(len(matrix), -1)
+
+
+def _are_dependent(triangle: np.ndarray) -> bool:
+    """Return whether a covariate is a combination of others, by the triangle of its QR."""
     rows, columns = triangle.shape
     if rows < columns:
         return True
     lengths = np.linalg.norm(triangle, axis=0)
-    return bool((np.abs(np.diag(triangle)) <= 1e-12 * lengths).any())
+    heights = np.abs(np.diag(triangle))  # above the plane of the columns before
+    return bool((heights <= 1e-12 * lengths).any())
 
 
-def maximise_link(
-    x: np.ndarray, n: np.ndarray, k: np.ndarray, family: str, link: Link
-) -> np.ndarray:
-    """Return coefficients (m, q) of binomial regressions with a link of statsmodels on tables of counts (m, c)."""
-    x, triangle = np.linalg.qr(x)
-    size, products = x.shape[1], (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)
+def _climb(
+    evaluate: _Evaluate,
+    start: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Maximise concave log-likelihoods by damped Newton steps.
 
-    def evaluate(b: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        eta, right, wrong = b @ x.T, k[rows], (n - k)[rows]
-        log_p, log_q = (log(eta) for log in FAMILIES[family])
-        slope, curve = link.inverse_deriv(eta), link.inverse_deriv2(eta)
-        up, down, bend, fall = np.nan_to_num(
-            [part / np.exp(log) for part in (slope, curve) for log in (log_p, log_q)]
-        )
-        information = (right * (up**2 - bend) + wrong * (down**2 + fall)) @ products
-        value = (right * log_p + wrong * log_q).sum(axis=1)
-        return value, (right * up - wrong * down) @ x, information.reshape(-1, size, size)
+    Returns the coefficients and log-likelihood of each table; NaN where there is no maximum.
+    """
+    coefficients = np.full(start.shape, np.nan)
+    logliks = np.full(len(start), np.nan)
+    is_known = np.isfinite(start).all(axis=1)
+    tables = np.flatnonzero(is_known)
+    fits = evaluate(tables, start[tables])
+    for _ in range(_MOST_STEPS):
+        with np.errstate(invalid="ignore"):  # where all accuracies have run to 0 or 1
+            curves = np.linalg.slogdet(fits.information)[0] > 0
+        fits = fits.select(curves)
+        columns = np.linalg.solve(fits.information, fits.gradient[:, :, None])
+        steps = columns[:, :, 0]
+        gains = (fits.gradient * steps).sum(axis=1)
+        done = gains < 1e-14 * np.abs(fits.loglik)
+        if done.any():
+            ends = fits.coefficients + steps
+            last = evaluate(fits.tables[done], ends[done])
+            coefficients[last.tables] = last.coefficients
+            logliks[last.tables] = last.loglik
+        fits = fits.select(~done)
+        if not len(fits.tables):
+            break
+        higher, is_stuck = _move(evaluate, fits, steps[~done])
+        is_highest = is_stuck & (gains[~done] < 1e-9)  # rounding hides any further gain
+        highest = fits.select(is_highest)
+        coefficients[highest.tables] = highest.coefficients
+        logliks[highest.tables] = highest.loglik
+        fits = higher.select(~is_stuck)
+    return coefficients, logliks
 
-    with np.errstate(all="ignore"):  # where an accuracy is 0 or 1 to the last digit
-        return np.linalg.solve(triangle, _climb(evaluate, np.zeros((len(k), size)))[0].T).T
+
+def _move(
+    evaluate: _Evaluate,
+    fits: _Fits,
+    steps: np.ndarray,
+) -> tuple[_Fits, np.ndarray]:
+    """Take each step as far as it raises the likelihood, and return which ones do not raise it."""
+    lengths = np.ones(len(steps))
+    moved = evaluate(fits.tables, fits.coefficients + steps)
+    while True:
+        is_lower = ~(moved.loglik > fits.loglik)
+        places = np.flatnonzero(is_lower & (lengths > _SHORTEST))
+        if not len(places):
+            return moved, lengths <= _SHORTEST
+        lengths[places] /= 2
+        shorter = lengths[places, None] * steps[places]
+        ends = fits.coefficients[places] + shorter
+        moved.replace(places, evaluate(fits.tables[places], ends))
 
 
 def maximise(
-    x: np.ndarray, n: np.ndarray, t: np.ndarray, offset: np.ndarray | float = 0.0
+    covariates: np.ndarray,
+    answers: np.ndarray,
+    sums: np.ndarray,
+    offset: np.ndarray | float = 0.0,
 ) -> tuple[np.ndarray, float]:
-    """Fit one logistic regression as `maximise_all` does; ValueError where there is no finite fit."""
-    (b,), (loglik,) = maximise_all(x, n[None], t[None], offset=offset)
+    """Fit one logistic regression as `maximise_all` does; ValueError if there is no finite fit."""
+    many = maximise_all(covariates, answers[None], sums[None], offset=offset)
+    coefficients, loglik = (part[0] for part in many)
     if np.isnan(loglik):
         raise ValueError(
             "the statistics admit no finite maximum-likelihood fit; check the published tables"
         )
-    return b, float(loglik)
+    return coefficients, float(loglik)
 
 
 def solve_aic(
-    x: np.ndarray, n: np.ndarray, t: np.ndarray, aic: np.ndarray
+    covariates: np.ndarray,
+    answers: np.ndarray,
+    sums: np.ndarray,
+    aic: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the two values of the last column's statistic, next to the known ones t (m, q - 1), with given AICs (m,).
+    """Return the two sums of the last covariate with which the fits have given AICs.
 
-    The AIC is concave in that statistic, highest where its coefficient is zero: one root below, with a negative
-    coefficient, and one above; NaN where no value leads to that AIC.
+    The AIC is a concave function of that sum and highest where its coefficient is zero. One
+    solution lies below, with a negative coefficient, and one above.
+
+    Parameters
+    ----------
+    covariates, answers : arrays
+        As for `maximise_all`.
+    sums : array of shape (tables, q - 1)
+        The known sums, of all covariates but the last.
+    aic : array of shape (tables,)
+        The AIC of each table's fit with all covariates.
+
+    Returns
+    -------
+    below, above : arrays of shape (tables,)
+        NaN where no sum leads to that AIC.
     """
-    without, logliks = maximise_all(x[:, :-1], n, t)
-    height = 2 * x.shape[1] - 2 * logliks - aic
-    p = expit(without @ x[:, :-1].T)
-    flat, weights = (n * p) @ x[:, -1], n * p * (1 - p)
-    information = np.einsum("ca,mc,cb->mab", x, weights, x, optimize=True)
-    possible = height >= 0
-    reach = np.full(len(t), np.nan)  # to where the root is if the AIC is a parabola
-    reach[possible] = np.sqrt(height[possible] / np.linalg.inv(information[possible])[:, -1, -1])
-    return _descend(x, n, t, aic, flat - reach), _descend(x, n, t, aic, flat + reach)
+    others = covariates[:, :-1]
+    last = covariates[:, -1]
+    coefficients, logliks = maximise_all(others, answers, sums)
+    highest_aic = 2 * covariates.shape[1] - 2 * logliks
+    accuracy = expit(coefficients @ others.T)
+    flattest = (answers * accuracy) @ last  # the sum with which the last coefficient is zero
+    weights = answers * accuracy * (1 - accuracy)
+    information = np.einsum("ca,mc,cb->mab", covariates, weights, covariates, optimize=True)
+    height = highest_aic - aic
+    exists = height >= 0
+    covariance = np.linalg.inv(information[exists])
+    variance = covariance[:, -1, -1]
+    reach = np.full(len(sums), np.nan)  # the distance of the solutions if the AIC were a parabola
+    reach[exists] = np.sqrt(height[exists] / variance)
+    below = _solve_from(covariates, answers, sums, aic, flattest - reach)
+    above = _solve_from(covariates, answers, sums, aic, flattest + reach)
+    return below, above
 
 
-def _descend(
-    x: np.ndarray, n: np.ndarray, t: np.ndarray, aic: np.ndarray, start: np.ndarray
+def _solve_from(
+    covariates: np.ndarray,
+    answers: np.ndarray,
+    sums: np.ndarray,
+    aic: np.ndarray,
+    start: np.ndarray,
 ) -> np.ndarray:
-    """Follow the tangents of the concave AIC, whose slope is -2 times the last coefficient, to where it has a value."""
-    last, roots = start.copy(), np.full(len(start), np.nan)
-    active = np.flatnonzero(np.isfinite(start))
-    b = np.zeros((len(active), x.shape[1]))
+    """Follow the tangents of the AIC to the last sum with which it has a given value.
+
+    The slope of the AIC in that sum is -2 times the last coefficient.
+    """
+    last = start.copy()
+    solutions = np.full(len(start), np.nan)
+    tables = np.flatnonzero(np.isfinite(start))
+    coefficients = np.zeros((len(tables), covariates.shape[1]))
     for _ in range(60):
-        if not len(active):
+        if not len(tables):
             break
-        b, logliks = maximise_all(x, n[active], np.column_stack([t[active], last[active]]), start=b)
-        step = (2 * x.shape[1] - 2 * logliks - aic[active]) / (2 * b[:, -1])
-        last[active] += step
+        all_sums = np.column_stack([sums[tables], last[tables]])
+        coefficients, logliks = maximise_all(
+            covariates, answers[tables], all_sums, start=coefficients
+        )
+        height = 2 * covariates.shape[1] - 2 * logliks
+        distance = height - aic[tables]
+        step = distance / (2 * coefficients[:, -1])
+        last[tables] += step
         done = np.abs(step) < 1e-7  # steps shrink quadratically: the next would be lost in rounding
-        roots[active[done]] = last[active[done]]
+        solutions[tables[done]] = last[tables[done]]
         going = ~done & np.isfinite(step)
-        active, b = active[going], b[going]
-    return roots
+        tables = tables[going]
+        coefficients = coefficients[going]
+    return solutions

@@ -1,7 +1,8 @@
-"""The committed reconstructions: many tables of counts, each in agreement with everything the paper prints.
+"""The committed reconstructions: many tables of counts, each in agreement with the printed tables.
 
-No single table is the authors' data. What all tables share is *identified* by the paper; everything else is stated as
-median and 10 to 90% range of 24 sampled tables. Such a range is one of these samples: it bounds nothing.
+No single table is the authors' data. What all tables share is *identified* by the paper; everything
+else is stated as median and 10 to 90% range of 24 sampled tables. Such a range is one of these
+samples: it bounds nothing.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -10,36 +11,42 @@ from functools import cache
 import numpy as np
 import pandas as pd
 from pandas.api.typing import DataFrameGroupBy
+from scipy.stats import t
 
 from cogniload_repro.files import RECONSTRUCTED
+from cogniload_repro.published import ALPHA
 from cogniload_repro.statistics.checks import check_cells
 
 #: The committed tables, r0 to r24.
 TABLES_FILE = RECONSTRUCTED / "reconstructions.csv"
-#: The table that was drawn around a smooth response: an example, in no range or count. The others depart as data do.
+#: The table that was drawn around a smooth response: an example, in no range or count. The others
+#: depart from a smooth response as data do.
 SMOOTH = "r0"
 #: Quantiles over the samples between which a number's range lies.
 RANGE = (0.1, 0.9)
+#: Columns that name a cell of a model.
 KEYS = ["model", "N", "d", "ratio_pct"]
 #: In place of a table's number: counts as they are given.
 GIVEN = -1
 _TABLE = r"^r\d+$"
+#: Types in which tables of any origin are joined.
+_LOADS = {"N": float, "d": float, "ratio_pct": float}
 
 
 def each_reconstruction(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
     """Yield the cells once per sampled reconstruction; only once if no model is reconstructed.
 
-    Models with outputs of their own keep their counts. ``.attrs["reconstruction"]`` is the table's number, 1 to 24.
+    Models with answers of their own keep their counts. ``.attrs["reconstruction"]`` is the table's
+    number, 1 to 24.
     """
-    known = (cells["model"].isin(reconstructed_models(cells)) & (cells["total"] > 0)).to_numpy()
-    own = cells["correct"].to_numpy()
-    counts = (
-        np.where(known, committed_counts(cells), own).astype(own.dtype)
-        if known.any()
-        else own[None]
-    )
-    for number, correct in enumerate(counts, start=1):
-        table = cells.assign(correct=correct)
+    correct = cells["correct"].to_numpy()
+    models = reconstructed_models(cells)
+    is_reconstructed = cells["model"].isin(models) & (cells["total"] > 0)
+    samples = correct[None]
+    if is_reconstructed.any():
+        samples = np.where(is_reconstructed, committed_counts(cells), correct)
+    for number, sample in enumerate(samples.astype(correct.dtype), start=1):
+        table = cells.assign(correct=sample)
         table.attrs = dict(cells.attrs) | {"reconstruction": number}
         yield table
 
@@ -47,21 +54,25 @@ def each_reconstruction(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
 def over_reconstructions(
     cells: pd.DataFrame, statistic: Callable[[pd.DataFrame], pd.DataFrame]
 ) -> pd.DataFrame:
-    """Return ``statistic(cells)`` for every sampled reconstruction, stacked, with a first column ``reconstruction``.
+    """Return ``statistic(cells)`` for every sampled reconstruction, stacked.
+
+    The first column, ``reconstruction``, is the number of the sample.
 
     Examples
     --------
     >>> import cogniload_repro as cl
     >>> cells = cl.load_cells(models="QwQ-32B")
-    >>> better = cl.over_reconstructions(cells, lambda table: cl.compare_fits(table, "correct ~ C(ratio_pct)"))
-    >>> len(better)
+    >>> formula = "correct ~ C(ratio_pct)"
+    >>> compared = cl.over_reconstructions(cells, lambda table: cl.compare_fits(table, formula))
+    >>> len(compared)
     24
     """
-    tables = enumerate(each_reconstruction(check_cells(cells)), start=1)
-    stacked = pd.concat(
-        [statistic(table).assign(reconstruction=number) for number, table in tables],
-        ignore_index=True,
-    )
+    cells = check_cells(cells)
+    statistics = []
+    for number, table in enumerate(each_reconstruction(cells), start=1):
+        numbers = statistic(table)
+        statistics.append(numbers.assign(reconstruction=number))
+    stacked = pd.concat(statistics, ignore_index=True)
     stacked.insert(0, "reconstruction", stacked.pop("reconstruction"))
     return stacked
 
@@ -77,68 +88,119 @@ def from_printed_tables(cells: pd.DataFrame) -> pd.Series:
 
 
 def as_given(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells marked so that regressions are fitted to these counts alone, identified or not."""
+    """Return the cells marked so that regressions are fitted to these counts alone."""
     table = cells.copy(deep=False)
     table.attrs = dict(cells.attrs) | {"reconstruction": GIVEN}
     return table
 
 
 def reconstructed_models(cells: pd.DataFrame) -> list[str]:
-    """Return the models whose counts are, wherever there are answers, those of one of the committed tables.
+    """Return the models whose counts are, wherever there are answers, those of a committed table.
 
     Counts of scored answers are none, whatever they are.
     """
     if not {*KEYS, "total"} <= set(cells):
         return []
-    rows = cells.reset_index(drop=True)
+    rows = cells[cells["total"] > 0]
     if "provenance" in rows:
-        rows = rows[rows["provenance"] != "scored"].reset_index(drop=True)
-    tables, covered = _join(rows), rows["total"].to_numpy() > 0
-    counts, committed_total = (
-        tables.filter(regex=_TABLE).to_numpy(float).T,
-        tables["total"].to_numpy(),
-    )
-    found = []
-    for model, places in rows.groupby("model", sort=False, observed=True).indices.items():
-        places = places[covered[places]]
-        same_total = committed_total[places] == rows["total"].to_numpy()[places]
-        same = counts[:, places] == rows["correct"].to_numpy()[places]
-        if len(places) and same_total.all() and same.all(axis=1).any():
-            found.append(str(model))
-    return found
+        rows = rows[rows["provenance"] != "scored"]
+    rows = rows.reset_index(drop=True)
+    committed = _join_committed(rows)
+    same_total = (committed["total"] == rows["total"]).to_numpy()
+    tables = committed.filter(regex=_TABLE)
+    same_correct = tables.eq(rows["correct"], axis=0).to_numpy()
+    models = []
+    groups = rows.groupby("model", sort=False, observed=True)
+    for model, places in groups.indices.items():
+        agrees = same_correct[places].all(axis=0)  # with each table
+        if same_total[places].all() and agrees.any():
+            models.append(str(model))
+    return models
 
 
 def committed_counts(cells: pd.DataFrame) -> np.ndarray:
-    """Return correct answers of the 24 samples at each row, shape (24, rows); NaN where the paper has no such cell."""
-    return _join(cells).filter(regex=_TABLE).drop(columns=SMOOTH).to_numpy(float).T
+    """Return the correct answers of the 24 samples at each row, of shape (24, rows).
+
+    NaN where the paper has no such cell.
+    """
+    tables = _join_committed(cells).filter(regex=_TABLE)
+    samples = tables.drop(columns=SMOOTH)
+    return samples.to_numpy(float).T
 
 
-def range_over(groups: DataFrameGroupBy, names: Sequence[str]) -> pd.DataFrame:
-    """Return the ends of the range of numbers over grouped samples, in columns ``NAME_p10`` and ``NAME_p90``."""
-    return pd.concat(
-        [groups[[*names]].quantile(at).add_suffix(f"_p{100 * at:.0f}") for at in RANGE], axis=1
+def range_over(
+    groups: DataFrameGroupBy,
+    names: Sequence[str],
+) -> pd.DataFrame:
+    """Return the ends of the range of numbers over grouped samples.
+
+    The columns are ``NAME_p10`` and ``NAME_p90``.
+    """
+    ends = []
+    for quantile in RANGE:
+        end = groups[[*names]].quantile(quantile)
+        ends.append(end.add_suffix(f"_p{100 * quantile:.0f}"))
+    return pd.concat(ends, axis=1)
+
+
+def mean_cells(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells with the mean over the samples as correct answers of reconstructed models.
+
+    One sample, even the nearest to this, has the chance of one draw in it; the mean has next to
+    none.
+    """
+    is_reconstructed = cells["model"].isin(reconstructed_models(cells))
+    if not is_reconstructed.any():
+        return cells
+    mean = committed_counts(cells).mean(axis=0)
+    return cells.assign(correct=np.where(is_reconstructed, mean, cells["correct"]))
+
+
+def prediction_band(cells: pd.DataFrame, *levels: str) -> pd.DataFrame:
+    """Return mean accuracy and band of reconstructed models by some columns, "model" the first.
+
+    Lowest and highest (fractions) are the ends of a 1 - `published.ALPHA` prediction interval for
+    one more sample (Student's t). What the cells lack of the grid is left out of the samples too.
+    """
+    is_reconstructed = cells["model"].isin(reconstructed_models(cells))
+    rows = cells[is_reconstructed & (cells["total"] > 0)]
+    samples = pd.DataFrame(committed_counts(rows).T, index=rows.index)
+    counts = pd.concat([rows[[*levels, "total"]], samples], axis=1)
+    sums = counts.groupby(list(levels), observed=True).sum()
+    total = sums.pop("total")
+    size = sums.shape[1]
+    mean = sums.mean(axis=1)
+    standard_error = sums.std(axis=1) * np.sqrt(1 + 1 / size)
+    reach = t.ppf(1 - ALPHA / 2, size - 1) * standard_error
+    band = pd.DataFrame(
+        {
+            "mean": mean,
+            "lowest": (mean - reach).clip(0),
+            "highest": (mean + reach).clip(upper=total),
+        }
     )
+    return band.div(total, axis=0).reset_index()
 
 
 @cache
 def load_tables() -> pd.DataFrame:
-    """Return the file of tables: `KEYS` and the correct answers of each table, r0 (`SMOOTH`), r1, ..."""
+    """Return the file of tables: `KEYS` and the correct answers of r0 (`SMOOTH`), r1, r2, ..."""
     return pd.read_csv(TABLES_FILE)
 
 
-def _join(cells: pd.DataFrame) -> pd.DataFrame:
-    keyed = cells[KEYS].reset_index(drop=True)
+def _join_committed(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the committed tables and totals at each row; NaN where the paper has no such cell."""
+    keys = cells[KEYS].reset_index(drop=True)
     if "perturbation" in cells:  # a perturbed text is another question
-        keyed["ratio_pct"] = keyed["ratio_pct"].where(
-            cells["perturbation"].fillna("").to_numpy() == ""
-        )
-    keyed[KEYS[1:]] = keyed[KEYS[1:]].astype(float)
-    return keyed.merge(_committed(), on=KEYS, how="left")
+        is_plain = cells["perturbation"].fillna("").to_numpy() == ""
+        keys["ratio_pct"] = keys["ratio_pct"].where(is_plain)
+    keys = keys.astype(_LOADS)
+    return keys.merge(_load_committed(), on=KEYS, how="left")
 
 
 @cache
-def _committed() -> pd.DataFrame:
-    tables = load_tables().merge(
-        pd.read_csv(RECONSTRUCTED / "cells.csv")[[*KEYS, "total"]], on=KEYS
-    )
-    return tables.astype(dict.fromkeys(KEYS[1:], float))
+def _load_committed() -> pd.DataFrame:
+    cells = pd.read_csv(RECONSTRUCTED / "cells.csv")
+    totals = cells[[*KEYS, "total"]]
+    tables = load_tables().merge(totals, on=KEYS)
+    return tables.astype(_LOADS)

@@ -1,27 +1,31 @@
-"""A logistic regression on the counts of one model's cells, and whether the printed tables identify it.
+"""A binomial regression on the counts of one model's cells.
 
-Counts by cell give the fit of one row a puzzle, and the log-likelihood is the Bernoulli one of those rows. It depends
-on the answers through the sums of its columns over correct answers. Tables 4 and 5 fix the correct answers at each
-level of d and of N, Tables 2, 3 and 6 the sums of rho, rho squared and the products of loads: a fit whose columns are
-combinations of these is the same in every table of counts that agrees with the paper; any other has a range.
+Counts by cell give the fit of one row per answer, and the log-likelihood is the Bernoulli one of
+those rows.
 """
 
 import warnings
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
-import formulaic
 import numpy as np
 import pandas as pd
-from scipy.optimize import linprog
+from formulaic import ModelSpec
 from scipy.stats import norm
-from statsmodels.genmod.families import Binomial, links
+from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM, GLMResultsWrapper
 
 from cogniload_repro.statistics.checks import check_cells
-from cogniload_repro.statistics.design import GRID, PRODUCTS, X
-from cogniload_repro.statistics.formulas import build_design, freeze, name_covariates
-from cogniload_repro.statistics.likelihood import FAMILIES, QUASI, maximise_all, maximise_link
+from cogniload_repro.statistics.existence import describe_deficiency, find_missing, is_separated
+from cogniload_repro.statistics.families import FAMILIES, QUASI, check_family
+from cogniload_repro.statistics.formulas import (
+    Columns,
+    build_design,
+    freeze_columns,
+    thaw_columns,
+)
+from cogniload_repro.statistics.likelihood import maximise_all
 from cogniload_repro.statistics.syntax import COVARIATES, FACTORS
 
 LINEAR = "correct ~ d + log10_N + rho"
@@ -32,37 +36,27 @@ INTERACTIONS = "correct ~ d * log10_N * rho + I(rho**2)"
 
 #: The paper's symbols for the terms of its formulas.
 SYMBOLS = {
-    "Intercept": "0", "d": "d", "log10_N": "N", "rho": "rho", "I(rho ** 2)": "rho2",
-    "d:log10_N": "dN", "d:rho": "drho", "log10_N:rho": "Nrho", "d:log10_N:rho": "dNrho",
-}  # fmt: skip
-
-#: Covariates that are computed from a level, and this one.
-_LEVELS = {"log10_N": "N", "rho": "ratio_pct"}
-_LINKS = {
-    "logit": links.Logit,
-    "probit": links.Probit,
-    "cloglog": links.CLogLog,
-    QUASI: links.Logit,
+    "Intercept": "0",
+    "d": "d",
+    "log10_N": "N",
+    "rho": "rho",
+    "I(rho ** 2)": "rho2",
+    "d:log10_N": "dN",
+    "d:rho": "drho",
+    "log10_N:rho": "Nrho",
+    "d:log10_N:rho": "dNrho",
 }
-_PLACES = pd.Series(range(len(GRID)), pd.MultiIndex.from_frame(GRID[["N", "d", "ratio_pct"]]))
-#: Columns whose sums over correct answers the paper fixes, shape (140, 14 independent of 16).
-FIXED_COLUMNS = np.column_stack(
-    [
-        *(GRID[load] == level for load in ("d", "N") for level in sorted(GRID[load].unique())),
-        X[:, 3:5],
-    ]
-    + [X[:, column] for column in PRODUCTS.values()]
-).astype(float)
 
-#: Fits that this process has made, by formula, family and counts: chapters and their verdicts ask for many again.
-_FITS: dict[tuple, tuple["Fit", ...]] = {}
+#: statsmodels stops when no coefficient moves by more than this.
+_PRECISE = {"maxiter": 100, "tol_criterion": "params", "atol": 1e-12, "rtol": 1e-11}
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted binomial GLM as `fits.fit` shows it, with numbers only if status is "ok".
+    """A fitted regression as `fits.fit` shows it, with numbers only if its status is "ok".
 
-    eta is the linear predictor of the rows with answers, spec how the formula turns cells into columns.
+    eta is the linear predictor of the rows with answers, spec how the formula turns cells into
+    columns.
     """
 
     terms: tuple[str, ...]
@@ -75,7 +69,7 @@ class Fit:
     status: str
     family: str
     eta: np.ndarray
-    spec: "formulaic.ModelSpec | None"
+    spec: ModelSpec | None
 
     @property
     def aic(self) -> float:
@@ -84,7 +78,7 @@ class Fit:
 
     @property
     def bic(self) -> float:
-        """Bayesian information criterion, one observation an answer."""
+        """Bayesian information criterion, with one observation per answer."""
         if not self.total:
             return np.nan
         return np.log(self.total) * len(self.terms) - 2 * self.loglik
@@ -92,11 +86,38 @@ class Fit:
     @property
     def accuracy(self) -> np.ndarray:
         """Fitted accuracy of the rows with answers."""
-        return np.exp(FAMILIES[self.family][0](self.eta))
+        return np.exp(FAMILIES[self.family].log_accuracy(self.eta))
+
+
+class _Design(NamedTuple):
+    """The columns of a formula in the rows with answers, and why they have no unique fit, or ""."""
+
+    columns: pd.DataFrame
+    spec: ModelSpec | None
+    deficiency: str
+
+    def find_obstacle(
+        self,
+        correct: np.ndarray,
+        total: np.ndarray,
+        family: str,
+    ) -> str:
+        """Return why some counts have no finite fit; "ok" if they have."""
+        if self.deficiency:
+            return self.deficiency
+        if is_separated(self.columns.to_numpy(), correct, total):
+            return "separation"
+        rows, terms = self.columns.shape
+        if family == QUASI and rows == terms:
+            return "no degree of freedom left for the scatter"
+        return "ok"
 
 
 def glm(
-    cells: pd.DataFrame, model: str | None = None, formula: str = QUADRATIC, family: str = "logit"
+    cells: pd.DataFrame,
+    model: str | None = None,
+    formula: str = QUADRATIC,
+    family: str = "logit",
 ) -> GLMResultsWrapper:
     """Fit one model's regression and return what statsmodels makes of it.
 
@@ -112,11 +133,12 @@ def glm(
     Returns
     -------
     GLMResults
-        Of `statsmodels.GLM` on the counts (correct, wrong) of each configuration: ``summary()``, ``get_prediction()``,
-        ``model.fit(cov_type="HC1")`` and so on. Its log-likelihood is that of the counts: larger than the Bernoulli one
-        of `fits.fit` by a constant, the sum of log C(total, correct). ``model.spec`` builds the columns for other
-        cells: ``results.predict(results.model.spec.get_model_matrix(cells))``. Of reconstructed counts it is the fit of
-        one sample; `fits.fit` tells whether the printed tables identify it.
+        Of `statsmodels.GLM` on the counts (correct, wrong) of each configuration: ``summary()``,
+        ``get_prediction()``, ``model.fit(cov_type="HC1")`` and so on. Its log-likelihood is that of
+        the counts: larger than the Bernoulli one of `fits.fit` by a constant, the sum of
+        log C(total, correct). ``model.spec`` builds the columns for other cells:
+        ``results.predict(results.model.spec.get_model_matrix(cells))``. Of reconstructed counts it
+        is the fit of one sample; `fits.fit` says whether the printed tables identify it.
 
     Raises
     ------
@@ -130,244 +152,254 @@ def glm(
     >>> results.params.round(2).to_dict()
     {'Intercept': 5.68, 'd': -0.21, 'log10_N': -2.08, 'rho': -3.7, 'I(rho ** 2)': 3.07}
     """
+    check_family(family)
     cells = check_cells(cells, formula)
-    own = cells if model is None else cells[cells["model"] == model]
-    if len(names := own["model"].unique()) != 1:
-        known = ", ".join(map(str, cells["model"].unique()))
+    counts = cells if model is None else cells[cells["model"] == model]
+    names = counts["model"].unique()
+    if len(names) != 1:
+        known = ", ".join(cells["model"].unique())
         raise ValueError(f"name one model of the cells; they have {known}")
-    *_, status, results = _fit_one(own, formula, family, named=True)
+    counts = counts[counts["total"] > 0]
+    correct = counts["correct"].to_numpy(float)
+    total = counts["total"].to_numpy(float)
+    design = _lay_out(counts, formula)
+    status = design.find_obstacle(correct, total, family)
+    results = None
+    if status == "ok":
+        status = "not converged"
+        results = _run_glm(design.columns, correct, total, family)
     if results is None:
         raise ValueError(f"{names[0]}: {status}; {formula!r} has no finite fit to these cells")
+    results.model.spec = design.spec
     return results
 
 
-def fit_glm(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") -> Fit:
-    """Fit one model's accuracy with a binomial GLM of statsmodels (paper, section 3.1.1), once for equal counts."""
-    key = _name_fit(
-        cells, formula, family, cells["total"].to_numpy(float), cells["correct"].to_numpy(float)
+def fit_glm(
+    cells: pd.DataFrame,
+    formula: str = QUADRATIC,
+    family: str = "logit",
+) -> Fit:
+    """Fit one model's accuracy with a binomial GLM of statsmodels (paper, section 3.1.1)."""
+    check_family(family)
+    counts = cells[cells["total"] > 0]
+    correct = counts["correct"].to_numpy(float).tobytes()
+    total = counts["total"].to_numpy(float).tobytes()
+    return _fit_glm(formula, family, _freeze(counts), correct, total)
+
+
+@lru_cache(maxsize=2048)
+def _fit_glm(
+    formula: str,
+    family: str,
+    columns: Columns,
+    correct: bytes,
+    total: bytes,
+) -> Fit:
+    """Fit equal counts once: chapters ask for many fits again."""
+    k = np.frombuffer(correct)
+    n = np.frombuffer(total)
+    design = _lay_out(thaw_columns(columns, len(n)), formula)
+    status = design.find_obstacle(k, n, family)
+    if status != "ok":
+        return _describe(design, family, k, n, status)
+    results = _run_glm(design.columns.to_numpy(), k, n, family)
+    if results is None:
+        return _describe(design, family, k, n, "not converged")
+    fit = _describe(design, family, k, n, "ok", results.params)
+    return replace(
+        fit,
+        se=results.bse,
+        p=results.pvalues,
+        covariance=results.cov_params().T,  # symmetric; laid out as in statsmodels' frames
     )
-    if key not in _FITS:
-        design, spec, k, n, status, results = _fit_one(cells, formula, family)
-        beta = np.full(design.shape[1], np.nan) if results is None else results.params
-        fit = _describe(design, spec, family, k, n, beta, status)
-        if results is not None:
-            covariance = (
-                results.cov_params().T
-            )  # symmetric; laid out as statsmodels' frames: the same last digits
-            fit = replace(fit, se=results.bse, p=results.pvalues, covariance=covariance)
-        _FITS[key] = (fit,)
-    return _FITS[key][0]
 
 
 def fit_tables(
-    cells: pd.DataFrame, correct: np.ndarray, total: np.ndarray, formula: str, family: str = "logit"
+    cells: pd.DataFrame,
+    correct: np.ndarray,
+    total: np.ndarray,
+    formula: str,
+    family: str = "logit",
 ) -> tuple[Fit, ...]:
-    """Fit one regression to many tables of counts (tables, rows) of the same cells, all with answers, at once."""
+    """Fit one regression to many tables of counts of the same cells at once.
+
+    Counts have the shape (tables, cells), and every cell has answers.
+    """
     check_family(family)
-    if (key := _name_fit(cells, formula, family, total, correct)) in _FITS:
-        return _FITS[key]
-    design, spec, unknown = _lay_design(cells, formula)
-    x = design.to_numpy()
-    statuses = np.array(
-        [unknown or _obstacle(x, *one) for one in zip(correct, total, strict=True)], dtype=object
-    )
-    exists, betas = statuses == "ok", np.full((len(correct), x.shape[1]), np.nan)
-    if exists.any() and family in ("logit", QUASI):
-        betas[exists] = maximise_all(x, total[exists], correct[exists] @ x)[0]
-    elif exists.any():
-        betas[exists] = maximise_link(x, total[exists], correct[exists], family, _LINKS[family]())
-    statuses[exists & np.isnan(betas).any(axis=1)] = "not converged"
-    rows = zip(correct, total, betas, statuses, strict=True)
-    _FITS[key] = tuple(_describe(design, spec, family, *row) for row in rows)
-    return _FITS[key]
+    columns = _freeze(cells)
+    return _fit_tables(formula, family, columns, correct.tobytes(), total.tobytes(), correct.shape)
 
 
-def _name_fit(cells: pd.DataFrame, formula: str, family: str, *counts: np.ndarray) -> tuple:
-    """Return the key of `_FITS`: everything that fits of these counts depend on."""
-    used = (name for name in (*COVARIATES, *FACTORS) if name in cells)
-    covariates = tuple((name, freeze(cells, name)) for name in used)
-    return formula, family, covariates, *((one.shape, one.tobytes()) for one in counts)
+@lru_cache(maxsize=1024)
+def _fit_tables(
+    formula: str,
+    family: str,
+    columns: Columns,
+    correct: bytes,
+    total: bytes,
+    shape: tuple[int, int],
+) -> tuple[Fit, ...]:
+    """Fit equal tables once: chapters ask for many fits again."""
+    k = np.frombuffer(correct).reshape(shape)
+    n = np.frombuffer(total).reshape(shape)
+    design = _lay_out(thaw_columns(columns, shape[1]), formula)
+    x = design.columns.to_numpy()
+    obstacles = [design.find_obstacle(*counts, family) for counts in zip(k, n, strict=True)]
+    statuses = np.array(obstacles, dtype=object)
+    exists = statuses == "ok"
+    coefficients = np.full((len(k), x.shape[1]), np.nan)
+    if exists.any():
+        coefficients[exists] = _maximise(x, k[exists], n[exists], family)
+    is_found = np.isfinite(coefficients).all(axis=1)
+    statuses[exists & ~is_found] = "not converged"
+    fits = []
+    for counts, coef, status in zip(zip(k, n, strict=True), coefficients, statuses, strict=True):
+        fits.append(_describe(design, family, *counts, status, coef))
+    return tuple(fits)
 
 
-def _fit_one(cells: pd.DataFrame, formula: str, family: str, *, named: bool = False) -> tuple:
-    """Return design, spec, correct answers and answers of rows with some, status and results (``named``, or arrays)."""
-    check_family(family)
-    n, k = cells["total"].to_numpy(float), cells["correct"].to_numpy(float)
-    k, n, cells = k[n > 0], n[n > 0], cells[n > 0]
-    design, spec, unknown = _lay_design(cells, formula)
-    if (status := unknown or _obstacle(design.to_numpy(), k, n)) != "ok":
-        return design, spec, k, n, status, None
+def _maximise(x: np.ndarray, correct: np.ndarray, total: np.ndarray, family: str) -> np.ndarray:
+    """Return the coefficients of many tables at the maximum of their likelihoods, or NaN.
+
+    The logit link has them from sums, in a tenth of the time of statsmodels.
+    """
+    if FAMILIES[family] is FAMILIES["logit"]:
+        coefficients, _ = maximise_all(x, total, correct @ x)
+        return coefficients
+    coefficients = np.full((len(correct), x.shape[1]), np.nan)
+    for place, counts in enumerate(zip(correct, total, strict=True)):
+        results = _run_glm(x, *counts, family)
+        if results is not None:
+            coefficients[place] = results.params
+    return coefficients
+
+
+def _freeze(cells: pd.DataFrame) -> Columns:
+    return freeze_columns(cells, (*COVARIATES, *FACTORS))
+
+
+def _lay_out(cells: pd.DataFrame, formula: str) -> _Design:
+    """Return the design of a formula; one empty column if a covariate is not known everywhere."""
+    missing = find_missing(cells, formula)
+    if missing:
+        nothing = pd.DataFrame({"": np.zeros(len(cells))})
+        return _Design(nothing, None, f"no {missing}")
+    columns, spec = build_design(cells, formula)
+    return _Design(columns, spec, describe_deficiency(cells, columns, spec))
+
+
+def _run_glm(
+    design: pd.DataFrame | np.ndarray,
+    correct: np.ndarray,
+    total: np.ndarray,
+    family: str,
+) -> GLMResultsWrapper | None:
+    """Return statsmodels' results at the maximum of the likelihood; None if it is not found."""
+    counts = np.column_stack([correct, total - correct])
     with warnings.catch_warnings():  # what statsmodels warns of is a status here
         warnings.simplefilter("ignore")
-        x = design if named else design.to_numpy()
-        model = GLM(np.column_stack([k, n - k]), x, family=Binomial(_LINKS[family]()))
-        model.spec = spec
-        precise = {"maxiter": 100, "tol_criterion": "params", "atol": 1e-12, "rtol": 1e-11}
-        results = model.fit(**precise)
-        if not (off := _off_maximum(results)) < 1e-16:  # scoring may circle around it
+        model = GLM(counts, design, family=Binomial(FAMILIES[family].link))
+        results = model.fit(**_PRECISE)
+        if not _squared_distance(results) < 1e-16:  # Fisher scoring may circle around the maximum
             newton = model.fit(method="newton", start_params=results.params, maxiter=200, disp=0)
             results = model.fit(start_params=newton.params, maxiter=1)
-            off = _off_maximum(results)
-        if not off < 1e-12:
-            return design, spec, k, n, "not converged", None
-        if family == QUASI and not results.df_resid:
-            return design, spec, k, n, "no degree of freedom left for the scatter", None
+        if not _squared_distance(results) < 1e-12:
+            return None
         if (
             family == QUASI
-        ):  # scale="X2" would leave out the numbers of answers; never narrower than binomial
-            results = model.fit(scale=max(results.pearson_chi2 / results.df_resid, 1.0), **precise)
-    return design, spec, k, n, "ok", results
+        ):  # never narrower than binomial; "X2" would leave out the numbers of answers
+            scatter = results.pearson_chi2 / results.df_resid
+            results = model.fit(scale=max(scatter, 1.0), **_PRECISE)
+    return results
 
 
-def _off_maximum(results: GLMResultsWrapper) -> float:
-    """Return the square of how far the coefficients are from the maximum, in standard errors."""
+def _squared_distance(results: GLMResultsWrapper) -> float:
+    """Return how far the coefficients are from the maximum, in standard errors, squared."""
     score = results.model.score(results.params, scale=1.0)
     return float(score @ results.normalized_cov_params @ score)
 
 
-def _lay_design(
-    cells: pd.DataFrame, formula: str
-) -> tuple[pd.DataFrame, "formulaic.ModelSpec | None", str]:
-    """Return a formula's columns, how they are built, and why they can have no fit, or ""."""
-    unknown = [
-        name for name in name_covariates(formula) if name in cells and cells[name].isna().any()
-    ]
-    if unknown:
-        return pd.DataFrame({"": np.zeros(len(cells))}), None, f"no {unknown[0]}"
-    design, spec = build_design(cells, formula)
-    return design, spec, _describe_deficiency(design, spec, cells)
-
-
-def find_deficiency(cells: pd.DataFrame, formula: str) -> str:
-    """Return why a formula cannot be fitted to some cells whatever the answers, or "".
-
-    >>> import cogniload_repro as cl
-    >>> cells = cl.load_cells(models="QwQ-32B")
-    >>> find_deficiency(cells[cells["ratio_pct"] < 20], QUADRATIC)
-    'rho takes 2 values, the formula needs 3'
-    """
-    return _lay_design(cells, formula)[2]
-
-
-def _describe_deficiency(
-    design: pd.DataFrame,
-    spec: formulaic.ModelSpec,
-    cells: pd.DataFrame,
-) -> str:
-    """Return why the coefficients of a design are not unique; "" if they are.
-
-    Most often a covariate takes fewer values than its own terms have coefficients. Needles are
-    whole, so that one ratio is .05 or .06: such differences alone are no values of rho.
-    """
-    if design.empty:
-        return "no answers"
-    for name in (name for name in COVARIATES if name in spec.required_variables):
-        others = {*COVARIATES, *FACTORS} - {name}
-        terms = [term for term, used in spec.term_variables.items() if not others & {*used}]
-        needed = sum(len(spec.term_indices[term]) for term in terms)
-        level = _LEVELS.get(name, name)
-        values = cells[level if level in cells else name].nunique()
-        if values < needed:
-            counted = f"{values} value{'s' * (values != 1)}"
-            return f"{name.removeprefix('log10_')} takes {counted}, the formula needs {needed}"
-    x = design.to_numpy()
-    rank = np.linalg.matrix_rank(x)
-    if rank < x.shape[1]:
-        return f"the cells determine {rank} of its {x.shape[1]} coefficients"
-    return ""
-
-
 def _describe(
-    design: pd.DataFrame,
-    spec: object,
+    design: _Design,
     family: str,
-    k: np.ndarray,
-    n: np.ndarray,
-    beta: np.ndarray,
+    correct: np.ndarray,
+    total: np.ndarray,
     status: str,
+    coef: np.ndarray | None = None,
 ) -> Fit:
     """Return a fit with its likelihood, standard errors by the expected information, and tests."""
-    x, terms, (log_p, log_q) = design.to_numpy(), tuple(design.columns), FAMILIES[family]
-    eta = x @ beta
-    loglik = float(k[k > 0] @ log_p(eta[k > 0]) + (n - k)[k < n] @ log_q(eta[k < n]))
-    variance = n * np.exp(log_p(eta) + log_q(eta))
-    information = x.T @ (x * (n**2 * _LINKS[family]().inverse_deriv(eta) ** 2 / variance)[:, None])
-    covariance = np.linalg.inv(information) if status == "ok" else np.full_like(information, np.nan)
-    if family == QUASI:
-        chi_square, freedom = (
-            ((k - n * np.exp(log_p(eta))) ** 2 / variance).sum(),
-            len(n) - len(terms),
-        )
-        covariance = covariance * (max(chi_square / freedom, 1.0) if freedom > 0 else np.nan)
-    if family == QUASI or status != "ok":
+    x = design.columns.to_numpy()
+    terms = x.shape[1]
+    covariance = np.full((terms, terms), np.nan)
+    loglik = np.nan
+    if coef is None:
+        coef = np.full(terms, np.nan)
+    eta = x @ coef
+    if status == "ok":
+        covariance = _estimate_covariance(x, total, eta, family)
+        loglik = _sum_loglik(correct, total, eta, family)
+    if status == "ok" and family == QUASI:
+        dispersion = _chi_square(correct, total, eta, family) / (len(total) - terms)
+        covariance *= max(dispersion, 1.0)
         loglik = np.nan
     se = np.sqrt(np.diag(covariance))
-    p = 2 * norm.sf(np.abs(beta / se))
-    return Fit(terms, beta, se, p, covariance, loglik, int(n.sum()), status, family, eta, spec)
-
-
-def check_family(family: str) -> None:
-    """Raise ValueError for a name that is not a key of `FAMILIES`."""
-    if family not in FAMILIES:
-        raise ValueError(f"there is no family {family!r}; choose one of: {', '.join(FAMILIES)}")
-
-
-def _obstacle(x: np.ndarray, k: np.ndarray, n: np.ndarray) -> str:
-    """Say whether a finite maximum-likelihood fit exists."""
-    return _find_obstacle(x.tobytes(), np.where(k == n, 1.0, np.where(k == 0, -1.0, 0.0)).tobytes())
-
-
-@lru_cache(maxsize=1024)
-def _find_obstacle(design: bytes, pattern: bytes) -> str:
-    """Decide it from the design and a pattern: at each row all answers are right (1), all wrong (-1) or neither (0).
-
-    Separation is decided by a linear programme: a direction b with x'b >= 0 wherever all answers are right,
-    <= 0 wherever all are wrong and 0 elsewhere, other than b = 0, would raise the likelihood for ever.
-    """
-    sure = np.frombuffer(pattern)
-    x = np.frombuffer(design).reshape(len(sure), -1)
-    x = x / np.abs(x).max(axis=0)
-    one_sided, mixed = x[sure != 0] * sure[sure != 0, None], x[sure == 0]
-    if len(mixed) and np.linalg.matrix_rank(mixed) == x.shape[1]:  # no such direction
-        return "ok"
-    programme = linprog(
-        -one_sided.sum(axis=0),
-        A_ub=-one_sided,
-        b_ub=np.zeros(len(one_sided)),
-        A_eq=mixed if len(mixed) else None,
-        b_eq=np.zeros(len(mixed)) if len(mixed) else None,
-        bounds=[(-1, 1)] * x.shape[1],
-    )
-    return "separation" if programme.status == 0 and -programme.fun > 1e-6 else "ok"
-
-
-def is_identified(cells: pd.DataFrame, formula: str, family: str = "logit") -> bool:
-    """Return whether the printed tables determine a regression of one reconstructed model's counts."""
-    if family != "logit":
-        return False
-    cells = cells[cells["total"] > 0]
-    design = build_design(cells, formula)[0].to_numpy()
-    return _is_in_span(
-        design.tobytes(), tuple(cells[["N", "d", "ratio_pct"]].itertuples(index=False, name=None))
+    return Fit(
+        terms=tuple(design.columns.columns),
+        coef=coef,
+        se=se,
+        p=2 * norm.sf(np.abs(coef / se)),
+        covariance=covariance,
+        loglik=loglik,
+        total=int(total.sum()),
+        status=status,
+        family=family,
+        eta=eta,
+        spec=design.spec,
     )
 
 
-@lru_cache(maxsize=64)
-def _is_in_span(design: bytes, at: tuple[tuple, ...]) -> bool:
-    """Tell of columns over some cells of the grid what `in_span` tells of columns over all of it."""
-    values = np.frombuffer(design).reshape(len(at), -1)
-    columns = np.zeros((len(GRID), values.shape[1]))  # for cells of the grid that are left out
-    columns[_PLACES.loc[pd.MultiIndex.from_tuples(at)]] = values
-    return in_span(columns)
+def _estimate_covariance(
+    x: np.ndarray,
+    total: np.ndarray,
+    eta: np.ndarray,
+    family: str,
+) -> np.ndarray:
+    """Return the inverse of the expected information of the coefficients."""
+    slope = FAMILIES[family].link.inverse_deriv(eta)
+    weights = total**2 * slope**2 / _variance(total, eta, family)
+    information = x.T @ (x * weights[:, None])
+    return np.linalg.inv(information)
 
 
-def in_span(columns: np.ndarray) -> bool:
-    """Return whether columns over the 140 cells are combinations of those whose sums the paper fixes."""
-    scale = np.abs(columns).max(axis=0)
-    columns = columns / np.where(scale > 0, scale, 1)
-    return bool(
-        np.abs(
-            columns - FIXED_COLUMNS @ np.linalg.lstsq(FIXED_COLUMNS, columns, rcond=None)[0]
-        ).max()
-        < 1e-8
-    )
+def _variance(total: np.ndarray, eta: np.ndarray, family: str) -> np.ndarray:
+    """Return the binomial variance of the correct answers in each row."""
+    _, log_accuracy, log_error = FAMILIES[family]
+    return total * np.exp(log_accuracy(eta) + log_error(eta))
+
+
+def _chi_square(
+    correct: np.ndarray,
+    total: np.ndarray,
+    eta: np.ndarray,
+    family: str,
+) -> float:
+    """Return Pearson's chi-square of the counts."""
+    accuracy = np.exp(FAMILIES[family].log_accuracy(eta))
+    residuals = correct - total * accuracy
+    return float((residuals**2 / _variance(total, eta, family)).sum())
+
+
+def _sum_loglik(
+    correct: np.ndarray,
+    total: np.ndarray,
+    eta: np.ndarray,
+    family: str,
+) -> float:
+    """Return the Bernoulli log-likelihood of the answers; zero times log 0 is zero."""
+    _, log_accuracy, log_error = FAMILIES[family]
+    wrong = total - correct
+    some_right = correct > 0
+    some_wrong = wrong > 0
+    of_right = correct[some_right] @ log_accuracy(eta[some_right])
+    of_wrong = wrong[some_wrong] @ log_error(eta[some_wrong])
+    return float(of_right + of_wrong)

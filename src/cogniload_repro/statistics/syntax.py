@@ -71,14 +71,14 @@ def name_columns(tree: Tree) -> tuple[str, ...]:
     """Return the covariates and factors that a formula names, within its functions too."""
     names = set()
     for token in find_factors(tree):
-        nodes = ast.walk(_parse(token))
-        names |= {node.id for node in nodes if isinstance(node, ast.Name)}
+        names |= _find_names(_parse(token))
     return tuple(name for name in (*COVARIATES, *FACTORS) if name in names)
 
 
 def first_line(error: Exception) -> str:
     """Return the first line of an error's message, or its type if it has none."""
-    return next(iter(str(error).splitlines()), type(error).__name__)
+    lines = str(error).splitlines()
+    return lines[0] if lines else type(error).__name__
 
 
 def _parse(token: Token) -> ast.expr:
@@ -88,8 +88,7 @@ def _parse(token: Token) -> ast.expr:
 
 def _check_powers(token: Token, factor: ast.expr) -> None:
     """Refuse ^ within a function: between terms it is a power, to Python another operator."""
-    operators = [node.op for node in ast.walk(factor) if isinstance(node, ast.BinOp)]
-    if any(isinstance(operator, ast.BitXor) for operator in operators):
+    if any(isinstance(node, ast.BitXor) for node in ast.walk(factor)):
         text = token.source[token.source_start : token.source_end + 1]
         advice = text.replace("^", "**")
         raise ValueError(f"has {text:.60}, in which ^ is no power; write {advice:.60}")
@@ -160,8 +159,12 @@ def _name_transform(function: ast.expr) -> str:
 
 
 def _has_covariate(node: ast.expr) -> bool:
-    names = [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
-    return any(name in COVARIATES for name in names)
+    return not _find_names(node).isdisjoint(COVARIATES)
+
+
+def _find_names(node: ast.expr) -> set[str]:
+    parts = ast.walk(node)
+    return {part.id for part in parts if isinstance(part, ast.Name)}
 
 
 def _is_setting(node: ast.expr, transform: str) -> bool:
@@ -173,9 +176,10 @@ def _is_setting(node: ast.expr, transform: str) -> bool:
 
 
 def _is_size(node: ast.expr) -> bool:
-    if not isinstance(node, ast.Constant) or not isinstance(node.value, int | float):
+    if not isinstance(node, ast.Constant):
         return False
-    return 0 <= node.value <= _MOST
+    size = node.value
+    return isinstance(size, int | float) and 0 <= size <= _MOST
 
 
 def _describe_refusal(node: ast.expr) -> str:
@@ -191,7 +195,10 @@ def _bound_terms(tree: Tree) -> int:
     """Return at least the number of terms that a formula is multiplied out to."""
     if not isinstance(tree, ASTNode):
         return 1
-    counts = [min(_bound_terms(part), _MOST + 1) for part in tree.args]
+    counts = []
+    for part in tree.args:
+        count = _bound_terms(part)
+        counts.append(min(count, _MOST + 1))
     symbol = tree.operator.symbol
     if symbol in ("*", "/", ":", "in"):
         left, right = counts

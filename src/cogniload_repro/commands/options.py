@@ -1,0 +1,69 @@
+"""Options that several commands share, and what they print."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cogniload_repro.files import for_terminal
+
+FILE = click.Path(path_type=Path, dir_okay=False)
+EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+FOLDER = click.Path(path_type=Path, file_okay=False)
+FROM_0 = click.IntRange(min=0)
+FROM_1 = click.IntRange(min=1)
+
+BUILD = click.option(
+    "--build",
+    type=FOLDER,
+    default=Path("data/build"),
+    show_default=True,
+    help="Build folder.",
+)
+JOBS = click.option(
+    "--jobs",
+    type=FROM_1,
+    default=os.cpu_count() or 1,
+    show_default="all cores",
+    help="Number of worker processes; does not affect results.",
+)
+
+
+def _resolve(_context: object, _option: object, edition: str | None) -> Any:
+    from cogniload_repro.puzzles.draws import resolve_edition
+
+    return resolve_edition(edition) if edition else None
+
+
+#: How a source is read.
+READ_AS = (
+    click.option("--model", help="Name of the model, in place of that in the source."),
+    click.option(
+        "--edition",
+        callback=_resolve,
+        help="Generator edition for puzzles known only by name; default: detected.",
+    ),
+)
+#: A regression.
+REGRESSION = (
+    click.option("--formula", help="Regression, such as 'correct ~ d * log10_N + rho'."),
+    click.option("--family", help="Link: logit (default), probit, cloglog or quasi-binomial."),
+)
+
+
+def takes(*options: Callable) -> Callable[[Callable], Callable]:
+    """Give a command several options, in their order."""
+
+    def decorate(command: Callable) -> Callable:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def say(text: object, *, err: bool = False) -> None:
+    """Print for a reader: whatever text of others is in it, the terminal obeys none of it."""
+    click.echo(for_terminal(str(text)), err=err)

@@ -1,0 +1,47 @@
+"""Links between accuracy and the linear predictor of a binomial regression."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import log_expit, log_ndtr
+from statsmodels.genmod.families import links
+
+QUASI = "quasi-binomial"
+
+_Logarithm = Callable[[np.ndarray], np.ndarray]
+
+
+class Family(NamedTuple):
+    """A link, and the logarithms of accuracy and of its complement by the linear predictor."""
+
+    link: links.Link
+    log_accuracy: _Logarithm
+    log_error: _Logarithm
+
+
+_LOGIT = Family(
+    link=links.Logit(),
+    log_accuracy=log_expit,
+    log_error=lambda eta: log_expit(-eta),
+)
+_PROBIT = Family(
+    link=links.Probit(),
+    log_accuracy=log_ndtr,
+    log_error=lambda eta: log_ndtr(-eta),
+)
+_CLOGLOG = Family(
+    link=links.CLogLog(),
+    log_accuracy=lambda eta: np.log(-np.expm1(-np.exp(eta))),
+    log_error=lambda eta: -np.exp(eta),
+)
+#: All families are binomial; quasi-binomial is logit with standard errors widened by the observed
+#: scatter.
+FAMILIES = {"logit": _LOGIT, "probit": _PROBIT, "cloglog": _CLOGLOG, QUASI: _LOGIT}
+
+
+def check_family(family: str) -> None:
+    """Raise ValueError for a name that is not a key of `FAMILIES`."""
+    if family not in FAMILIES:
+        names = ", ".join(FAMILIES)
+        raise ValueError(f"there is no family {family!r}; choose one of: {names}")

@@ -1,0 +1,35 @@
+"""Links between accuracy and the linear predictor."""
+
+import numpy as np
+import pytest
+
+import cogniload_repro as cl
+from cogniload_repro.statistics.families import FAMILIES
+
+QWQ = cl.load_cells(models="QwQ-32B")
+#: Regressions that the printed tables identify, and that they do not.
+FORMULAS = ["correct ~ d", "correct ~ C(ratio_pct)"]
+DOORS = {
+    "fit": lambda formula, family: cl.fit(QWQ, formula, family),
+    "glm": lambda formula, family: cl.glm(QWQ, None, formula, family),
+    "compare_fits": lambda formula, family: cl.compare_fits(QWQ, formula, family),
+}
+
+
+@pytest.mark.parametrize("family", ["binomial", "Logit", "logits", "", None, 1])
+@pytest.mark.parametrize("formula", FORMULAS)
+@pytest.mark.parametrize("door", DOORS)
+def test_an_unknown_family_is_refused_at_every_door(door, formula, family):
+    """The sentence names the families that there are."""
+    with pytest.raises(ValueError, match="choose one of: logit, probit, cloglog, quasi-binomial"):
+        DOORS[door](formula, family)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_logarithms_are_those_of_the_link(family):
+    """Log p and log (1 - p) are those of statsmodels' inverse link."""
+    link, log_accuracy, log_error = FAMILIES[family]
+    eta = np.linspace(-3, 1.5, 50)
+    accuracy = link.inverse(eta)
+    assert np.exp(log_accuracy(eta)) == pytest.approx(accuracy)
+    assert np.exp(log_error(eta)) == pytest.approx(1 - accuracy)
