@@ -9,6 +9,7 @@ import pytest
 from extreme_models import extreme_rows, few_rows
 from harness import run as command
 from harness import write_lines
+from reading import save_nothing
 from samples import table_of
 
 from cogniload_repro.grid import grid_cells
@@ -50,9 +51,7 @@ def run(name, monkeypatch, **parameters):
     """Run a notebook's code in this process; return what it keeps for its sentences."""
     kept, space = {}, {}
     monkeypatch.setattr(page, "glue", lambda key, value, display: kept.update({key: value}))
-    monkeypatch.setattr(
-        page, "save_figure", lambda figure, stem, source: (Path(f"{stem}.png"), Path(f"{stem}.svg"))
-    )
+    monkeypatch.setattr(page, "save_figure", save_nothing)
     for code in read(name, "code").values():
         exec(code, space)  # our own notebook
         space |= parameters
