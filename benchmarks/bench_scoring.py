@@ -27,7 +27,7 @@ from cogniload_repro.puzzles.catalog import puzzle_row
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.schemas import OUTPUTS, PUZZLES
 from cogniload_repro.scoring.scores import score_dataset
-from cogniload_repro.scoring.verdict import explain_response, score_response
+from cogniload_repro.scoring.verdict import score_response
 from cogniload_repro.storage import table_writer, write_table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
@@ -96,14 +96,16 @@ def best_times(*functions) -> list[float]:
 
 
 def bench_responses() -> dict[str, list[float]]:
-    """Return for each shape the times of the literal algorithms, `score_response`, `explain_response`, `str.lower`."""
+    """Return for each shape the times of the literal algorithms, `score_response` and `str.lower`."""
     times = {}
     for ascii_only in (True, False):
         for shape, response in make_responses(ascii_only=ascii_only).items():
             if reference_score(response, **QUESTION) != score_response(response, **QUESTION):
                 raise SystemExit(f"{shape}: the verdicts differ")
-            functions = (reference_score, score_response, explain_response)
-            calls = [partial(function, response, **QUESTION) for function in functions]
+            calls = [
+                partial(function, response, **QUESTION)
+                for function in (reference_score, score_response)
+            ]
             times[shape if ascii_only else f"{shape}, non-ASCII"] = best_times(
                 *calls, response.lower
             )
@@ -112,19 +114,17 @@ def bench_responses() -> dict[str, list[float]]:
 
 def print_responses(times: dict[str, list[float]]) -> None:
     """Print all that was measured on single responses."""
-    print(
-        f"{'shape':64}{'literal µs':>12}{'scored µs':>11}{'ratio':>8}{'explained':>11}{'lower µs':>10}"
-    )
-    for shape, (literal, scored, explained, lowered) in times.items():
+    print(f"{'shape':64}{'literal µs':>12}{'scored µs':>11}{'ratio':>8}{'lower µs':>10}")
+    for shape, (literal, scored, lowered) in times.items():
+        ratio = literal / scored
         print(
-            f"{shape:64}{literal * 1e6:12.1f}{scored * 1e6:11.2f}{literal / scored:7.1f}x"
-            f"{literal / explained:10.1f}x{lowered * 1e6:10.2f}"
+            f"{shape:64}{literal * 1e6:12.1f}{scored * 1e6:11.2f}{ratio:7.1f}x{lowered * 1e6:10.2f}"
         )
 
 
 def name_responses(times: dict[str, list[float]]) -> list[tuple[str, str]]:
     """Return what was measured on single responses as rows of what and figure."""
-    ratio = {shape: literal / scored for shape, (literal, scored, *_) in times.items()}
+    ratio = {shape: literal / scored for shape, (literal, scored, _) in times.items()}
     rows = [
         (
             f"scoring against Algorithms 1-3 as printed: {shape}",
@@ -134,7 +134,7 @@ def name_responses(times: dict[str, list[float]]) -> list[tuple[str, str]]:
         if (other := ratio.get(f"{shape}, non-ASCII"))
     ]
     for shape in ("typical, right", "name absent"):
-        _, scored, _, lowered = times[shape]
+        _, scored, lowered = times[shape]
         figure = f"{TRACE_CHARS / scored / 1e6:,.0f} MB/s, {TRACE_CHARS / lowered / 1e6:,.0f} MB/s"
         rows.append((f"scoring, and a plain str.lower(), of 30 kB: {shape}", figure))
     return rows

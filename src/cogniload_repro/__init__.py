@@ -22,8 +22,6 @@ _PUBLIC = {
     "solve_text": "puzzles.parse:solve_text",
     "baselines": "puzzles.baselines:baselines",
     "score_response": "scoring.verdict:score_response",
-    "explain_response": "scoring.verdict:explain_response",
-    "explain": "scoring.explain:explain",
     "reward": "scoring.verdict:reward",
     "load_cells": "statistics.cell_tables:load_cells",
     "load_reconstructions": "statistics.cell_tables:load_reconstructions",

@@ -1,17 +1,18 @@
 """Scores counted by cell."""
 
-import json
-
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from cogniload_repro.grid import MINI_GRID
 from cogniload_repro.published import load_table
-from cogniload_repro.schemas import SCORES
+from cogniload_repro.schemas import CELLS, SCORES
 from cogniload_repro.scoring.cells import (
     BUCKET_COLUMNS,
     count_cells,
     count_endings,
+    count_scores,
+    read_scores,
     token_stats,
     write_cells,
 )
@@ -19,104 +20,131 @@ from cogniload_repro.scoring.verdict import BUCKETS
 from cogniload_repro.statistics.cell_tables import reconstructed_cells
 from cogniload_repro.storage import read_metadata, write_table
 
-COLUMNS = [
-    "model",
-    "N",
-    "d",
-    "ratio_pct",
-    "needles",
-    "rho",
-    "total",
-    "correct",
-    "ctx",
-    "valid_logic",
-    "poi_logic",
-]
-COLUMNS += ["last_logic", "other"]
+COUNTS = ["total", "correct", "ctx", "valid_logic", "poi_logic", "last_logic", "other"]
 TOKENS = ["prompt_mean", "prompt_p90", "output_mean", "output_p90"]
 
 
-def scores_frame(model, buckets, N=20, tokens=None):
-    """One score a bucket, all in one cell; tokens are the response tokens."""
-    size = len(buckets)
-    frame = pd.DataFrame(
-        {"model": [model] * size, "name": "x", "N": N, "d": 1, "ratio_pct": 5.0, "rho": 1 / 20}
-    )
-    frame = frame.assign(
-        bucket=buckets, correct=False, prompt_tokens=700, response_tokens=tokens or [None] * size
-    )
-    frame[["prompt_tokens", "response_tokens"]] = frame[
-        ["prompt_tokens", "response_tokens"]
-    ].astype("Int64")
-    notes = {"stopped": None, "unclosed_trace": False, "answer_correct": False, "unsure": False}
-    return frame.assign(window="", answer="", **notes)[SCORES.names]
+def make_scores(model, buckets, N=20, tokens=None):
+    """Scores of one cell, one per bucket; tokens are those of the responses."""
+    rows = [
+        {
+            "model": model,
+            "name": "x",
+            "N": N,
+            "d": 1,
+            "ratio_pct": 5.0,
+            "rho": 1 / 20,
+            "bucket": bucket,
+            "correct": False,
+            "prompt_tokens": 700,
+            "unclosed_trace": False,
+            "answer_correct": False,
+            "unsure": False,
+        }
+        for bucket in buckets
+    ]
+    scores = pa.Table.from_pylist(rows, SCORES).to_pandas()
+    return scores.assign(response_tokens=pd.array(tokens or [None] * len(rows), "Int64"))
+
+
+def write_scores(build, model, buckets):
+    """Write the scores of a model into a build."""
+    table = pa.Table.from_pandas(make_scores(model, buckets), SCORES, preserve_index=False)
+    write_table(build / f"scores/{model}.parquet", table)
 
 
 def test_every_bucket_is_counted_once():
-    """The eight buckets fall into correct and the five error columns of Tables 4 and 5; models come as printed."""
-    cells = count_cells(scores_frame("mine", list(BUCKETS)))
-    assert list(cells.columns) == COLUMNS + TOKENS
-    counts = cells.loc[0, COLUMNS[6:]].tolist()
-    assert counts == [8, 3, 1, 1, 1, 1, 1]
-    assert set(BUCKET_COLUMNS) == set(BUCKETS)
+    """The eight buckets are correct or one of the five errors of Tables 4 and 5."""
+    cells = count_cells(make_scores("mine", BUCKETS))
+    assert list(cells) == [name for name in CELLS.names if name in cells]
+    assert cells.loc[0, COUNTS].tolist() == [8, 3, 1, 1, 1, 1, 1]
     assert cells.loc[0, "needles"] == 1
-    asked = [("another", 20), ("QwQ-32B", 100), ("QwQ-32B", 20), ("DeepSeek-R1-0528", 20)]
-    cells = count_cells(pd.concat([scores_frame(model, ["wrong_other"], N) for model, N in asked]))
-    found = list(zip(cells["model"], cells["N"], strict=True))
-    assert found == [("DeepSeek-R1-0528", 20), ("QwQ-32B", 20), ("QwQ-32B", 100), ("another", 20)]
+    assert set(BUCKET_COLUMNS) == set(BUCKETS)
+
+
+def test_cells_come_in_the_order_of_the_printed_tables():
+    """Models of the paper first, then others; the cells of a model by N."""
+    scores = [
+        make_scores("another", ["wrong_other"]),
+        make_scores("QwQ-32B", ["wrong_other"], N=100),
+        make_scores("QwQ-32B", ["wrong_other"], N=20),
+        make_scores("DeepSeek-R1-0528", ["wrong_other"]),
+    ]
+    cells = count_cells(pd.concat(scores))
+    assert cells["model"].tolist() == ["DeepSeek-R1-0528", "QwQ-32B", "QwQ-32B", "another"]
+    assert cells["N"].tolist() == [20, 20, 100, 20]
 
 
 def test_tokens_are_averaged_where_they_are_known():
     """Unknown counts are left out, and a cell without any has no mean."""
-    known = count_cells(scores_frame("mine", ["wrong_other"] * 3, tokens=[100, 300, None]))
+    known = count_cells(make_scores("mine", ["wrong_other"] * 3, tokens=[100, 300, None]))
     assert known.loc[0, TOKENS].tolist() == [700, 700, 200, 280]
-    unknown = count_cells(scores_frame("mine", ["wrong_other"]))
+    unknown = count_cells(make_scores("mine", ["wrong_other"]))
     assert unknown.loc[0, TOKENS].isna().tolist() == [False, False, True, True]
 
 
 def test_endings_are_counted_by_model():
-    """Hedged are the correct ones that are so by their reasoning alone, and end unsure."""
-    scores = scores_frame("mine", ["correct_valid"] * 4).assign(
-        correct=[True, True, True, False], answer_correct=[True, False, False, False],
-        unsure=[False, True, False, True], stopped=["stop", "length", "context", None],
+    """Hedged answers are correct by their reasoning alone, and end unsure."""
+    scores = make_scores("mine", ["correct_valid"] * 4).assign(
+        correct=[True, True, True, False],
+        answer_correct=[True, False, False, False],
+        unsure=[False, True, False, True],
+        stopped=["stop", "length", "context", None],
         unclosed_trace=[False, True, False, False],
-    )  # fmt: skip
+    )
     assert count_endings(scores).to_dict("records") == [
         {"model": "mine", "answers": 4, "correct": 3, "cut": 2, "unclosed": 1, "hedged": 1}
     ]
 
 
-def write_scores(folder, model, buckets):
-    """Write the scores of one model, as the step `score` does."""
-    frame = scores_frame(model, buckets)
-    frames = {"cells": count_cells(frame), "tokens": token_stats(frame)}
-    counted = {name: json.dumps(summary.to_dict("list")) for name, summary in frames.items()}
-    write_table(folder / f"scores/{model}.parquet", frame, counted)
+def test_counts_of_files_are_those_of_all_scores(tmp_path):
+    """Each file has the answers of one model."""
+    write_scores(tmp_path, "mine", ["correct_valid", "wrong_other"])
+    write_scores(tmp_path, "other", ["wrong_logic"])
+    scores = read_scores(tmp_path / "scores")
+    assert scores["model"].tolist() == ["mine", "mine", "other"]
+    for count in (count_cells, token_stats, count_endings):
+        counts = count_scores(tmp_path / "scores", count)
+        pd.testing.assert_frame_equal(counts, count(scores))
+
+
+def test_scores_without_files_are_an_empty_table(tmp_path):
+    """A build of counts alone has no scores, and nothing to count."""
+    assert read_scores(tmp_path).empty
+    with pytest.raises(ValueError, match="holds no scores; run `make score`"):
+        count_scores(tmp_path, count_cells)
 
 
 def test_counts_stand_beside_scores_and_each_row_says_which_it_is(tmp_path):
-    """Counts of the paper's models come first; token lengths of theirs are the given ones."""
+    """The paper's models come first, with the counts that are given."""
     write_scores(tmp_path, "mine", ["correct_valid", "wrong_other"])
     counts = reconstructed_cells(MINI_GRID).query("model == 'QwQ-32B'")
     cells = write_cells(tmp_path, {"scorer": "r"}, counts)
     assert cells["provenance"].tolist() == ["reconstructed"] * len(counts) + ["scored"]
     assert cells["model"].tolist() == ["QwQ-32B"] * len(counts) + ["mine"]
-    assert cells[COLUMNS[6:]].iloc[-1].tolist() == [2, 1, 0, 0, 0, 0, 1]
-    written = pd.read_parquet(tmp_path / "cells.parquet")
-    pd.testing.assert_frame_equal(written, cells, check_dtype=False)
+    assert cells[COUNTS].iloc[-1].tolist() == [2, 1, 0, 0, 0, 0, 1]
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "cells.parquet"), cells)
     assert read_metadata(tmp_path / "cells.parquet") == {"scorer": "r"}
+
+
+def test_token_lengths_of_the_papers_models_are_the_printed_ones(tmp_path):
+    """Those of other models are counted."""
+    write_scores(tmp_path, "mine", ["correct_valid"])
+    counts = reconstructed_cells(MINI_GRID).query("model == 'QwQ-32B'")
+    write_cells(tmp_path, {}, counts)
     tokens = pd.read_parquet(tmp_path / "tokens.parquet").set_index(["model", "N", "d"])
-    assert tokens.loc[("mine", 20, 1), TOKENS[:2]].tolist() == [700, 700]
-    printed = load_table("tokens").set_index(["model", "N", "d"])[TOKENS]
-    places = [("QwQ-32B", N, d) for N in (20, 50) for d in (1, 5, 10)]
-    assert tokens.loc[places].to_numpy().tolist() == printed.loc[places].to_numpy().tolist()
+    assert tokens.loc[("mine", 20, 1), "prompt_mean"] == 700
+    printed = load_table("tokens").set_index(["model", "N", "d"])
+    lengths = tokens.loc[["QwQ-32B"], TOKENS]
+    pd.testing.assert_frame_equal(lengths, printed.loc[lengths.index, TOKENS], check_dtype=False)
 
 
 def test_a_build_may_hold_counts_or_scores_alone(tmp_path):
-    """Counts need no scores; without both there is nothing to count."""
-    counts = reconstructed_cells(MINI_GRID)
-    assert set(write_cells(tmp_path, {}, counts)["provenance"]) == {"reconstructed"}
+    """Without both there is nothing to count."""
     with pytest.raises(ValueError, match="holds no scores"):
         write_cells(tmp_path, {})
+    cells = write_cells(tmp_path, {}, reconstructed_cells(MINI_GRID))
+    assert set(cells["provenance"]) == {"reconstructed"}
     write_scores(tmp_path, "mine", ["wrong_other"])
-    assert write_cells(tmp_path, {})["provenance"].tolist() == ["scored"]
+    cells = write_cells(tmp_path, {})
+    assert cells["provenance"].tolist() == ["scored"]

@@ -1,6 +1,7 @@
 """Links between accuracy and the linear predictor."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import cogniload_repro as cl
@@ -27,9 +28,21 @@ def test_an_unknown_family_is_refused_at_every_door(door, formula, family):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_logarithms_are_those_of_the_link(family):
-    """Log p and log (1 - p) are those of statsmodels' inverse link."""
-    link, log_accuracy, log_error = FAMILIES[family]
+    """Log p, log (1 - p) and log dp/deta are those of statsmodels' inverse link."""
+    link, log_accuracy, log_error, log_slope = FAMILIES[family]
     eta = np.linspace(-3, 1.5, 50)
     accuracy = link.inverse(eta)
     assert np.exp(log_accuracy(eta)) == pytest.approx(accuracy)
     assert np.exp(log_error(eta)) == pytest.approx(1 - accuracy)
+    assert np.exp(log_slope(eta)) == pytest.approx(link.inverse_deriv(eta))
+
+
+@pytest.mark.parametrize("family", ["logit", "probit", "quasi-binomial"])
+def test_errors_are_finite_where_accuracy_is_one_to_the_last_digit(family):
+    """Errors in three cells fix a steep curve; elsewhere its predictor exceeds 700."""
+    ratio_pct = np.array([5.0, 6.0, 10.0, 25.0, 50.0, 95.0])
+    steep = pd.DataFrame({"model": "steep", "N": 20, "d": 1, "ratio_pct": ratio_pct})
+    steep = steep.assign(correct=[80, 60, 99, 100, 100, 100], total=100)
+    fit = cl.fit(steep, "correct ~ ratio_pct + I(ratio_pct**2)", family)
+    assert (fit["status"] == "ok").all()
+    assert np.isfinite(fit["se"]).all()

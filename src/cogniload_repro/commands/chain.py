@@ -77,7 +77,7 @@ def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> 
 def _say_scores(place: Path, cells: "pd.DataFrame", rules: str) -> None:
     """Say what was counted, and what was scored."""
     from cogniload_repro.presentation.terminal import print_scores
-    from cogniload_repro.scoring.cells import read_summary
+    from cogniload_repro.scoring.cells import count_endings, count_scores
 
     is_scored = cells["provenance"] == "scored"
     counted = cells.loc[~is_scored, "model"].nunique()
@@ -88,7 +88,7 @@ def _say_scores(place: Path, cells: "pd.DataFrame", rules: str) -> None:
         responses = _count(scored["total"].sum(), "response")
         models = _count(scored["model"].nunique(), "model")
         say(f"{responses} of {models} scored in {place / 'scores'}{rules}")
-        say(print_scores(read_summary(place / "scores", "endings")))
+        say(print_scores(count_scores(place / "scores", count_endings)))
 
 
 def _say_rejected(build: Path) -> None:
@@ -117,7 +117,7 @@ def _count(number: int, noun: str) -> str:
 @click.option(
     "--edition", default="python", show_default=True, help="Generator edition of the puzzle."
 )
-def explain(name: str, response: TextIO, edition: str, **tokens: int | None) -> None:
+def explain(name: str, response: TextIO, edition: str, **tokens: Any) -> None:
     """Explain the score of the response in FILE to the puzzle NAME.
 
     It says where the scorer looks, what it finds, and which rule decides.
@@ -127,9 +127,18 @@ def explain(name: str, response: TextIO, edition: str, **tokens: int | None) -> 
       cogniload explain 20_1_1_770487_red < answer.txt
       cogniload explain 20_1_1_770487_red answer.txt --edition elixir-1.16
     """
-    from cogniload_repro.scoring.explain import explain
+    from cogniload_repro.puzzles.catalog import redraw
+    from cogniload_repro.puzzles.draws import resolve_edition
+    from cogniload_repro.scoring.verdict import score_response
 
-    say(explain(name, response.read(), edition=edition, **tokens))
+    try:
+        puzzle = redraw(name, resolve_edition(edition))
+    except ValueError as error:
+        remedy = "name the generator's edition (--edition)"
+        raise ValueError(
+            f"{name[:80]!r}, drawn with edition {edition}: {error}; {remedy}"
+        ) from None
+    say(score_response(response.read(), puzzle, **tokens).explain())
 
 
 @click.command()

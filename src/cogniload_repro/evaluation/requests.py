@@ -89,7 +89,7 @@ def load_puzzles(**_):
 def judge(doc, results):
     """Score one response by the rules of the paper's Appendix D, its budget of tokens aside."""
     asked = {key: doc[key] for key in ("poi", "gold", "domain", "category")}
-    return {"correct": float(score_response(results[0], **asked).startswith("correct"))}
+    return {"correct": float(score_response(results[0], **asked).is_correct)}
 '''
 
 

@@ -32,7 +32,7 @@ from cogniload_repro.outputs.responses import RowError, read_output
 from cogniload_repro.puzzles.draws import resolve_edition
 from cogniload_repro.puzzles.ids import SEED, choose_set
 from cogniload_repro.puzzles.sets import draw_rows
-from cogniload_repro.scoring.verdict import BUCKETS, CORRECT_BUCKETS, explain_response
+from cogniload_repro.scoring.verdict import BUCKETS, score_response
 
 #: Raised when parameters or names of metrics change, while answers and verdicts stay comparable.
 INTERFACE = "E"
@@ -170,13 +170,14 @@ def verdict() -> Scorer:
             "prompt_tokens": response.prompt_tokens,
             "response_tokens": response.response_tokens,
         }
-        found = explain_response(response.response, **question, **tokens)
-        about = tokens | {"bucket": found.bucket, "stopped": response.stopped}
+        verdict = score_response(response.response, **question, **tokens)
+        bucket = str(verdict)
+        about = tokens | {"bucket": bucket, "stopped": response.stopped}
         return Score(
-            value="C" if found.bucket in CORRECT_BUCKETS else "I",
-            answer=found.answer,
-            explanation=found.window,
-            reason=found.bucket,
+            value="C" if verdict.is_correct else "I",
+            answer=verdict.answer,
+            explanation=verdict.window,
+            reason=bucket,
             metadata=about,
         )
 

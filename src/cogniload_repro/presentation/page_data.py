@@ -22,8 +22,8 @@ from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.puzzles.parse import parse_puzzle
 from cogniload_repro.puzzles.puzzle import Puzzle
 from cogniload_repro.robustness.specifications import FIXED_SUMS
-from cogniload_repro.scoring.verdict import explain_response
-from cogniload_repro.scoring.windows import find_mention, find_windows
+from cogniload_repro.scoring.verdict import score_response
+from cogniload_repro.scoring.windows import find_mention
 from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
 from cogniload_repro.statistics.reconstructions import committed_counts, reconstructed_models
 from cogniload_repro.statistics.regression import QUADRATIC
@@ -213,8 +213,8 @@ def judge_answer(
     Of each of the three windows: start and end in the lower-case text, or itself where it is not in it, and the values
     found in it.
     """
-    verdict = explain_response(text, **asked, **tokens)
-    windows = list(find_windows(text, asked["poi"], asked["category"]))
+    verdict = score_response(text, **asked, **tokens)
+    windows = verdict.windows
     found = [
         [value for value in asked["domain"] if find_mention(value.lower(), window)]
         for window in windows
@@ -225,7 +225,7 @@ def judge_answer(
         for at, window in zip(starts, windows, strict=True)
     ]
     return {
-        "title": title, "text": text, "bucket": verdict.bucket, "answer": verdict.answer,
+        "title": title, "text": text, "bucket": str(verdict), "answer": verdict.answer,
         "window": windows.index(verdict.window) if verdict.window in windows and verdict.window else -1,
         "windows": list(zip(places, found, strict=True)),
     }  # fmt: skip

@@ -1,7 +1,6 @@
 """Scores counted by model and cell: the table from which everything else follows."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,9 @@ import pyarrow as pa
 
 from cogniload_repro.endings import CUT
 from cogniload_repro.models import order_models
-from cogniload_repro.schemas import SCORES, TOKENS
+from cogniload_repro.schemas import CELLS, SCORES, TOKENS
 from cogniload_repro.scoring.verdict import CORRECT_BUCKETS
-from cogniload_repro.storage import open_parquet, read_metadata, write_table
+from cogniload_repro.storage import open_parquet, write_table
 
 #: Column of the cells table in which each bucket is counted (paper, Tables 4 and 5).
 BUCKET_COLUMNS = {
@@ -23,46 +22,35 @@ BUCKET_COLUMNS = {
     "wrong_logic_last_sentence": "last_logic",
     "wrong_other": "other",
 }
-_COUNTS = tuple(dict.fromkeys(BUCKET_COLUMNS.values()))
-_KEYS = ["model", "N", "ratio_pct", "d"]
+_COUNTS = list(dict.fromkeys(BUCKET_COLUMNS.values()))
+_CELL = ["N", "ratio_pct", "d"]
 _TOKENS = {"prompt": "prompt_tokens", "output": "response_tokens"}
-_WORDS = ("model", "bucket", "stopped")
-_FLAGS = ("correct", "unclosed_trace", "answer_correct", "unsure")
-_COUNTED = ("N", "ratio_pct", "d", "rho", *_TOKENS.values(), *_FLAGS)
-
-
-def lean_table(scores: pa.Table) -> pa.Table:
-    """Return scores without names, windows and answers, in as little memory as counting needs."""
-    words = {name: scores[name].cast(pa.string()).dictionary_encode() for name in _WORDS}
-    return pa.table({**words, **{name: scores[name] for name in _COUNTED}})
-
-
-def summarise(scores: pa.Table) -> dict[str, pd.DataFrame]:
-    """Return the frames of `SUMMARIES` that a `lean_table` leads to."""
-    frame = scores.to_pandas()
-    return {name: _gather(name, [count(frame)]) for name, (count, _) in SUMMARIES.items()}
+#: Columns of scores that are read again.
+_COLUMNS = [name for name in SCORES.names if name not in ("window", "answer")]
 
 
 def count_cells(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return `schemas.CELLS` of scores, models in printed order, then by N, ratio_pct, d; tokens of known counts."""
-    groups = scores.groupby(_KEYS, observed=True)
+    """Return `schemas.CELLS` of scores, models in printed order, then by N, ratio_pct and d.
+
+    Token lengths are those of known counts.
+    """
+    keys = ["model", *_CELL]
+    groups = scores.groupby(keys)
+    columns = scores["bucket"].map(BUCKET_COLUMNS)
+    counts = pd.crosstab([scores[key] for key in keys], columns)
+    counts = counts.reindex(columns=_COUNTS, fill_value=0)
     cells = pd.DataFrame({"rho": groups["rho"].first(), "total": groups.size()})
-    buckets = scores.groupby([*_KEYS, "bucket"], observed=True).size().rename("size").reset_index()
-    buckets["bucket"] = buckets["bucket"].astype("object").map(BUCKET_COLUMNS)
-    counts = buckets.pivot_table("size", _KEYS, "bucket", "sum", observed=True)
-    cells = cells.join(counts.reindex(columns=list(_COUNTS)).fillna(0).astype("int64"))
-    cells = cells.join(_describe_tokens(groups)).reset_index()
+    cells = cells.join(counts).join(_describe_tokens(groups)).reset_index()
     cells["needles"] = (cells["rho"] * cells["N"]).round().astype("int64")
-    head = ["model", "N", "d", "ratio_pct", "needles", "rho"]
-    return _by_model(cells[[*head, *cells.columns.difference(head, sort=False)]])
+    return _by_model(cells[[name for name in CELLS.names if name in cells]])
 
 
 def token_stats(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return mean and 90th percentile of known prompt and output tokens by model, N and d (paper, Appendix H)."""
-    tokens = scores[list(_TOKENS.values())].astype("float64")
-    return _describe_tokens(
-        tokens.groupby([scores[key] for key in ("model", "N", "d")], observed=True)
-    ).reset_index()
+    """Return mean and 90th percentile of known prompt and output tokens by model, N and d.
+
+    These are the numbers of the paper's Appendix H.
+    """
+    return _describe_tokens(scores.groupby(["model", "N", "d"])).reset_index()
 
 
 def _describe_tokens(groups: Any) -> pd.DataFrame:
@@ -74,33 +62,54 @@ def _describe_tokens(groups: Any) -> pd.DataFrame:
 
 
 def count_endings(scores: pd.DataFrame) -> pd.DataFrame:
-    """Count by model answers, correct, cut by a limit, unclosed reasoning, hedged (correct by it alone, and unsure)."""
-    found = {
+    """Count answers by model: all, correct, cut by a limit, unclosed reasoning, and hedged.
+
+    Hedged answers are correct by their reasoning alone, and end with words of doubt.
+    """
+    flags = {
+        "answers": True,
         "correct": scores["correct"],
         "cut": scores["stopped"].isin(CUT),
         "unclosed": scores["unclosed_trace"],
         "hedged": scores["correct"] & ~scores["answer_correct"] & scores["unsure"],
     }
-    groups = pd.DataFrame(found).groupby(scores["model"], observed=True)
-    counts = groups.sum().astype("int64")
-    counts.insert(0, "answers", groups.size())
-    return counts.reset_index()
+    counts = pd.DataFrame(flags, index=scores.index).groupby(scores["model"]).sum()
+    return counts.astype("int64").reset_index()
 
 
-#: What a file of scores says of its rows in its footer: how each of these frames is counted, and ordered.
-SUMMARIES = {
-    "cells": (count_cells, ["N", "ratio_pct", "d"]),
-    "tokens": (token_stats, ["model", "N", "d"]),
-    "endings": (count_endings, ["model"]),
-}
+def count_scores(
+    scores_dir: str | Path, count: Callable[[pd.DataFrame], pd.DataFrame]
+) -> pd.DataFrame:
+    """Return what a function counts in the scores of a folder, one file (a model) after another.
+
+    ValueError if there are no scores.
+    """
+    counts = [count(scores) for scores in _read_files(scores_dir)]
+    if not counts:
+        remedy = "run `make score`, outside a checkout `cogniload score`"
+        raise ValueError(f"{scores_dir} holds no scores; {remedy}")
+    return pd.concat(counts, ignore_index=True)
 
 
-def read_summary(scores_dir: str | Path, name: str) -> pd.DataFrame:
-    """Return one of the frames of `SUMMARIES` for all scores of a folder, from the footers of its files alone."""
-    return _gather(
-        name,
-        [pd.DataFrame(json.loads(read_metadata(path)[name])) for path in score_files(scores_dir)],
-    )
+def read_scores(scores_dir: str | Path) -> pd.DataFrame:
+    """Return all scores of a folder without windows and answers.
+
+    Token counts are whole numbers, or missing. A build of counts alone has no scores.
+    """
+    none = _to_frame(SCORES.empty_table().select(_COLUMNS))
+    return pd.concat([none, *_read_files(scores_dir)], ignore_index=True)
+
+
+def _read_files(scores_dir: str | Path) -> Iterator[pd.DataFrame]:
+    for path in sorted(Path(scores_dir).glob("*.parquet")):
+        with open_parquet(path) as file:
+            yield _to_frame(file.read(columns=_COLUMNS))
+
+
+def _to_frame(table: pa.Table) -> pd.DataFrame:
+    nullable = {pa.int64(): pd.Int64Dtype()}
+    scores = table.replace_schema_metadata().to_pandas(types_mapper=nullable.get)
+    return scores.astype({"N": "int64", "d": "int64"})
 
 
 def write_cells(
@@ -118,52 +127,17 @@ def write_cells(
         cells.append(counts)
         tokens.append(counts[TOKENS.names].drop_duplicates())
     if counts is None or any((folder / "scores").glob("*.parquet")):
-        cells.append(read_summary(folder / "scores", "cells").assign(provenance="scored"))
-        tokens.append(read_summary(folder / "scores", "tokens"))
-    frames = {"tokens": _gather("tokens", tokens), "cells": _gather("cells", cells)}
-    for name, frame in frames.items():  # make looks at the cells, so they come last
-        write_table(folder / f"{name}.parquet", frame, metadata)
-    return frames["cells"]
-
-
-def score_files(scores_dir: str | Path) -> list[Path]:
-    """Return the score files of a folder; a ValueError if there are none."""
-    files = sorted(Path(scores_dir).glob("*.parquet"))
-    if not files:
-        raise ValueError(
-            f"{scores_dir} holds no scores; run `make score`, outside a checkout `cogniload score`"
-        )
-    return files
-
-
-def read_scores(scores_dir: str | Path) -> pd.DataFrame:
-    """Return all scores of a folder without windows and answers; token counts are whole numbers, or missing.
-
-    A build of counts alone has none.
-    """
-    columns = [name for name in SCORES.names if name not in ("window", "answer")]
-    tables = [SCORES.empty_table().select(columns)]
-    for path in sorted(Path(scores_dir).glob("*.parquet")):
-        with open_parquet(path) as file:
-            tables.append(file.read(columns=columns))
-    whole = {pa.int64(): pd.Int64Dtype()}
-    scores = pa.concat_tables(tables).replace_schema_metadata().to_pandas(types_mapper=whole.get)
-    return scores.astype({"N": "int64", "d": "int64"})
-
-
-def _gather(name: str, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Join frames of one of `SUMMARIES` in its order."""
-    frame = pd.concat([one for one in frames if len(one)] or frames[:1], ignore_index=True).astype(
-        {"model": str}
-    )
-    if name == "endings":
-        frame = frame.groupby("model", as_index=False).sum()
-    frame = frame.sort_values(SUMMARIES[name][1], kind="stable", ignore_index=True)
-    return _by_model(frame) if name == "cells" else frame
+        cells.append(count_scores(folder / "scores", count_cells).assign(provenance="scored"))
+        tokens.append(count_scores(folder / "scores", token_stats))
+    all_tokens = pd.concat(tokens).sort_values(["model", "N", "d"], ignore_index=True)
+    all_cells = _by_model(pd.concat(cells).sort_values(_CELL, kind="stable"))
+    write_table(folder / "tokens.parquet", all_tokens, metadata)
+    write_table(folder / "cells.parquet", all_cells, metadata)  # make looks at the cells
+    return all_cells
 
 
 def _by_model(frame: pd.DataFrame) -> pd.DataFrame:
-    rank = {model: place for place, model in enumerate(order_models(frame["model"]))}
-    return frame.sort_values(
-        "model", key=lambda names: names.map(rank), kind="stable", ignore_index=True
-    )
+    """Return rows with models in printed order."""
+    ranks = {model: rank for rank, model in enumerate(order_models(frame["model"]))}
+    places = frame["model"].map(ranks).argsort(kind="stable")
+    return frame.iloc[places].reset_index(drop=True)

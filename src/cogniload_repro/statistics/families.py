@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import log_expit, log_ndtr
+from scipy.stats import norm
 from statsmodels.genmod.families import links
 
 QUASI = "quasi-binomial"
@@ -13,27 +14,34 @@ _Logarithm = Callable[[np.ndarray], np.ndarray]
 
 
 class Family(NamedTuple):
-    """A link, and the logarithms of accuracy and of its complement by the linear predictor."""
+    """A link; the logarithms of accuracy, of its complement and of its slope by the predictor.
+
+    Logarithms stay finite where accuracy is 0 or 1 to the last digit.
+    """
 
     link: links.Link
     log_accuracy: _Logarithm
     log_error: _Logarithm
+    log_slope: _Logarithm
 
 
 _LOGIT = Family(
     link=links.Logit(),
     log_accuracy=log_expit,
     log_error=lambda eta: log_expit(-eta),
+    log_slope=lambda eta: log_expit(eta) + log_expit(-eta),
 )
 _PROBIT = Family(
     link=links.Probit(),
     log_accuracy=log_ndtr,
     log_error=lambda eta: log_ndtr(-eta),
+    log_slope=norm.logpdf,
 )
 _CLOGLOG = Family(
     link=links.CLogLog(),
     log_accuracy=lambda eta: np.log(-np.expm1(-np.exp(eta))),
     log_error=lambda eta: -np.exp(eta),
+    log_slope=lambda eta: eta - np.exp(eta),
 )
 #: All families are binomial; quasi-binomial is logit with standard errors widened by the observed
 #: scatter.

@@ -365,15 +365,15 @@ def _estimate_covariance(
     family: str,
 ) -> np.ndarray:
     """Return the inverse of the expected information of the coefficients."""
-    slope = FAMILIES[family].link.inverse_deriv(eta)
-    weights = total**2 * slope**2 / _variance(total, eta, family)
+    _, log_accuracy, log_error, log_slope = FAMILIES[family]
+    weights = total * np.exp(2 * log_slope(eta) - log_accuracy(eta) - log_error(eta))
     information = x.T @ (x * weights[:, None])
     return np.linalg.inv(information)
 
 
 def _variance(total: np.ndarray, eta: np.ndarray, family: str) -> np.ndarray:
     """Return the binomial variance of the correct answers in each row."""
-    _, log_accuracy, log_error = FAMILIES[family]
+    _, log_accuracy, log_error, _ = FAMILIES[family]
     return total * np.exp(log_accuracy(eta) + log_error(eta))
 
 
@@ -385,8 +385,10 @@ def _chi_square(
 ) -> float:
     """Return Pearson's chi-square of the counts."""
     accuracy = np.exp(FAMILIES[family].log_accuracy(eta))
-    residuals = correct - total * accuracy
-    return float((residuals**2 / _variance(total, eta, family)).sum())
+    squares = (correct - total * accuracy) ** 2
+    variance = _variance(total, eta, family)
+    scatters = variance > 0  # elsewhere accuracy is 0 or 1 to the last digit, as observed
+    return float((squares[scatters] / variance[scatters]).sum())
 
 
 def _sum_loglik(
@@ -396,7 +398,7 @@ def _sum_loglik(
     family: str,
 ) -> float:
     """Return the Bernoulli log-likelihood of the answers; zero times log 0 is zero."""
-    _, log_accuracy, log_error = FAMILIES[family]
+    _, log_accuracy, log_error, _ = FAMILIES[family]
     wrong = total - correct
     some_right = correct > 0
     some_wrong = wrong > 0
