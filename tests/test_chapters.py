@@ -4,7 +4,9 @@ import ast
 import json
 import re
 from pathlib import Path
+from runpy import run_path
 
+import pandas as pd
 import pytest
 from extreme_models import extreme_rows, few_rows
 from harness import run as command
@@ -12,7 +14,8 @@ from harness import write_lines
 from reading import save_nothing
 from samples import table_of
 
-from cogniload_repro.grid import grid_cells
+import cogniload_repro as cl
+from cogniload_repro.grid import PAPER_GRID, grid_cells
 from cogniload_repro.presentation import page
 from cogniload_repro.presentation.chapters import list_chapters
 from cogniload_repro.published import load_claims
@@ -21,7 +24,8 @@ from cogniload_repro.puzzles.sets import draw_rows
 from cogniload_repro.scoring.verdict import BUCKETS, score_response
 from cogniload_repro.storage import write_table
 
-_NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
+_ROOT = Path(__file__).parents[1]
+_NOTEBOOKS = sorted((_ROOT / "notebooks").glob("*.ipynb"))
 _KEY = re.compile(r"\{glue:text\}`([^`]+)`")
 #: Chapters, which are analyses.
 ANALYSES = [path.stem for path in _NOTEBOOKS if path.stem[0].isdigit()]
@@ -66,6 +70,20 @@ def test_every_number_in_a_sentence_is_computed_in_sight(name):
     named = re.findall(r"\b(\w+)=", code) + re.findall(r'f"([\w{}]+)":', code)
     here = re.compile("|".join(re.sub(r"{\w+}", r"\\w+", name) for name in named))
     assert {key for key in keys if not here.fullmatch(key)} <= set(load_claims()["id"])
+
+
+@pytest.mark.slow
+def test_the_readme_has_the_findings_of_the_first_page(tmp_path, monkeypatch):
+    """Both are one list; `scripts/write_findings.py` copies it."""
+    write_table(tmp_path / "cells.parquet", cl.load_cells().drop(columns="log10_N"))
+    puzzles = pd.DataFrame(draw_rows(PuzzleSet(PAPER_GRID, 100, scheme="default")))
+    write_table(tmp_path / "baselines.parquet", cl.baselines(puzzles))
+    monkeypatch.chdir(_ROOT / "notebooks")
+    findings = run("00_introduction", monkeypatch, build=tmp_path)["findings"].markdown
+    readme = (_ROOT / "README.md").read_text(encoding="utf-8")
+    script = run_path(str(_ROOT / "scripts" / "write_findings.py"))
+    copied = script["replace_findings"](readme, script["plain_links"](findings))
+    assert readme == copied
 
 
 @pytest.mark.parametrize("levels", [(1, 4), (1,)])
