@@ -149,10 +149,10 @@ def test_sphinx_reads_no_page_again_that_is_as_before(sources, build):
     """An equal page keeps its time in the staged book, whatever the time of its source; another one is newer."""
     stage_book(build, sources)
     page = build / "book" / "intro.md"
-    before = page.stat()
+    before = page.stat().st_mtime_ns
     (sources / "intro.md").touch()
     stage_book(build, sources)
-    assert page.stat() == before
+    assert page.stat().st_mtime_ns == before
     (sources / "intro.md").write_text("# Smaller\n", encoding="utf-8")
     stage_book(build, sources)
     assert page.stat().st_mtime_ns > before.st_mtime_ns
