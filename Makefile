@@ -212,7 +212,7 @@ $(BUILD)/fidelity.csv: $(BUILD)/cells.parquet \
 
 # of the chapters those run again that are older than what they are made from
 $(HTML)/index.html: $(BUILD)/fidelity.csv $(PARAMS)/notebooks.json $(wildcard notebooks/*.ipynb) $(PAGES) \
-		$(wildcard $(HTML) $(HTML)/notebooks) $(call folders,figures tables notebooks pages)
+		$(wildcard $(HTML) $(HTML)/notebooks) $(call folders,figures tables verdicts notebooks pages)
 	$(COGNILOAD) render $(HERE)
 
 FORCE:

@@ -4,14 +4,17 @@ import ast
 import json
 import re
 from pathlib import Path
+from runpy import run_path
 
+import pandas as pd
 import pytest
 from extreme_models import extreme_rows, few_rows
 from harness import run as command
 from harness import write_lines
 from samples import table_of
 
-from cogniload_repro.grid import grid_cells
+import cogniload_repro as cl
+from cogniload_repro.grid import PAPER_GRID, grid_cells
 from cogniload_repro.presentation import page
 from cogniload_repro.presentation.chapters import list_chapters
 from cogniload_repro.published import load_claims
@@ -20,7 +23,8 @@ from cogniload_repro.puzzles.sets import draw_rows
 from cogniload_repro.scoring.verdict import BUCKETS, score_response
 from cogniload_repro.storage import write_table
 
-_NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
+_ROOT = Path(__file__).parents[1]
+_NOTEBOOKS = sorted((_ROOT / "notebooks").glob("*.ipynb"))
 _KEY = re.compile(r"\{glue:text\}`([^`]+)`")
 #: Chapters, which are analyses.
 ANALYSES = [path.stem for path in _NOTEBOOKS if path.stem[0].isdigit()]
@@ -46,13 +50,20 @@ def read(name, kind):
     return {cell["id"]: "".join(cell["source"]) for cell in cells if cell["cell_type"] == kind}
 
 
+def leave_empty_files(figure, stem, source):
+    """Stand in for a figure's picture, which takes a second to draw."""
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    files = Path(f"{stem}.png"), Path(f"{stem}.svg")
+    for file in files:
+        file.touch()
+    return files
+
+
 def run(name, monkeypatch, **parameters):
     """Run a notebook's code in this process; return what it keeps for its sentences."""
     kept, space = {}, {}
     monkeypatch.setattr(page, "glue", lambda key, value, display: kept.update({key: value}))
-    monkeypatch.setattr(
-        page, "save_figure", lambda figure, stem, source: (Path(f"{stem}.png"), Path(f"{stem}.svg"))
-    )
+    monkeypatch.setattr(page, "save_figure", leave_empty_files)
     for code in read(name, "code").values():
         exec(code, space)  # our own notebook
         space |= parameters
@@ -67,6 +78,20 @@ def test_every_number_in_a_sentence_is_computed_in_sight(name):
     named = re.findall(r"\b(\w+)=", code) + re.findall(r'f"([\w{}]+)":', code)
     here = re.compile("|".join(re.sub(r"{\w+}", r"\\w+", name) for name in named))
     assert {key for key in keys if not here.fullmatch(key)} <= set(load_claims()["id"])
+
+
+@pytest.mark.slow
+def test_the_readme_has_the_findings_of_the_first_page(tmp_path, monkeypatch):
+    """Both are one list; `scripts/write_findings.py` copies it."""
+    write_table(tmp_path / "cells.parquet", cl.load_cells().drop(columns="log10_N"))
+    puzzles = pd.DataFrame(draw_rows(PuzzleSet(PAPER_GRID, 100, scheme="default")))
+    write_table(tmp_path / "baselines.parquet", cl.baselines(puzzles))
+    monkeypatch.chdir(_ROOT / "notebooks")
+    findings = run("00_introduction", monkeypatch, build=tmp_path)["findings"].markdown
+    readme = (_ROOT / "README.md").read_text(encoding="utf-8")
+    script = run_path(str(_ROOT / "scripts" / "write_findings.py"))
+    copied = script["replace_findings"](readme, script["plain_links"](findings))
+    assert readme == copied
 
 
 @pytest.mark.parametrize("levels", [(1, 4), (1,)])

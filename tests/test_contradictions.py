@@ -239,7 +239,7 @@ def test_lists_and_consequences_agree():
     assert rows["number"].tolist() == list(range(1, len(rows) + 1))
     assert (rows["list"] == "slip").equals(rows["affects"] == "wording")
     assert (rows["affects"] == "main result").equals(rows["conclusion"] != "")
-    assert set(rows["conclusion"]) - {""} <= set(load_conclusions()["rule"])
+    assert set(rows["conclusion"]) - {""} <= set(load_conclusions()["name"])
     assert (
         not rows[["section_1", "passage_1", "section_2", "passage_2", "finding"]]
         .eq("")

@@ -163,6 +163,18 @@ def _take_in_icons(static):
     (static / "scripts" / "fontawesome.js").unlink(missing_ok=True)
 
 
+def _link_to_repository(app, config):
+    """Show the address of the repository, if there is one: a button on every page, a link on the first."""
+    address = config.repository
+    config.html_theme_options |= {
+        "repository_url": address,
+        "use_repository_button": bool(address),
+    }
+    config.myst_substitutions = {
+        "repository": f" · This book: [code]({address})" if address else ""
+    }
+
+
 def _read_side_by_side(app):
     """Say of an extension what it does not say itself: it numbers sections when every page has been read."""
     app.extensions["sphinx_multitoc_numbering"].parallel_read_safe = True
@@ -171,6 +183,8 @@ def _read_side_by_side(app):
 def setup(app):
     """Register with Sphinx, after every extension that adds scripts to a page."""
     app.add_config_value("left_out", [], "env")
+    app.add_config_value("repository", "", "env")
+    app.connect("config-inited", _link_to_repository)
     app.connect("builder-inited", _read_side_by_side)
     app.connect("missing-reference", _resolve_left_out)
     app.connect("html-page-context", _drop_scripts, priority=900)

@@ -92,6 +92,17 @@ def format_p(p: float) -> str:
     return f"{_finite(p):.3g}"
 
 
+def describe_p(p: float, digits: int = 1) -> str:
+    """Return a p-value for a sentence, such as "p = 0.015" and "p < 0.001".
+
+    Below 0.1 it has two digits. A larger one has one, because the printed tables identify that of a
+    product of loads no better, or as many as are asked for.
+    """
+    if p < 0.001:
+        return "p < 0.001"
+    return f"p = {p:.2g}" if p < 0.1 else f"p = {p:.{digits}g}"
+
+
 def format_thousandths(number: float) -> str:
     """Return a p-value or an AIC with three decimals (Table 6)."""
     return f"{_finite(number):.3f}"

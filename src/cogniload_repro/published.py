@@ -82,10 +82,9 @@ def load_claims() -> pd.DataFrame:
 def load_conclusions() -> pd.DataFrame:
     """Return what the paper concludes, one row per conclusion, as text.
 
-    location, title, statement (verbatim), rule (a key of `conclusions.RULES`), kind of statement
-    (each, most, interaction, absence, definition), evidence (identified, bounded, published),
-    finding (with the names of numbers that the rule computes) and caveat (what the authors say to
-    it themselves, or "").
+    name, location, title, statement (verbatim), evidence (identified, bounded, searched or
+    published: what the chapter that judges it rests on) and caveat (what the authors say to it
+    themselves, or "").
     """
     return _read_texts(ICLR2026 / "conclusions.csv")
 
@@ -95,7 +94,7 @@ def load_contradictions() -> pd.DataFrame:
 
     list is contradiction (a conclusion or citable number changes) or slip; affects is main result,
     citable number or wording; passages are verbatim; finding is what the tables say; conclusion is
-    the rule whose verdict a main result affects, else "".
+    the name of the conclusion that a main result affects, else "".
     """
     frame = _read_texts(ICLR2026 / "contradictions.csv")
     return frame.astype({"number": "int64"})

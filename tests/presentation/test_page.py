@@ -146,7 +146,8 @@ def test_statements_on_the_paper_need_its_models_on_the_whole_grid(build, monkey
     monkeypatch.setattr(
         "cogniload_repro.presentation.page.glue", lambda *_, **__: None
     )  # would leave IPython behind
-    row, cells = ("claim", each([True])), cl.load_cells().drop(columns="log10_N")
+    row = {"claim": each([True])}
+    cells = cl.load_cells().drop(columns="log10_N")
     whole = build(cells)
     assert whole.complete
     assert "supported" in whole.verdicts(row).markdown

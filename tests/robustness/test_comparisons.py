@@ -20,14 +20,10 @@ from cogniload_repro.robustness.comparisons import (
     compare_answers,
     compare_models,
     compare_pairs,
-    dominant_load,
-    heterogeneity_table,
     limit_models,
     shortcut_use,
 )
 from cogniload_repro.robustness.differences import judge
-from cogniload_repro.robustness.uncertainty import fit_quadratics
-from cogniload_repro.statistics.cell_tables import accuracy_by
 from cogniload_repro.statistics.reconstructions import each_reconstruction
 
 CELLS = load_counts()
@@ -185,28 +181,6 @@ def test_pairs_are_single_comparisons_and_identified():
             assert getattr(pair, f"significant_{N}") == (row["p_holm"] < 0.05)
 
 
-def test_standard_error_of_falls_is_the_spread_of_drawn_tables():
-    """The difference of the falls varies over drawn tables as its standard error says."""
-    own = CELLS[CELLS["model"] == "o4-mini-2025-04-16"]
-    quadratic = next(iter(fit_quadratics(own)))
-    drawn = np.random.default_rng(7).binomial(
-        quadratic.n.astype(int), quadratic.accuracy, size=(1000, 140)
-    )
-    n, ends = own["total"].to_numpy(), {}
-    for load in ("N", "d"):
-        for end in (own[load].min(), own[load].max()):
-            at = (own[load] == end).to_numpy()
-            ends[load, end] = drawn[:, at].sum(axis=1) / n[at].sum()
-    falls = {load: ends[load, own[load].min()] - ends[load, own[load].max()] for load in ("N", "d")}
-    (found,) = dominant_load(own).itertuples()
-    assert (falls["N"] - falls["d"]).std() == pytest.approx(found.se, rel=0.1)
-    rates = {load: accuracy_by(own, load)["accuracy"] for load in ("N", "d")}
-    assert found.fall_N == pytest.approx(rates["N"].iloc[0] - rates["N"].iloc[-1])
-    assert found.difference == pytest.approx(
-        found.fall_N - (rates["d"].iloc[0] - rates["d"].iloc[-1])
-    )
-
-
 def test_a_model_without_a_capacity_point_is_compared_by_accuracy_alone():
     """Where accuracy rises with N there is no ECL50, and no p-value; the other models are compared as before."""
     cells = load_counts().query("model in ('QwQ-32B', 'Qwen3-32B')")
@@ -259,22 +233,6 @@ def test_of_very_many_models_some_are_compared():
     table = compare_pairs(many)
     assert len(table) == MANY * (MANY - 1) / 2
     assert set(table["first"]) | set(table["second"]) == shown
-
-
-def test_tau_solves_its_equation():
-    """At Paule and Mandel's tau Cochran's Q equals its degrees of freedom; one model has no rows."""
-    table, fits = heterogeneity_table(CELLS).set_index("term"), fit_quadratics(CELLS)
-    for column, term in enumerate(("d", "N", "rho", "rho2"), start=1):
-        beta, se = (
-            np.array([getattr(one.fit, name)[column] for one in fits]) for name in ("coef", "se")
-        )
-        weight = 1 / (se**2 + table.loc[term, "tau"] ** 2)
-        mean = weight @ beta / weight.sum()
-        assert weight @ (beta - mean) ** 2 == pytest.approx(21, rel=1e-3)
-        assert table.loc[term, "mean"] == pytest.approx(mean)
-        assert table.loc[term, "relative"] == pytest.approx(table.loc[term, "tau"] / abs(mean))
-    own = CELLS[CELLS["model"] == "QwQ-32B"]
-    assert heterogeneity_table(own).empty
 
 
 def test_every_open_model_has_a_size_and_a_source():

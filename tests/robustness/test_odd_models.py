@@ -33,8 +33,6 @@ ANALYSES = {
     "capacity_points": lambda cells: cl.capacity_points(cl.fit(cells), cells),
     "intervals": cl.intervals,
     "trough_table": uncertainty.trough_table,
-    "dominant_load": comparisons.dominant_load,
-    "heterogeneity_table": comparisons.heterogeneity_table,
     "compare_pairs": comparisons.compare_pairs,
     "pairs by ECL50": lambda cells: comparisons.compare_pairs(cells, "ecl50"),
     "rank_models": lambda cells: own_models.rank_models(

@@ -6,13 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogniload_repro.robustness.verdicts import (
+    DEPENDS,
     NOT_SUPPORTED,
     PARTLY,
     SUPPORTED,
     UNKNOWN,
+    all_parts,
     counted,
     each,
     most,
+    no_effect,
     single,
 )
 
@@ -49,6 +52,23 @@ def test_most_models_is_a_sign_test():
     pairs = ((10, 0), (3, 2), (2, 2), (2, 3))
     words = [most([True] * k + [False] * m, [False] * k + [True] * m).word for k, m in pairs]
     assert words == [SUPPORTED, PARTLY, PARTLY, NOT_SUPPORTED]
+
+
+def test_no_effect_is_refuted_only_by_one_that_survives_the_overflows():
+    """None found is support; one that overflows may explain leaves the statement open."""
+    assert no_effect([]).word == SUPPORTED
+    assert no_effect([False, False]).word == DEPENDS
+    assert no_effect([False, True]).word == NOT_SUPPORTED
+
+
+def test_a_statement_of_several_parts_needs_all_of_them():
+    """All, some and none of its parts; a part without a test leaves it untested."""
+    yes = each([True])
+    no = each([False])
+    assert all_parts(fall=yes, rise=yes).word == SUPPORTED
+    assert all_parts(fall=yes, rise=no).word == PARTLY
+    assert all_parts(fall=no, rise=no).word == NOT_SUPPORTED
+    assert all_parts(fall=yes, rise=each([None])).word == UNKNOWN
 
 
 @given(TESTS, st.integers(1, 5))

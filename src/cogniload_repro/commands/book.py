@@ -55,12 +55,16 @@ def render(again: bool, build: Path, jobs: int) -> None:
         works = []
         if again or not book.has_data(build, "book"):
             works.append(Work("data of pages", book.write_data, ("book", build)))
-        for chapter in contents:
-            if again or not chapters.is_current(chapter, build, kept):
-                run = chapter, build, given
-                works.append(Work(chapter.source.name, _run_chapter, run))
-        for name, seconds in do_side_by_side(works, jobs, _LIBRARIES):
-            say(f"  {name:28} {seconds:5.1f} s")
+        for reads_verdicts in (False, True):  # those that read the others' verdicts come last
+            for chapter in contents:
+                if chapter.reads_verdicts != reads_verdicts:
+                    continue
+                if again or not chapters.is_current(chapter, build, kept):
+                    run = chapter, build, given
+                    works.append(Work(chapter.source.name, _run_chapter, run))
+            for name, seconds in do_side_by_side(works, jobs, _LIBRARIES):
+                say(f"  {name:28} {seconds:5.1f} s")
+            works = []
         chapters.remove_others(contents, build)
         names = {chapter.source for chapter in contents}
         absent = [

@@ -18,7 +18,7 @@ import yaml
 
 from cogniload_repro import __version__
 from cogniload_repro.executors import CAN_FORK, follow_parent
-from cogniload_repro.files import write_if_changed, write_whole
+from cogniload_repro.files import DATA, write_if_changed, write_whole
 from cogniload_repro.models import MODELS
 
 _SOURCES = Path(__file__).resolve().parents[3] / "book"
@@ -29,6 +29,8 @@ _RESULTS = {
     "figures": ("figures/*.png", "figures/*.svg"),
     "tables": ("tables/*.csv", "tables/*.tex", "fidelity.csv"),
 }
+#: Committed data that the page Data offers for download.
+_COMMITTED = ("published/**/*.csv", "reconstructed/*.csv", "outputs/*.jsonl", "puzzle_ids*.csv")
 #: What `write_data` makes: data by the pages whose scripts load them.
 _DATA = {
     "notebooks/00_introduction": ("models",),
@@ -90,6 +92,9 @@ def _find_files(build: Path, sources: Path) -> Iterator[tuple[Path, Path]]:
             for file in build.glob(pattern):
                 if not file.match("*.failed.ipynb"):
                     yield Path(folder, file.name), file
+    for pattern in _COMMITTED:
+        for file in DATA.glob(pattern):
+            yield Path("data", file.relative_to(DATA)), file
 
 
 def _files_below(folder: Path) -> Iterator[Path]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 #: Folders of a build for the files that chapters write.
-FOLDERS = ("figures", "tables")
+FOLDERS = ("figures", "tables", "verdicts")
 #: How the folder begins in which these are until a run has ended well.
 STAGE = ".chapter-"
 
@@ -21,6 +21,7 @@ class Chapter:
     takes: frozenset[str] = frozenset()  # the names that its cell of parameters sets
     needs: tuple[str, ...] = ()  # what a build must have for it: "whole grid", "another model"
     long: bool = False  # it runs longest, and so is started before the others
+    reads_verdicts: bool = False  # of the others, and so runs after them
 
 
 def list_chapters(
@@ -86,14 +87,17 @@ def _list_files(copy: Path) -> list[str]:
 def is_current(chapter: Chapter, build: Path, parameters: Path) -> bool:
     """Return whether a chapter need not be run again.
 
-    Its executed copy is newer than the notebook, the data that it reads and, if it takes any, the
-    file of its parameters. Figures and tables carry the time of the run that wrote them, which is
-    the copy's: a file of another time comes from elsewhere.
+    Its executed copy is newer than the notebook, the data that it reads (of a chapter that reads
+    verdicts, theirs too) and, if it takes any, the file of its parameters. Figures and tables carry
+    the time of the run that wrote them, which is the copy's: a file of another time comes from
+    elsewhere.
     """
     copy = executed_copy(chapter, build)
     inputs = [chapter.source, build / "fidelity.csv"]
     if chapter.takes - {"build"}:
         inputs.append(parameters)
+    if chapter.reads_verdicts:
+        inputs.append(build / "verdicts")
     try:
         run = copy.stat().st_mtime_ns
         files = [build / name for name in _list_files(copy)]

@@ -74,7 +74,7 @@ def run_notebook(
         stage = Path(name)
         executed = stage / "executed.ipynb"
         try:
-            _execute(notebook, executed, values, source.parent, stage if folder else None)
+            _execute(notebook, executed, values, source, stage if folder else None)
         except PapermillExecutionError as error:
             write_whole(failed, _tidy(executed, values))
             raise ValueError(_describe_failure(error, source, notebook, values, failed)) from None
@@ -93,11 +93,12 @@ def _execute(
     notebook: NotebookNode,
     target: Path,
     values: Mapping[str, object],
-    folder: Path,
+    source: Path,
     output: Path | None,
 ) -> None:
-    """Execute a notebook in a folder; the target holds what was done, after an error too."""
+    """Execute a notebook in its folder; the target holds what was done, after an error too."""
     os.environ["IPYTHONDIR"] = str(target.parent)
+    Page.chapter = source.stem
     Page.output = output
     try:
         papermill.execute_notebook(
@@ -106,7 +107,7 @@ def _execute(
             values,
             engine_name=_ENGINE,
             kernel_name="python3",
-            cwd=folder,
+            cwd=source.parent,
             progress_bar=False,
             request_save_on_cell_execute=False,
         )

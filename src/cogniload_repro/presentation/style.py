@@ -1,11 +1,13 @@
 """What all pictures share: fonts and lines, how each model is drawn, the files."""
 
 import io
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.style import library
 from matplotlib.transforms import Bbox
@@ -26,6 +28,10 @@ STYLE = {
     "font.size": 9.0,
     "axes.labelsize": 9.5,
     "axes.titlesize": 10.0,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
     "axes.edgecolor": "0.55",
     "axes.linewidth": 0.8,
     "xtick.bottom": False,
@@ -130,6 +136,23 @@ def pens(models: list[str]) -> dict[str, Pen]:
             )
         chosen[name] = Pen(*look, own=model is None)
     return chosen
+
+
+def label_ends(axes: Axes, ends: Iterable[tuple[float, str, str]], at: float, gap: float) -> None:
+    """Write names beside the right ends of lines, at least a gap apart.
+
+    Each end is the height of its line, the name and the colour, in the units of the axes.
+    """
+    lowest = float("-inf")
+    for height, name, color in sorted(ends):
+        lowest = max(height, lowest + gap)
+        style: dict[str, Any] = {
+            "color": color,
+            "fontsize": 8.5,
+            "fontweight": "bold",
+            "va": "center",
+        }
+        axes.text(at, lowest, name, parse_math=False, **style)
 
 
 def plain_label(name: str, longest: int = 21) -> str:

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
-from statsmodels.stats.meta_analysis import combine_effects
 
 from cogniload_repro.models import MODELS, NAMES
 from cogniload_repro.published import ALPHA
@@ -336,64 +335,6 @@ def bracket_models(pairs: pd.DataFrame) -> list[tuple[str, ...]]:
             runs.append(tuple(models[start:end]))
         last_end = max(last_end, end)
     return runs
-
-
-def dominant_load(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return whether accuracy falls more from the shortest to the longest N, or along d.
-
-    One row per model: model, fall_N, fall_d (accuracy, fractions), se (of their difference, from
-    the fitted accuracies), range_N, range_d (change of the fitted log-odds between the ends of the
-    load), difference (fall_N - fall_d), p_holm (two-sided).
-    """
-    rows = []
-    for quadratic in fit_quadratics(cells):
-        log_N, d = quadratic.x[:, 2], quadratic.x[:, 1]
-        contrast_N = _end_contrast(log_N, quadratic.n)
-        contrast_d = _end_contrast(d, quadratic.n)
-        accuracy = quadratic.k / quadratic.n
-        variance = quadratic.accuracy * (1 - quadratic.accuracy) / quadratic.n
-        rows.append(
-            {
-                "model": quadratic.model,
-                "fall_N": contrast_N @ accuracy,
-                "fall_d": contrast_d @ accuracy,
-                "se": np.sqrt((contrast_N - contrast_d) ** 2 @ variance),
-                "range_N": abs(quadratic.fit.coef[2]) * np.ptp(log_N),
-                "range_d": abs(quadratic.fit.coef[1]) * np.ptp(d),
-            }
-        )
-    table = pd.DataFrame(rows, columns=["model", "fall_N", "fall_d", "se", "range_N", "range_d"])
-    difference = table["fall_N"] - table["fall_d"]
-    p_holm = correct_holm(2 * norm.sf((difference / table["se"]).abs().astype(float)))
-    return table.assign(difference=difference, p_holm=p_holm)
-
-
-def _end_contrast(load: np.ndarray, answers: np.ndarray) -> np.ndarray:
-    """Return weights that give accuracy at the lowest load minus accuracy at the highest."""
-    lowest = answers * (load == load.min())
-    highest = answers * (load == load.max())
-    return lowest / lowest.sum() - highest / highest.sum()
-
-
-def heterogeneity_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return how much the models' coefficients differ beyond sampling error.
-
-    The model is one of random effects (Paule and Mandel). One row per term of the paper's
-    regression: term (d, N, rho, rho2), mean (log-odds per unit), tau (standard deviation of the
-    true coefficients), relative (tau by the size of the mean) and p (Cochran's test that all models
-    share one). Empty for fewer than two models with a finite fit.
-    """
-    fits = fit_quadratics(cells)
-    terms = ("d", "N", "rho", "rho2") if len(fits) > 1 else ()
-    rows = []
-    for column, term in enumerate(terms, start=1):
-        beta = np.array([quadratic.fit.coef[column] for quadratic in fits])
-        se = np.array([quadratic.fit.se[column] for quadratic in fits])
-        effects = combine_effects(beta, se**2, method_re="iterated")
-        mean = effects.mean_effect_re
-        tau = np.sqrt(max(effects.tau2, 0.0))
-        rows.append((term, mean, tau, tau / abs(mean), effects.test_homogeneity().pvalue))
-    return pd.DataFrame(rows, columns=["term", "mean", "tau", "relative", "p"])
 
 
 # ---- kinds of puzzles ----

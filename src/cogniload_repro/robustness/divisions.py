@@ -6,7 +6,7 @@ the least and the largest slope or z. Every value on its way is attained by a di
 with Tables 2 to 6; nothing proves that none lies beyond.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -16,9 +16,12 @@ from scipy.linalg import block_diag
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csc_array
 from scipy.special import expit
+from scipy.stats import norm
 
 from cogniload_repro.files import RECONSTRUCTED
+from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.interactions import THIRD
+from cogniload_repro.robustness.uncertainty import correct_holm
 from cogniload_repro.statistics.design import FULL, PRODUCTS, QUADRATIC, lay_out
 from cogniload_repro.statistics.likelihood import maximise_all
 from cogniload_repro.statistics.reconstructions import from_printed_tables
@@ -72,6 +75,35 @@ def finished_interactions(
     for model, ctx in overflows.items():
         rows.append((model, term, level, ctx, *_find_ends(cells, str(model), term, level)))
     return pd.DataFrame(rows, columns=["model", "term", "level", "ctx", "z", "z_low", "z_high"])
+
+
+def retest_finished(
+    cells: pd.DataFrame, slopes: pd.DataFrame, models: Collection[str]
+) -> pd.DataFrame:
+    """Test the significant simple slopes of some models again, among finished answers.
+
+    ``slopes`` are those of one product in all models (`interactions.simple_slopes`), since Holm's
+    correction runs over the models. One row per model and tested level with p_holm below `ALPHA`:
+    model, level, slope, p_holm, z_low and z_high (as in `finished_interactions`), and p_finished: of
+    the end nearer to zero, adjusted over the models (Holm) and for the choice of the level
+    (Bonferroni).
+    """
+    tested = slopes[slopes["tested"]]
+    levels = tested["level"].nunique()
+    significant = tested[tested["model"].isin(models) & (tested["p_holm"] < ALPHA)]
+    rows = []
+    for row in significant.itertuples():
+        counts = cells[cells["model"] == row.model]
+        finished = finished_interactions(counts, row.term, row.level).iloc[0]
+        weakest = max(finished["z_low"], -finished["z_high"], 0)
+        family = tested[tested["level"] == row.level].set_index("model")["p"].copy()
+        family[row.model] = 2 * norm.sf(weakest)
+        adjusted = pd.Series(correct_holm(family), family.index)
+        ends = finished["z_low"], finished["z_high"]
+        p_finished = min(adjusted[row.model] * levels, 1.0)
+        rows.append((row.model, row.level, row.slope, row.p_holm, *ends, p_finished))
+    columns = ["model", "level", "slope", "p_holm", "z_low", "z_high", "p_finished"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def search_divisions(cells: pd.DataFrame) -> pd.DataFrame:

@@ -33,23 +33,6 @@ _POINTS = 181
 _STEP = 1e-3
 
 
-def interaction_tests(table3: pd.DataFrame) -> pd.DataFrame:
-    """Return the tests of Table 3 (`paper_tables.interactions_table`), with p-values corrected per product.
-
-    One row per product and model with a finite fit of Appendix B's regression: model, term (dN,
-    drho, Nrho, dNrho), beta_paper, p_paper (likelihood ratio) and holm_paper (p after Holm's
-    correction over the models).
-    """
-    fitted = table3[table3["status"] == "ok"]
-    columns = ["model", "beta_paper", "p_paper"]
-    products = []
-    for term in TERMS:
-        product = fitted[["model", f"beta_{term}", f"p_{term}"]].set_axis(columns, axis=1)
-        products.append(product.assign(term=term))
-    tests = pd.concat(products).sort_index(kind="stable").reset_index(drop=True)
-    return tests.assign(holm_paper=correct_within(tests, ["term"], "p_paper"))
-
-
 def simple_slopes(
     cells: pd.DataFrame, formula: str = INTERACTIONS, family: str = "logit"
 ) -> pd.DataFrame:

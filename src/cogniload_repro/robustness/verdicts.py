@@ -1,4 +1,8 @@
-"""Words of verdicts on the paper's claims, computed from tests of its models; a missing test is unknown, never a no."""
+"""Verdicts on the paper's statements, each from tests of its models.
+
+The words are the same in all chapters. A test that is missing makes a statement untested, never
+false.
+"""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -8,8 +12,15 @@ from scipy.stats import binomtest
 
 from cogniload_repro.published import ALPHA
 
-SUPPORTED, PARTLY, NOT_SUPPORTED = "supported", "supported in part", "not supported"
+SUPPORTED = "supported"
+PARTLY = "supported in part"
+NOT_SUPPORTED = "not supported"
+#: Whether a statement holds is not identified among finished answers.
+DEPENDS = "depends on the overflows"
+DEFINITION = "a matter of definition"
 UNKNOWN = "not tested in this build"
+#: All words, in the order in which chapter 10 shows them.
+VERDICT_WORDS = (NOT_SUPPORTED, DEPENDS, PARTLY, SUPPORTED, DEFINITION, UNKNOWN)
 
 
 class Verdict(NamedTuple):
@@ -27,17 +38,17 @@ def single(holds: object, evidence: str = "") -> Verdict:
 
 
 def each(holds: Iterable[object], what: str = "models") -> Verdict:
-    """Judge "every X is Y": supported if it holds for all, in part if for some, not supported if for none."""
+    """Judge "every X is Y": supported if it holds for all, in part for some, not for none."""
     holds = list(holds)
     return counted(holds, len(holds), what)
 
 
 def counted(holds: Iterable[object], stated: int, what: str = "models") -> Verdict:
-    """Judge "in 17 models": supported if it holds for that many, in part if for another number, not if for none."""
+    """Judge "in 17 models": supported if it holds for 17, in part for others, not for none."""
     known, unknown = _known(holds)
-    evidence = f"{sum(known)} of {len(known) + unknown} {what}" + (
-        f", {unknown} unknown" if unknown else ""
-    )
+    evidence = f"{sum(known)} of {len(known) + unknown} {what}"
+    if unknown:
+        evidence += f", {unknown} unknown"
     if not known:
         return Verdict(UNKNOWN, evidence)
     if sum(known) == stated and not unknown:
@@ -50,16 +61,32 @@ def most(agree: Iterable[object], disagree: Iterable[object], what: str = "model
 
     Supported if significantly more agree than disagree, not supported if more disagree, else in part.
     """
-    (yes, unknown), (no, _) = _known(agree), _known(disagree)
-    n_yes, n_no = sum(yes), sum(no)
-    of = f"{n_yes} of {len(yes) + unknown} {what} agree"
-    evidence = f"{of}, {n_no} disagree" + (f", {unknown} unknown" if unknown else "")
-    if not yes:
+    agreeing, unknown = _known(agree)
+    disagreeing, _ = _known(disagree)
+    yes = sum(agreeing)
+    no = sum(disagreeing)
+    evidence = f"{yes} of {len(agreeing) + unknown} {what} agree, {no} disagree"
+    if unknown:
+        evidence += f", {unknown} unknown"
+    if not agreeing:
         return Verdict(UNKNOWN, evidence)
-    if n_no > n_yes:
+    if no > yes:
         return Verdict(NOT_SUPPORTED, evidence)
-    significant = n_yes + n_no > 0 and binomtest(n_yes, n_yes + n_no).pvalue < ALPHA
-    return Verdict(SUPPORTED if significant else PARTLY, evidence)
+    is_significant = yes > 0 and binomtest(yes, yes + no).pvalue < ALPHA
+    return Verdict(SUPPORTED if is_significant else PARTLY, evidence)
+
+
+def no_effect(survivals: Iterable[object]) -> Verdict:
+    """Judge "there is no effect" by the effects that are significant with overflows as failures.
+
+    For each it takes whether the effect is also significant among finished answers, in every table
+    that was searched. One that is refutes the statement; if there is none, it depends on the
+    overflows. Without any significant effect the statement is supported.
+    """
+    survivals = list(survivals)
+    if not survivals:
+        return Verdict(SUPPORTED)
+    return Verdict(NOT_SUPPORTED if any(survivals) else DEPENDS)
 
 
 def all_parts(**parts: Verdict) -> Verdict:
