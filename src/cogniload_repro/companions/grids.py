@@ -88,7 +88,7 @@ def _perimeter(rows: int, columns: int) -> Places:
 
 def _snake(rows: int, columns: int) -> Places:
     """Go through the rows: the first forwards, the second backwards, and so on."""
-    places = []
+    places: Places = []
     for row in range(rows):
         forwards = [(row, column) for column in range(columns)]
         places += reversed(forwards) if row % 2 else forwards

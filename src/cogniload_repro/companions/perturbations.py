@@ -16,8 +16,6 @@ from cogniload_repro.companions.grids import LINE_BREAKS, Grid
 
 _NOTHING = r"(?!)"
 _RULES = substitutions.read_words("rules").set_index("name")
-#: The document's categories.
-GROUPS = ("substitution", "contextual overload", "order", "spatial encoding")
 
 
 @dataclass(frozen=True)
