@@ -58,7 +58,7 @@ def test_a_build_says_what_its_cells_are(tmp_path):
     FEW.to_parquet(path)
     with pytest.raises(ValueError, match=f"does not say where its counts come from; {remedy}"):
         load_cells(tmp_path)
-    FEW.assign(provenance="invented").to_parquet(tmp_path / "cells.parquet")
+    FEW.assign(provenance="invented").to_parquet(path)
     with pytest.raises(ValueError, match="does not say where its counts come from"):
         load_cells(tmp_path)
 

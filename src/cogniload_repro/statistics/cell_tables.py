@@ -92,7 +92,7 @@ def reconstructed_cells(grid: Iterable[Cell]) -> pd.DataFrame:
         N, ratio_pct, d = foreign[0]
         cell = f"N = {N}, a needle ratio of {ratio_pct:g}% and d = {d}"
         raise ValueError(f"the paper has no cell with {cell}; only its cells can be reconstructed")
-    cells = committed[places.isin(chosen)].astype({"ratio_pct": float})
+    cells = committed[places.isin(chosen)]
     lengths = load_table("tokens")[TOKENS.names]
     with_lengths = cells.merge(lengths, on=["model", "N", "d"], how="left")
     return with_lengths[[*with_lengths.columns.drop("provenance"), "provenance"]]
