@@ -10,7 +10,7 @@ import pandas as pd
 
 from cogniload_repro.models import find_model
 from cogniload_repro.published import ABOUT_NONE, correct_by, load_claims
-from cogniload_repro.statistics.design import GRID
+from cogniload_repro.statistics.design import GRID, OF_RATIO
 
 #: The ends of the arrows along rho (section 3), read as nominal ratios in percent.
 PROSE_RATIOS = {"low end": 5, "middle": 50, "high end": 95}
@@ -85,11 +85,13 @@ def _bound_difference(d: str, sign: str, answers: np.ndarray) -> Window:
 
     Both are multiplied by the answers of a cell.
     """
-    is_level = GRID["d"] == int(d) if d else np.full(len(GRID), True)
     is_low = GRID["ratio_pct"] == PROSE_RATIOS["low end"]
     is_high = GRID["ratio_pct"] == PROSE_RATIOS["high end"]
-    low = (is_level & is_low).to_numpy(float)
-    high = (is_level & is_high).to_numpy(float)
+    if d:
+        is_low &= GRID["d"] == int(d)
+        is_high &= GRID["d"] == int(d)
+    low = is_low.to_numpy(float)
+    high = is_high.to_numpy(float)
     difference = low / (low @ answers) - high / (high @ answers)
     most = answers.max()
     lowest, highest = _SIGNS[sign]
@@ -100,9 +102,9 @@ def _bound_curve(model: str) -> list[Window]:
     """Return the bounds of a strongest model's correct answers at N = 100 and each ratio."""
     lowest, highest = curve_range(model)
     windows = []
-    for ratio_pct in GRID["ratio_pct"].unique():
-        is_point = (GRID["N"] == 100) & (GRID["ratio_pct"] == ratio_pct)
-        windows.append(Window(is_point.to_numpy(float), lowest - 0.5, highest + 0.5))
+    for of_ratio in OF_RATIO:
+        point = of_ratio * (GRID["N"] == 100).to_numpy()
+        windows.append(Window(point, lowest - 0.5, highest + 0.5))
     return windows
 
 
@@ -118,7 +120,7 @@ def curve_range(model: str) -> tuple[int, int]:
     low = puzzles * Fraction(stated["least"])
     high = puzzles * Fraction(stated["largest"])
     table5 = correct_by("table5").set_index(["model", "N"])["correct"]
-    mean = Fraction(int(table5[model, 100]), GRID["ratio_pct"].nunique())
+    mean = Fraction(int(table5[model, 100]), len(OF_RATIO))
     lowest = min(ceil(low), floor(mean))
     highest = max(floor(high), ceil(mean))
     return lowest, highest
