@@ -280,22 +280,26 @@ def test_nan_is_a_missing_value(tmp_path, kind):
     assert outputs[PURPLE].prompt_tokens == (None if kind == "harness" else 9)
 
 
-@pytest.mark.parametrize("word", ["NaN", "nan", "NA", "N/A", "<NA>", "null", "None", ""])
+TABLES = ["JSONL", "CSV", "Parquet"]
+
+
+@pytest.mark.parametrize("kind", TABLES)
+@pytest.mark.parametrize("word", ["NaN", "nan", "NA", "#N/A", "<NA>", "null", "None", ""])
 @pytest.mark.parametrize("column", ["prompt_tokens", "perturbation", "temperature", "reasoning"])
-def test_words_for_missing_values_are_read_as_such_in_csv(tmp_path, column, word):
+def test_words_for_missing_values_are_read_as_such_in_tables(tmp_path, kind, column, word):
     """In every column that may be empty; a model may be called so."""
-    path = tmp_path / "o.csv"
-    path.write_text(f"model,name,response,{column}\nNA,{RED},{SUE},{word}\n")
+    row = {"model": "NA", "name": RED, "response": SUE, column: word}
+    path = FORMATS[kind].write(tmp_path / FORMATS[kind].file, [row])
     (output,) = read_outputs(path, Catalog())
     assert (output.model, output.response) == ("NA", SUE)
     assert (output.prompt_tokens, output.settings) == (None, {})
 
 
+@pytest.mark.parametrize("kind", TABLES)
 @pytest.mark.parametrize("word", ["NaN", "NA", ""])
-def test_a_failed_request_in_csv_is_none_under_any_word(tmp_path, word):
+def test_a_failed_request_in_a_table_is_none_under_any_word(tmp_path, kind, word):
     """A response may be missing too, in the words of pandas and R."""
-    path = tmp_path / "o.csv"
-    path.write_text(f"model,name,response,finish_reason\nm,{RED},{word},error\nm,{PURPLE},x,stop\n")
+    path = write_answers(tmp_path, kind, Answer(text=word, stop="error"), GOOD)
     outputs, rejected = read(path)
     assert (list(outputs), list(rejected.values())) == ([PURPLE], ["failed request"])
 

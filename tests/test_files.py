@@ -242,6 +242,7 @@ def test_a_spreadsheet_gets_no_formula(text):
         ("\uff0d1", "'\uff0d1"),
         ("\uff20SUM(1)", "'\uff20SUM(1)"),
         ("x;\uff1d1", "x;'\uff1d1"),
+        ("\ufe661+1", "'\ufe661+1"),
         ("acme/m1:7b; d = 3", "acme/m1:7b; d = 3"),
     ],
 )
@@ -292,6 +293,7 @@ def test_no_cell_of_a_guarded_table_begins_as_a_formula(cells):
         ("git+https://me:s3cret@h/a?token=TOK", "git+https://h/a"),
         ("https:/me:s3cret@h/x", "https:/h/x"),
         ("https:me:s3cret@h", "https:h"),
+        ("https//me:s3cret@h", "https//h"),
         ("https:///me:s3cret@h/x", "https:///h/x"),
         ("HTTP:\\me:s3cret@h", "HTTP:\\h"),
         ("https://me:s3/cret@h/x", "https://h/x"),

@@ -68,7 +68,16 @@ def test_a_model_is_found_by_each_name_that_is_shown():
 
 
 @pytest.mark.parametrize(
-    ("written", "meant"), [("gpt5", "gpt-5"), ("qwq-32b", "QwQ-32B"), ("o4mini", "o4-mini")]
+    ("written", "meant"),
+    [
+        ("gpt5", "gpt-5"),
+        ("GPT 5 mini", "gpt-5-mini"),
+        ("qwq-32b", "QwQ-32B"),
+        ("o4mini", "o4-mini"),
+        ("llama", "DS-Llama-70B"),
+        ("Phi4 mini", "Phi-4-mini-r."),
+        ("gemini", "gemini-2.5-pro"),
+    ],
 )
 def test_a_misspelt_model_is_suggested(written, meant):
     """The closest name is asked for, of the cells at hand and of the paper's models."""

@@ -32,14 +32,15 @@ LOCK = ".lock"
 _ROOM = "free some disk space and run the same command again"
 _RIGHTS = "change its permissions, or choose another folder"
 # what spreadsheets take for a formula, or for the guard of one; full-width signs too
-_FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]|'")
+_FORMULA = re.compile(r"\s*[=+\-@＝＋－＠﹦﹢﹣﹫]|[\t\r\n]|'")
 # the same behind a mark at which some spreadsheets divide cells
-_INNER_FORMULA = re.compile(r"([;|\t\r\n]\s*)(?=[=+\-@＝＋－＠])")
+_INNER_FORMULA = re.compile(r"([;|\t\r\n]\s*)(?=[=+\-@＝＋－＠﹦﹢﹣﹫])")
 # signed numbers and dashes of printed tables, which are no formulas
 _NUMBER = re.compile(r"[+-]?\d[\d,]*\.?\d*(e[+-]?\d+)?%?\**|--|-")
-# how an address begins; of these schemes with any number of strokes, of others with two
+# how an address begins; of these schemes with any number of strokes or no colon, of others with two
 _ADDRESS = re.compile(
-    r"(?:(?:https?|hf|ftps?|sftp|ssh|s3|gs):[/\\]*|[a-z][a-z0-9+.-]+:[/\\]{2,})", re.IGNORECASE
+    r"(?:https?|hf|ftps?|sftp|ssh|s3|gs)(?::[/\\]*|[/\\]{2,})|[a-z][a-z0-9+.-]+:[/\\]{2,}",
+    re.IGNORECASE,
 )
 # user and password before a host, a password with a stroke in it too
 _USER = re.compile(r"^(?:[^/]*@|(?!\[)[^/]*:(?!\d*(?:/|$)).*@)")

@@ -1,12 +1,16 @@
 """The 22 models of the paper: names, family and number of puzzles per cell; how any model is named."""
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 from cogniload_repro.files import ICLR2026
+
+# what is left out where a name is compared with others
+_SEPARATORS = re.compile(r"[^a-z0-9]")
 
 
 @dataclass(frozen=True)
@@ -102,8 +106,10 @@ def resolve_model(name: str, models: Iterable[str]) -> str:
 
 def _suggest(name: str, known: Iterable[str]) -> str:
     """Return a question with the closest known name; "" if none is close."""
-    spelled = {other.lower(): other for other in known}
-    close = get_close_matches(name.lower(), spelled, 1)
+    spelled = {_SEPARATORS.sub("", other.lower()): other for other in known}
+    letters = _SEPARATORS.sub("", name.lower())
+    longer = sorted([other for other in spelled if letters and letters in other], key=len)
+    close = longer or get_close_matches(letters, spelled, 1)
     return f" (did you mean {spelled[close[0]]}?)" if close else ""
 
 

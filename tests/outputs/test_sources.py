@@ -130,6 +130,7 @@ def test_addresses_that_are_not_pinned_are_refused(tmp_path, monkeypatch):
     [
         "https:/me:s3cret@h/x",
         "https:me:s3cret@h/x",
+        "https//me:s3cret@h/x",
         "HTTP:/me:s3cret@h/x",
         "https:///me:s3cret@h/x",
     ],

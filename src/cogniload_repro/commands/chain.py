@@ -107,7 +107,10 @@ def _count(number: int, noun: str) -> str:
 @click.command()
 @click.argument("name")
 @click.argument(
-    "response", type=click.File(encoding="utf-8", errors="surrogateescape"), default="-"
+    "response",
+    type=click.File(encoding="utf-8", errors="surrogateescape"),
+    default="-",
+    metavar="[FILE]",
 )
 @click.option("--prompt-tokens", type=FROM_0, help="Tokens of the prompt, for the context limit.")
 @click.option("--response-tokens", type=FROM_0, help="Tokens of the response.")
@@ -115,7 +118,9 @@ def _count(number: int, noun: str) -> str:
     "--edition", default="python", show_default=True, help="Generator edition of the puzzle."
 )
 def explain(name: str, response: TextIO, edition: str, **tokens: Any) -> None:
-    """Explain the score of a RESPONSE to the puzzle NAME: where the scorer looks, what it finds, which rule decides.
+    """Explain the score of the response in FILE to the puzzle NAME.
+
+    It says where the scorer looks, what it finds, and which rule decides.
 
     \b
     Examples:

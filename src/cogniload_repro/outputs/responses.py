@@ -11,7 +11,6 @@ from cogniload_repro.models import BY_LABEL
 from cogniload_repro.outputs.messages import find_remarks, read_message, refuse_textless
 from cogniload_repro.outputs.records import MISSING_FIELD, NOT_UTF8, WRONG_TYPE, Refusal
 from cogniload_repro.outputs.rows import SETTINGS
-from cogniload_repro.outputs.tables import MISSING_WORDS
 
 UNSAFE_NAME = "unsafe name"
 
@@ -91,7 +90,7 @@ def name_model(fields: Mapping) -> str:
     """Return the model of a row by its one name, with the perturbation of the prompt behind it."""
     model = BY_LABEL.get(str(fields["model"]), str(fields["model"]))
     perturbation = fields.get("perturbation")
-    if not perturbation or perturbation in MISSING_WORDS:
+    if not perturbation:
         return model
     if not _PERTURBATION.fullmatch(str(perturbation)):
         word = str(perturbation)[:40]
@@ -101,7 +100,7 @@ def name_model(fields: Mapping) -> str:
 
 def _read_count(name: str, count: object) -> int | None:
     """Return a number of tokens; where some are missing, pandas writes the others as 10.0."""
-    if count is None or count == "" or count in MISSING_WORDS:
+    if count is None or count == "":
         return None
     digits = None if isinstance(count, bool) else _COUNT.fullmatch(str(count))
     if digits is None or int(digits[1]) >= 2**63:
@@ -127,7 +126,7 @@ def take_settings(row: Mapping[str, object]) -> dict[str, str]:
             value = datetime.fromtimestamp(value, UTC)
         if isinstance(value, date):
             value = value.isoformat()
-        if isinstance(value, str | int | float) and value not in MISSING_WORDS:
+        if isinstance(value, str | int | float):
             text = " ".join(str(value).split()).encode("utf-8", "replace").decode()
             settings[name] = text[: 10 if name == "date" else 100]
     return {name: text for name, text in settings.items() if text}

@@ -22,8 +22,26 @@ from cogniload_repro.outputs.records import (
 from cogniload_repro.puzzles.catalog import parse_name
 from cogniload_repro.storage import open_parquet
 
-#: What programs write into a CSV file for a value that is missing.
-MISSING_WORDS = ("NaN", "nan", "NAN", "NA", "N/A", "n/a", "<NA>", "NULL", "null", "None")
+# what programs write for a value that is missing
+_MISSING_WORDS = frozenset(
+    [
+        "NaN",
+        "nan",
+        "NAN",
+        "-NaN",
+        "-nan",
+        "NaT",
+        "NA",
+        "N/A",
+        "n/a",
+        "#N/A",
+        "#NA",
+        "<NA>",
+        "NULL",
+        "null",
+        "None",
+    ]
+)
 # columns that are never missing: a model may be called nan
 _NAMES = ("model", "name")
 _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
@@ -44,11 +62,18 @@ class _Record(NamedTuple):
 
 
 def read_table(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entry]:
-    """Yield the rows of a table; of CSV and Parquet the columns whose names are wanted."""
+    """Yield the rows of a table, of CSV and Parquet the columns whose names are wanted.
+
+    What is missing is None, whatever a program has written for it.
+    """
     ending = path.name.removesuffix(".gz").rpartition(".")[2]
     if ending == "jsonl":
-        return read_json_lines(path)
-    return _read_csv(path, is_wanted) if ending == "csv" else _read_parquet(path, is_wanted)
+        entries = read_json_lines(path)
+    else:
+        entries = (_read_csv if ending == "csv" else _read_parquet)(path, is_wanted)
+    for entry in entries:
+        fields = {name: _fill(name, value) for name, value in entry.fields.items()}
+        yield entry._replace(fields=fields)
 
 
 def _read_csv(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entry]:
@@ -77,7 +102,7 @@ def _read_csv(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entry]:
         else:
             row += 1
             cells = zip(header, record.fields, strict=True)
-            yield Entry(row, {name: _fill(name, cell) for name, cell in cells if is_wanted(name)})
+            yield Entry(row, {name: cell for name, cell in cells if is_wanted(name)})
 
 
 def _decode_lines(path: Path) -> Iterator[str]:
@@ -145,9 +170,11 @@ def _is_row(line: str) -> bool:
     return any(parse_name(word.strip(' "')) for word in line.split(","))
 
 
-def _fill(name: str, cell: str) -> str | None:
-    """Return a cell of CSV, None if a program wrote that its value is missing."""
-    return None if cell in MISSING_WORDS and name not in _NAMES else cell
+def _fill(name: str, value: object) -> object:
+    """Return a value, None if it is missing: NaN, or a word for that."""
+    if isinstance(value, str):
+        return None if value in _MISSING_WORDS and name not in _NAMES else value
+    return value if value == value else None
 
 
 def _read_parquet(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entry]:
@@ -166,7 +193,7 @@ def _read_parquet(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entr
 
 
 def _decode_batch(batch: pa.RecordBatch) -> Iterator[dict | str]:
-    """Yield the rows of a batch, NaN as missing; of a row that is not UTF-8 yield the fault."""
+    """Yield the rows of a batch; of a row that is not UTF-8 yield the fault."""
     try:
         rows = batch.to_pylist()
     except UnicodeDecodeError as error:
@@ -176,5 +203,4 @@ def _decode_batch(batch: pa.RecordBatch) -> Iterator[dict | str]:
             for row in range(batch.num_rows):
                 yield from _decode_batch(batch.slice(row, 1))
         return
-    for fields in rows:
-        yield {name: value if value == value else None for name, value in fields.items()}
+    yield from rows

@@ -7,6 +7,7 @@ without intercept on covariates measured from that point.
 
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache, partial
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -96,6 +97,18 @@ def correct_holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
     factors = np.arange(len(order), 0, -1)
     p[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1.0)
     return p
+
+
+def count_separated(accuracies: Sequence[float], answers: int, level: float) -> int:
+    """Return how many pairs of models would differ significantly, had each so many answers.
+
+    Two-sample tests of proportions, with Holm's adjustment.
+    """
+    first, second = np.array(list(combinations(accuracies, 2))).T
+    pooled = (first + second) / 2
+    error = np.sqrt(2 * pooled * (1 - pooled) / answers)
+    p = 2 * norm.sf(np.abs(first - second) / error)
+    return int((correct_holm(p) < level).sum())
 
 
 def correct_within(table: pd.DataFrame, family: list[str], p: str = "p") -> np.ndarray:
