@@ -15,13 +15,18 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import order_models
+from cogniload_repro.presentation.drawing import (
+    draw_course,
+    draw_legend,
+    name_ends,
+    spread_sideways,
+)
 from cogniload_repro.presentation.markdown import escape
-from cogniload_repro.presentation.style import PHONE_IN, STYLE, WIDTH_IN, Pen, label_ends, pens
+from cogniload_repro.presentation.style import PHONE_IN, STYLE, WIDTH_IN, pens
 from cogniload_repro.published import CONFIDENCE
 from cogniload_repro.reconstruction.feasible import COUNT
 from cogniload_repro.robustness.comparisons import limit_models
@@ -64,7 +69,7 @@ FIGURES = {
     "figure6": (Panel("ratio_pct"),),
     "figure7": (Panel("N"),),
 }
-_LABEL_SIZE, _LINE_IN, _LEGEND_COLUMNS = 8.5, 0.158, 4  # points; inches a line of the legend takes
+_LINE_IN, _LEGEND_COLUMNS = 0.158, 4  # inches a line of the legend takes
 #: Models that a column of panels names, from all heights and families; the others are grey.
 NAMED = (
     "gpt-5-2025-08-07",
@@ -74,8 +79,8 @@ NAMED = (
     "QwQ-32B",
     "Qwen3-1.7B",
 )
-#: Inches that a panel of a column is high; accuracy that a name beside its line takes; the room for names, in widths.
-_PANEL_IN, _NAME_GAP, _NAME_ROOM = 2.35, 0.085, 0.42
+#: Inches that a panel of a column is high.
+_PANEL_IN = 2.35
 
 
 #: In place of a model: the answerer that tracks nobody (`puzzles.baselines`), drawn beside the models.
@@ -142,6 +147,8 @@ class PaperFigure:
             f"Mean accuracy of {models} ({answers} answers) against {axes}{f' at {at}' if at else ''}",
             "Each point averages over all levels of the other parameters",
         ]
+        if len(self.panels) > 1 and len(self.pens) > len(NAMED):
+            sentences.append("Some models are named; grey: the others; dark: the median of all")
         if len(self.panels) == 1:
             sentences.append(
                 "Bars: 90% Wilson intervals. Levels are equally spaced, models shifted sideways"
@@ -258,14 +265,13 @@ class PaperFigure:
                 ax.set_ylabel("Correct answers")
                 if panel.at and panel != self.panels[-1]:  # the last one has the label of all
                     ax.set_xlabel("")
-                if accuracy.empty:
-                    _say_empty(ax, panel)
-                else:
-                    self._draw_named(ax, panel, accuracy)
+                self._draw_named(ax, panel, accuracy)
         return figure
 
     def _draw_named(self, ax: Axes, panel: Panel, accuracy: pd.DataFrame) -> None:
         """Draw all models of a panel, the named ones and a reader's own in colour with their bands."""
+        if accuracy.empty:
+            return _say_empty(ax, panel)
         few = len(self.pens) <= len(NAMED)
         ends = []
         for name, rows in accuracy.groupby("model"):
@@ -275,16 +281,16 @@ class PaperFigure:
                 ax.plot(x, rows["accuracy"], color="0.85", linewidth=0.8, zorder=1)
                 continue
             if self.banded:
-                band = {"color": pen.color, "alpha": 0.14, "linewidth": 0, "zorder": 2}
-                ax.fill_between(x, rows["lowest"], rows["highest"], **band)
-            _draw_course(ax, x, rows["accuracy"], pen, rows["marked"])
+                low, high = rows["lowest"], rows["highest"]
+                ax.fill_between(x, low, high, color=pen.color, alpha=0.14, linewidth=0, zorder=2)
+            draw_course(ax, x, rows["accuracy"], pen, rows["marked"])
             ends.append((rows["accuracy"].iloc[-1], pen.label, pen.color))
         if not few:
             models = accuracy[accuracy["model"] != LAST_CLAUSE]
             median = models.groupby(panel.across)["accuracy"].median()
             ax.plot(median.index, median, color="0.25", linewidth=2.6, zorder=5)
             ends.append((median.iloc[-1], f"median of {models['model'].nunique()}", "0.25"))
-        _make_room(ax, sorted(accuracy[panel.across]), ends)
+        name_ends(ax, sorted(accuracy[panel.across]), ends)
 
     def draw_as_printed(self) -> Figure:
         """Return the picture as the paper arranges it, every model with its own line."""
@@ -306,11 +312,11 @@ class PaperFigure:
                     .last()
                     .sort_values(ascending=False)
                 )
-                _draw_legend(
+                draw_legend(
                     figure, [self.pens[name] for name in last.index], "outside right center", 1
                 )
             else:
-                _draw_legend(
+                draw_legend(
                     figure, list(self.pens.values()), "outside lower center", _LEGEND_COLUMNS
                 )
             layout.execute(figure)
@@ -337,16 +343,16 @@ class PaperFigure:
                     linewidth=0,
                     zorder=1,
                 )
-            _draw_course(ax, x, rows["accuracy"], pen, rows["marked"])
+            draw_course(ax, x, rows["accuracy"], pen, rows["marked"])
 
     def _draw_levels(self, ax: Axes, panel: Panel, accuracy: pd.DataFrame) -> None:
         places = self._set_levels(ax, panel)
         for place in places.values():
             ax.axvspan(place - 0.4, place + 0.4, color="0.968", zorder=0)
-        for name, offset in _sideways(accuracy, self.pens).items():
+        for name, offset in spread_sideways(accuracy, self.pens).items():
             pen, rows = self.pens[name], accuracy[accuracy["model"] == name]
             x, y = rows[panel.across].map(places).to_numpy() + offset, rows["accuracy"].to_numpy()
-            _draw_course(ax, x, y, pen, rows["marked"], strength=0.45)
+            draw_course(ax, x, y, pen, rows["marked"], strength=0.45)
             ax.vlines(x, rows["low"], rows["high"], **pen.line() | {"linestyle": "-"})
             if self.banded:
                 ax.vlines(
@@ -392,60 +398,3 @@ def _join(words: Iterable[str]) -> str:
 def _say_empty(ax: Axes, panel: Panel) -> None:
     style: dict[str, Any] = {"ha": "center", "va": "center", "color": "0.35"}
     ax.text(0.5, 0.5, f"No cells at {panel.title}\nin this grid", transform=ax.transAxes, **style)
-
-
-def _make_room(ax: Axes, levels: list[int], ends: list[tuple[float, str, str]]) -> None:
-    """Write names beside the ends of lines, with the axis extended below them."""
-    to_axis = ax.xaxis.get_transform().transform
-    to_level = ax.xaxis.get_transform().inverted().transform
-    first, last = to_axis([levels[0], levels[-1]])
-    width = max(last - first, 0.01 * last)
-    low, start, high = to_level([first - 0.04 * width, last + 0.03 * width, last + _NAME_ROOM * width])
-    ax.set_xlim(low, high)
-    label_ends(ax, ends, at=start, gap=_NAME_GAP)
-
-
-def _draw_course(ax: Axes, x, y, pen: Pen, marked, strength: float = 1.0) -> None:
-    if pen.own:  # a white seam, so that the line stands out where others cross it
-        ax.plot(x, y, color="white", linewidth=4, zorder=5)
-    ax.plot(x, y, **pen.line(), alpha=1.0 if pen.own else strength)
-    ax.plot(x, y, **pen.dots())
-    if (hollow := np.asarray(marked, bool)).any():
-        look = pen.dots() | {
-            "markerfacecolor": "white",
-            "markeredgecolor": pen.color,
-            "markeredgewidth": 0.9,
-        }
-        ax.plot(np.asarray(x)[hollow], np.asarray(y)[hollow], **look)
-
-
-def _sideways(accuracy: pd.DataFrame, drawn: dict[str, Pen]) -> dict[str, float]:
-    """Return how far beside its level each model stands; ranks times the golden ratio keep neighbours in rank apart."""
-    ranked = (
-        accuracy.groupby("model")["accuracy"]
-        .mean()
-        .loc[list(drawn)]
-        .sort_values(kind="stable")
-        .index
-    )
-    golden = (np.arange(len(ranked)) * (np.sqrt(5) - 1) / 2) % 1
-    slots = np.argsort(np.argsort(golden)) + 0.5
-    return dict(zip(ranked, 0.7 * (slots / len(ranked) - 0.5), strict=True))
-
-
-def _draw_legend(figure: Figure, drawn: list[Pen], place: str, columns: int) -> None:
-    handles: list[Any] = [
-        (Line2D([], [], **pen.line()), Line2D([], [], **pen.dots())) for pen in drawn
-    ]
-    style: dict[str, Any] = {
-        "ncols": columns,
-        "frameon": False,
-        "labelspacing": 0.3,
-        "handlelength": 2.4,
-        "loc": place,
-    }
-    legend = figure.legend(handles, ["" for _ in drawn], fontsize=_LABEL_SIZE, **style)
-    for text, pen in zip(legend.get_texts(), drawn, strict=True):
-        text.set(
-            text=pen.label, parse_math=False
-        )  # as it is: matplotlib leaves out _names, reads $math$

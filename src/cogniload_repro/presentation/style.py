@@ -1,14 +1,12 @@
 """What all pictures share: fonts and lines, how each model is drawn, the files."""
 
 import io
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 from cycler import cycler
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.style import library
 from matplotlib.transforms import Bbox
@@ -22,7 +20,6 @@ WIDTH_IN = 7.2
 #: Pictures up to this width are legible on a phone; wider ones scroll there.
 PHONE_IN = 4.5
 _DPI = 200
-_ROUNDS = 100  # enough for names beside lines to come to rest
 _STRIP_IN = 0.24  # height of the line on the evidence
 #: A colour per family. Distinguishable for readers with any of the three colour-vision deficiencies, and at least
 #: three to one against white; tests/presentation/test_style.py holds it to both.
@@ -142,26 +139,6 @@ def pens(models: list[str]) -> dict[str, Pen]:
             )
         chosen[name] = Pen(*look, own=model is None)
     return chosen
-
-
-def label_ends(axes: Axes, ends: Iterable[tuple[float, str, str]], at: float, gap: float) -> None:
-    """Write names beside the right ends of lines, at least a gap apart.
-
-    Each end is the height of its line, the name and the colour, in the units of the axes.
-    """
-    ends = sorted(ends)
-    places = [height for height, _, _ in ends]
-    for _ in range(_ROUNDS):  # neighbours that overlap give way to both sides
-        for upper in range(1, len(places)):
-            overlap = places[upper - 1] + gap - places[upper]
-            if overlap > 0:
-                places[upper - 1] -= overlap / 2
-                places[upper] += overlap / 2
-    highest = axes.get_ylim()[1]
-    for (_, name, color), place in zip(reversed(ends), reversed(places), strict=True):
-        style: dict[str, Any] = {"color": color, "fontsize": 8.5, "fontweight": "bold"}
-        axes.text(at, min(place, highest), name, va="center", parse_math=False, **style)
-        highest = min(place, highest) - gap
 
 
 def plain_label(name: str, longest: int = 21) -> str:
