@@ -58,8 +58,8 @@ def find_departures(models: Iterable[str] = NAMES) -> list[Departures]:
     departures = []
     for model in models:
         claims = prose_along_rho(model)
-        claims = claims[claims["condition"].isin(PROSE_RATIOS)]
-        levels = tuple(claims["condition"].map(PROSE_RATIOS))
+        claims = claims[claims["rho"].isin(PROSE_RATIOS)]
+        levels = tuple(claims["rho"].map(PROSE_RATIOS))
         if levels:
             printed = claims["value"].to_numpy(float)
             departures.append(_expect(model, levels, printed))
