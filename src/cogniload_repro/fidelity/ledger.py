@@ -46,10 +46,13 @@ WORDS = {
 
 #: What the columns and kinds of `scoreboard` mean, for its readers.
 LEGEND = """
-  exact   as printed, or a true statement; unit: one unit of the last printed digit apart
-  within  two samples that differ by chance; differs: by more; not_computable: the outputs do not hold what it takes
-  input and constraint agree by construction; derived and independent numbers could have differed,
-  and the last line counts them; numbers that were replaced as misprints are left out"""
+  exact    as printed, or a true statement
+  unit     one unit of the last printed digit apart
+  within   two samples that differ by chance
+  differs  by more
+  not_computable  the outputs do not hold what it takes
+  Input and constraint agree by construction. Derived and independent numbers could have differed,
+  and the last line counts them. Numbers that were replaced as misprints are left out."""
 
 #: What the last line of `scoreboard` counts.
 COULD_HAVE_FAILED = "could have failed"
@@ -126,7 +129,7 @@ def find_moved(fidelity: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
 
 
 def _give_reasons(rows: pd.DataFrame, models: set[str]) -> pd.DataFrame:
-    """Fill in why a number is not computable; an absent model has one reason for all its numbers."""
+    """Fill in why a number is not computable: an absent model, or what the outputs lack."""
     is_unknown = rows["verdict"] == "not_computable"
     is_absent = is_unknown & (rows["model"] != "") & ~rows["model"].isin(models)
     rows.loc[is_absent, "reason"] = "no outputs of this model"

@@ -51,8 +51,8 @@ def prompt_statistics(
     """Return mean and 90th percentile of the prompt lengths (tokens) by N and d.
 
     One row per condition: N, d, total, mean, p90, se_mean, se_p90. Ratios are strata. ``per_cell``
-    are the puzzles per (d, N, ratio) of the set whose standard errors are wanted, by default those of
-    the counts. That of the percentile comes from resampling the strata, and is good to 3%.
+    are the puzzles per (d, N, ratio) of the set whose standard errors are wanted, by default those
+    of the counts. That of the percentile comes from resampling the strata, and is good to 3%.
     """
     rows = []
     for (N, d), group in counts.groupby(["N", "d"]):
@@ -72,7 +72,7 @@ def prompt_statistics(
 
 @cache
 def _resample(lengths: tuple[int, ...], sizes: tuple[int, ...]) -> np.ndarray:
-    """Return places drawn from strata that lie one after the other, shape (resamples, all sizes)."""
+    """Return places drawn from strata in a row, shape (resamples, sum of sizes)."""
     rng = np.random.default_rng(_SEED)
     drawn = []
     end = 0
@@ -86,10 +86,10 @@ def _resample(lengths: tuple[int, ...], sizes: tuple[int, ...]) -> np.ndarray:
 def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
     """Compare every printed prompt length with counts of the whole grid (`load_prompt_counts`).
 
-    One row per model whose tokenizer has counted, quantity (prompt_mean, prompt_p90), N and d: also
-    tokenizer, odd, printed, counted, se (of both samples and of the rounding to whole tokens),
-    overhead (of the model's chat template, estimated from all its rows but the odd ones), difference
-    (printed - counted - overhead) and z (that over se).
+    One row per model whose tokenizer has counted, quantity (prompt_mean, prompt_p90), N and d:
+    also tokenizer, odd, printed, counted, se (of both samples and of the rounding to whole
+    tokens), overhead (of the model's chat template, estimated from all its rows but the odd ones),
+    difference (printed - counted - overhead) and z (that over se).
     """
     tokenizers = load_tokenizers().explode("models").set_index("models")["name"]
     statistics = cache(lambda tokenizer, size: prompt_statistics(counts, tokenizer, size))

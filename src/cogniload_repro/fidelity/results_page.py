@@ -25,7 +25,7 @@ _MEANS = grid_means(GRID)
 
 
 class _Column(NamedTuple):
-    """How a column of the page is recomputed: from which levels, by what, printed in which format."""
+    """How a column of the page is recomputed and printed, and the levels it is about."""
 
     recompute: Callable[[ResultLookup, str], float]
     form: str

@@ -37,7 +37,7 @@ _SEPARATED = 20.0
 
 
 class Specification(NamedTuple):
-    """A regression of correct answers on the loads: a formula and a family (`regression.fit_glm`)."""
+    """A regression of correct answers on the loads: formula and family of `fit_glm`."""
 
     name: str
     formula: str
@@ -137,9 +137,9 @@ def fit_specifications(
     """Fit every specification to every model.
 
     One row per specification and model: specification, model, status (as `fit_glm` has it), terms
-    (number), loglik, aic, bic, and ecl50: where the fit, averaged over the levels of d at the mean of
-    rho, is at one half (statements; 0 below one, infinite above ten million, NaN where there is none,
-    N is a factor or another covariate is in the fit).
+    (number), loglik, aic, bic, and ecl50: where the fit, averaged over the levels of d at the mean
+    of rho, is at one half (statements; 0 below one, infinite above ten million, NaN where there is
+    none, N is a factor or another covariate is in the fit).
     """
     tables = [pd.DataFrame(columns=["model", "specification", *_OF_FIT])]
     for specification in specifications:
@@ -211,11 +211,12 @@ def compare_specifications(
 ) -> pd.DataFrame:
     """Return what each specification would change, over the models that it fits.
 
-    One row per specification: specification, identified, models (fitted), daic (sum of AIC less the
-    paper's), aic_better and bic_better (models with one lower by more than `AIC_MARGIN`), ecl50_ratio
-    (median ratio of ECL50 to the paper's, in either direction), ecl50_left (models whose ECL50 leaves
-    the paper's interval), order (Spearman correlation of ECL50 with the paper's). Where it is not
-    identified, these are medians of the samples; *_p10 and *_p90 are the 10 and 90% quantiles.
+    One row per specification: specification, identified, models (fitted), daic (sum of AIC less
+    the paper's), aic_better and bic_better (models with one lower by more than `AIC_MARGIN`),
+    ecl50_ratio (median ratio of ECL50 to the paper's, in either direction), ecl50_left (models
+    whose ECL50 leaves the paper's interval), order (Spearman correlation of ECL50 with the
+    paper's). Where it is not identified, these are medians of the samples; *_p10 and *_p90 are the
+    10 and 90% quantiles.
     """
     specifications = tuple(specifications)
     paper = specifications[0]
