@@ -53,9 +53,9 @@ CAPTIONS = {
     "adjusted after Holm over all pairs of models, results by length over the lengths; differences "
     f"below {100 * MARGIN:g} points are negligible. In square brackets, where the printed tables do "
     "not identify the difference: its 10 to 90% range over the reconstructions, around the median.",
-    "accuracy": "Correct answers in percent, with 90% Wilson intervals. In square brackets, where the "
-    "printed tables do not identify the accuracy: the 10 to 90% range over the reconstructions, "
-    "around their median.",
+    "accuracy": "Correct answers in percent of all that a model gave, with 90% Wilson intervals. In "
+    "square brackets, where the printed tables do not identify the accuracy: its 10 to 90% range over "
+    "the reconstructions, around the median.",
     "overflow": "Share of all answers; these count as wrong. --: not known.",
     "fit": f"Coefficients (log-odds) with {CONFIDENCE} Wald intervals and the paper's stars; the printed "
     f"tables identify them. Capacity points (ECL50 in statements) with {CONFIDENCE} "
@@ -69,7 +69,7 @@ _TERMS = (
     (r"np\.sqrt\(N\)", "√N"),
     ("log10_N", "log₁₀ N"),
     ("rho", "ρ"),
-    (":", " × "),
+    (":| x ", " × "),
 )
 
 
