@@ -49,16 +49,17 @@ LEVELS = {"N": "N = {:g}", "d": "d = {:g}", "ratio_pct": "ρ = {:g}%"}
 POINTS = {"ecl50": ("ECL50", 1), "nt50": ("NT50", 2), "id50": ("ID50", 2)}
 #: What stands above the tables of the page.
 CAPTIONS = {
-    "pair": f"Mean accuracy over the cells that both have, with a {CONFIDENCE} interval. p-values are "
-    "adjusted after Holm over all pairs of models, results by length over the lengths; differences "
-    f"below {100 * MARGIN:g} points are negligible. In square brackets, where the printed tables do "
-    "not identify the difference: its 10 to 90% range over the reconstructions, around the median.",
-    "accuracy": "Correct answers in percent of all that a model gave, with 90% Wilson intervals. In "
-    "square brackets, where the printed tables do not identify the accuracy: its 10 to 90% range over "
-    "the reconstructions, around the median.",
+    "pair": f"Mean accuracy over the cells that both have, with a {CONFIDENCE} interval. p-values "
+    "are adjusted after Holm over all pairs of models, results by length over the lengths; "
+    f"differences below {100 * MARGIN:g} points are negligible. In square brackets, where the "
+    "printed tables do not identify the difference: its 10 to 90% range over the reconstructions, "
+    "around the median.",
+    "accuracy": "Correct answers in percent of all that a model gave, with 90% Wilson intervals. "
+    "In square brackets, where the printed tables do not identify the accuracy: its 10 to 90% "
+    "range over the reconstructions, around the median.",
     "overflow": "Share of all answers; these count as wrong. --: not known.",
-    "fit": f"Coefficients (log-odds) with {CONFIDENCE} Wald intervals and the paper's stars; the printed "
-    f"tables identify them. Capacity points (ECL50 in statements) with {CONFIDENCE} "
+    "fit": f"Coefficients (log-odds) with {CONFIDENCE} Wald intervals and the paper's stars; the "
+    f"printed tables identify them. Capacity points (ECL50 in statements) with {CONFIDENCE} "
     "profile-likelihood intervals under the paper's regression; under others, ECL50 alone.",
 }
 #: How the pieces of a term are written.
@@ -100,7 +101,7 @@ def compare_data(build: str | Path) -> dict[str, Any]:
 
 
 def lay_out_sheet(texts: pd.DataFrame, models: list[str]) -> dict[str, Any]:
-    """Return texts by model and label as labels and rows, a row per model; "--" where there is none."""
+    """Return texts by model and label as labels and rows, a row per model; "--" for no text."""
     labels = texts["label"].unique().tolist()
     wide = texts.pivot_table("text", "model", "label", aggfunc="first")
     rows = wide.reindex(index=models, columns=labels).fillna(NONE)
@@ -207,7 +208,7 @@ def regression_texts(
 
 
 def _write_intervals(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the capacity points of the paper's regression with their profile-likelihood intervals."""
+    """Return the capacity points of the paper's regression with profile-likelihood intervals."""
     points = capacity_intervals(cells)
     ends = points[["point", "estimate", "profile_low", "profile_high"]]
     texts = [

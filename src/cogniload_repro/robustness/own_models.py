@@ -80,13 +80,12 @@ def compare_in_samples(cells: pd.DataFrame, pairs: Sequence[tuple[str, str]]) ->
 
     One row per pair with a cell in common: first, second, cells (that both have), difference (of
     their mean accuracies over these, the median over the reconstructions), difference_p10,
-    difference_p90, and verdict, in how many reconstructions they differ, as `compare_models` has it.
+    difference_p90, and verdict, in how many reconstructions they differ, as in `compare_models`.
     """
     layout = lay_out(cells)
-    first, second = (
-        np.array([layout.models.index(names[side]) for names in pairs], dtype=int)
-        for side in (0, 1)
-    )
+    places = pd.Index(layout.models)
+    first = places.get_indexer([names[0] for names in pairs])
+    second = places.get_indexer([names[1] for names in pairs])
     masks = (layout.answers[first] > 0) & (layout.answers[second] > 0)
 
     def compare(table: pd.DataFrame) -> pd.DataFrame:
