@@ -21,8 +21,8 @@ from cogniload_repro.scoring.verdict import (
     ScorerRules,
     Verdict,
     find_scorer,
+    find_verdict,
     is_unsure,
-    judge,
 )
 from cogniload_repro.storage import open_parquet, read_metadata, remove_parts, table_writer
 
@@ -154,10 +154,10 @@ def score_batch(
 def score_row(response: str, row: Mapping, asked: Asked, rules: ScorerRules) -> dict:
     """Return the verdict on a row of outputs as columns of `schemas.SCORES`."""
     question = asked.question
-    verdict = judge(response, question, rules, row["prompt_tokens"], row["response_tokens"])
+    verdict = find_verdict(response, question, rules, row["prompt_tokens"], row["response_tokens"])
     answer = take_answer(response)
     # the reasoning may have the correct value, and the answer after it another one
-    is_alone = verdict.is_correct and judge(answer or "", question, ANSWER_ONLY).is_correct
+    is_alone = verdict.is_correct and find_verdict(answer or "", question, ANSWER_ONLY).is_correct
     return {
         **asked.cell,
         "bucket": verdict,

@@ -209,7 +209,7 @@ def score_response(
             check_count(name, count, 0)
     question = _read_question(puzzle, poi, gold, domain, category)
     rules = find_scorer(scorer)
-    return judge(response, question, rules, prompt_tokens, response_tokens)
+    return find_verdict(response, question, rules, prompt_tokens, response_tokens)
 
 
 def _read_question(
@@ -261,7 +261,7 @@ def reward(
     return float(verdict.is_correct)
 
 
-def judge(
+def find_verdict(
     response: str,
     question: Question,
     rules: ScorerRules = PSEUDOCODE,
