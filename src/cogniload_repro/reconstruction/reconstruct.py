@@ -5,7 +5,6 @@ The smoothest would flatter the paper's regression, and so would the mean.
 """
 
 from collections.abc import Iterable, Iterator
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -38,8 +37,9 @@ def reconstruct(
     Each model has its own random stream. A ``seed`` samples another table; by default it is the
     typical one of the committed tables.
     """
+    first = DRAW_SEED if seed is None else seed
     for model in models:
-        rng = np.random.default_rng([DRAW_SEED if seed is None else seed, MODELS.index(model)])
+        rng = np.random.default_rng([first, MODELS.index(model)])
         model_sums = recover_sums(model)
         correct = _find_committed(model_sums) if seed is None else draw_counts(model_sums, rng)
         yield assemble_cells(model_sums, correct, rng)
@@ -71,12 +71,6 @@ def write_csv(path: str | Path, frames: Iterable[pd.DataFrame]) -> Path:
     return write_whole(path, stacked.to_csv(index=False, lineterminator="\n"))
 
 
-@cache
-def load_counts() -> pd.DataFrame:
-    """Return the reconstructed cells of all 22 models, 3,080 rows with the columns of `COLUMNS`."""
-    return pd.read_csv(CELLS)
-
-
 def assemble_cells(
     model_sums: ModelSums,
     correct: np.ndarray,
@@ -94,7 +88,8 @@ def assemble_cells(
         places = np.flatnonzero(is_member)
         kinds = rng.permutation(np.repeat(np.arange(len(ERRORS)), counts))
         ends = np.cumsum(errors[places])
-        for place, of_cell in zip(places, np.split(kinds, ends[:-1]), strict=True):
+        kinds_by_cell = np.split(kinds, ends[:-1])
+        for place, of_cell in zip(places, kinds_by_cell, strict=True):
             buckets[place] = np.bincount(of_cell, minlength=len(ERRORS))
     cells = GRID.assign(model=model_sums.model, total=total, correct=correct)
     cells[list(ERRORS)] = buckets

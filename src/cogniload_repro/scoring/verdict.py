@@ -189,8 +189,9 @@ def score_response(
     Returns
     -------
     Verdict
-        The name of the bucket as text; its attributes ``window``, ``answer`` and ``reason`` say what
-        decided, ``is_correct`` whether it counts as correct, and ``explain()`` describes each step.
+        The name of the bucket as text; its attributes ``window``, ``answer`` and ``reason`` say
+        what decided, ``is_correct`` whether it counts as correct, and ``explain()`` describes each
+        step.
 
     Raises
     ------

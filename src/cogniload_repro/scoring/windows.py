@@ -1,4 +1,4 @@
-"""The texts of a response in which the scorer looks, and the values in them (Appendix D.2 to D.4)."""
+"""The texts of a response in which the scorer looks, and the values in them (Appendix D)."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -164,11 +164,12 @@ def find_alternatives(domain: Sequence[str], gold: str) -> list[str]:
 def has_alternative(
     sentence: str, domain: Sequence[str], gold: str, *, last_mention: bool = False
 ) -> bool:
-    """Return whether another value of the domain counts against the gold one (AltFlag, Algorithm 3).
+    """Return whether another value of the domain counts against the gold one.
 
-    Where the gold value occurs as well, another one counts only if it encloses the last occurrence
-    of the gold one ("non-fiction" around "fiction"). With ``last_mention`` it also counts if it is
-    mentioned later (D.4, item 5). The sentence is a window, in lower case.
+    It is the AltFlag of Algorithm 3. Where the gold value occurs as well, another one counts only
+    if it encloses the last occurrence of the gold one ("non-fiction" around "fiction"). With
+    ``last_mention`` it also counts if it is mentioned later (D.4, item 5). The sentence is a
+    window, in lower case.
     """
     alternatives = find_alternatives(domain, gold)
     gold = gold.lower()
