@@ -53,10 +53,14 @@ class Parameters:
     models: tuple[str, ...] = ()
 
     def changes(self, *names: str) -> dict[str, Any]:
-        """Return those of some parameters that are not the paper's."""
+        """Return those of some parameters that are not the paper's, as JSON has them."""
         paper = Parameters()
         values = {name: getattr(self, name) for name in names}
-        return {name: value for name, value in values.items() if value != getattr(paper, name)}
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in values.items()
+            if value != getattr(paper, name)
+        }
 
 
 def read_parameters(**given: object) -> Parameters:
