@@ -211,8 +211,9 @@ $(BUILD)/fidelity.csv: $(BUILD)/cells.parquet \
 	$(COGNILOAD) fit --build "$(BUILD)"
 
 # of the chapters those run again that are older than what they are made from
+MADE := figures tables verdicts notebooks pages $(addprefix book/_build/,html html/* html/*/*)
 $(HTML)/index.html: $(BUILD)/fidelity.csv $(PARAMS)/notebooks.json $(wildcard notebooks/*.ipynb) $(PAGES) \
-		$(wildcard $(HTML) $(HTML)/notebooks) $(call folders,figures tables verdicts notebooks pages)
+		$(filter-out $(HTML)/index.html,$(call folders,$(MADE)))
 	$(COGNILOAD) render $(HERE)
 
 FORCE:

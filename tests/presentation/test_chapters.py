@@ -103,16 +103,24 @@ def test_a_chapter_is_run_again_if_a_file_of_it_is_gone(build, lost):
 
 def test_a_build_holds_the_files_of_its_chapters_alone(build):
     """Others go, with copies of chapters that the book has no more; a failed copy stays to be read."""
-    for name in ("tables/other.csv", "figures/other.svg", "notebooks/c.ipynb"):
+    (build / "verdicts").mkdir()
+    others = ("tables/other.csv", "figures/other.svg", "verdicts/other.csv", "notebooks/c.ipynb")
+    for name in others:
         (build / name).write_text("")
     (build / "notebooks/a.failed.ipynb").write_text("")
     (build / ".chapter-killed/tables").mkdir(parents=True)
     remove_others(chapters_of(build), build)
     assert [path.name for path in (build / "tables").iterdir()] == ["a.csv"]
-    assert not list((build / "figures").iterdir())
+    assert not any((build / name).exists() for name in others)
     copies = sorted(path.name for path in (build / "notebooks").iterdir())
     assert copies == ["a.failed.ipynb", "a.ipynb", "b.ipynb"]
     assert not (build / ".chapter-killed").exists()
+
+
+def test_chapters_do_not_share_a_file(build):
+    """Two that write the same one are named; one that has not been run yet has none."""
+    (build / "notebooks/b.ipynb").unlink()
+    remove_others(chapters_of(build), build)
     write_copy(build, "b", ["tables/a.csv"])
     with pytest.raises(ValueError, match=r"a\.ipynb and b\.ipynb both write tables/a\.csv"):
         remove_others(chapters_of(build), build)

@@ -1,8 +1,8 @@
 """From a build folder to the book: chapters run, pages put together."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -29,15 +29,13 @@ _LIBRARIES = (
 
 
 @click.command()
-@click.option("--all", "again", is_flag=True, help="Run every chapter, changed or not.")
 @takes(BUILD, JOBS)
-def render(again: bool, build: Path, jobs: int) -> None:
+def render(build: Path, jobs: int) -> None:
     """Run the chapters that are older than what they are made from, and build the HTML book.
 
     The parameters formula, family and models reach every chapter that has them.
     """
     _check_steps(build)
-    from cogniload_repro.executors import Work, do_side_by_side
     from cogniload_repro.models import NAMES
     from cogniload_repro.presentation import book, chapters
 
@@ -48,28 +46,11 @@ def render(again: bool, build: Path, jobs: int) -> None:
         whole_grid=params.made_with(build).grid == "paper",
         another_model=bool(models - set(NAMES)),
     )
-    given = _values(parameters.changes(*params.STEPS["notebooks"]))
+    names = {chapter.source.stem for chapter in contents}
+    absent = {path.stem for path in Path("notebooks").glob("*.ipynb")} - names
     with locked(build):
         params.write_parameters(build, "notebooks", parameters)
-        kept = params.parameters_file(build, "notebooks")
-        works = []
-        if again or not book.has_data(build, "book"):
-            works.append(Work("data of pages", book.write_data, ("book", build)))
-        for reads_verdicts in (False, True):  # those that read the others' verdicts come last
-            for chapter in contents:
-                if chapter.reads_verdicts != reads_verdicts:
-                    continue
-                if again or not chapters.is_current(chapter, build, kept):
-                    run = chapter, build, given
-                    works.append(Work(chapter.source.name, _run_chapter, run))
-            for name, seconds in do_side_by_side(works, jobs, _LIBRARIES):
-                say(f"  {name:28} {seconds:5.1f} s")
-            works = []
-        chapters.remove_others(contents, build)
-        names = {chapter.source for chapter in contents}
-        absent = [
-            source.stem for source in Path("notebooks").glob("*.ipynb") if source not in names
-        ]
+        _run_chapters(contents, build, parameters, jobs)
         book.stage_book(
             build,
             "book",
@@ -79,12 +60,35 @@ def render(again: bool, build: Path, jobs: int) -> None:
         book.build_book(build, jobs)
 
 
-def _run_chapter(chapter: "Chapter", build: Path, given: Mapping[str, object]) -> None:
-    """Run a chapter, with those of the parameters that it takes."""
+def _run_chapters(
+    contents: Sequence["Chapter"], build: Path, parameters: params.Parameters, jobs: int
+) -> None:
+    """Run the chapters that are not current; those that read the others' verdicts come last."""
+    from cogniload_repro.executors import Work, do_side_by_side
+    from cogniload_repro.presentation import book, chapters
+
+    changes = parameters.changes(*params.STEPS["notebooks"])
+    file = params.parameters_file(build, "notebooks")
+    works = []
+    if not book.has_data(build, "book"):
+        works.append(Work("data of pages", book.write_data, ("book", build)))
+    for reads_verdicts in (False, True):
+        for chapter in contents:
+            is_next = chapter.reads_verdicts == reads_verdicts
+            if is_next and not chapters.is_current(chapter, build, file):
+                works.append(Work(chapter.source.name, _run_chapter, (chapter, build, changes)))
+        for name, seconds in do_side_by_side(works, jobs, _LIBRARIES):
+            say(f"  {name:28} {seconds:5.1f} s")
+        chapters.remove_others(contents, build)
+        works = []
+
+
+def _run_chapter(chapter: "Chapter", build: Path, changes: Mapping[str, object]) -> None:
+    """Run a chapter, with those of the changed parameters that it takes."""
     from cogniload_repro.presentation.chapters import executed_copy
     from cogniload_repro.presentation.notebooks import run_notebook
 
-    values = {name: given[name] for name in given.keys() & chapter.takes}
+    values = {name: changes[name] for name in changes.keys() & chapter.takes}
     values["build"] = build.resolve()
     run_notebook(chapter.source, executed_copy(chapter, build), values, build)
 
@@ -103,10 +107,3 @@ def _check_steps(build: Path) -> None:
         parameters = params.parameters_file(build, kept)
         if parameters.exists() and parameters.stat().st_mtime_ns > made.stat().st_mtime_ns:
             raise ValueError(f"{made} is older than its parameters; {remedy}")
-
-
-def _values(changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters as a notebook takes them."""
-    return {
-        name: list(value) if isinstance(value, tuple) else value for name, value in changes.items()
-    }

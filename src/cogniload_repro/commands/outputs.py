@@ -32,6 +32,7 @@ _STAGE = ".outputs-next"
 #: "settings": {...}}`` each, the settings as an import's report has them. Written last: make looks
 #: at its time, and without it the outputs are not whole.
 SOURCES = "sources.json"
+_REMEDY = "run `make download-outputs`, outside a checkout `cogniload download-outputs`"
 #: The reconstructed counts of the paper's models, in a build without their answers.
 COUNTS = "counts.parquet"
 
@@ -91,25 +92,25 @@ def download_outputs(
 
 
 def read_sources(build: Path) -> list[dict]:
-    """Return what the sources of a build have brought; nothing where there are no outputs yet."""
+    """Return what the sources of a build have brought; a ValueError where there are none."""
+    path = build / SOURCES
+    if not path.exists():
+        raise ValueError(f"{build} holds no outputs, or some of an interrupted run; {_REMEDY}")
     try:
-        return json.loads((build / SOURCES).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return []
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged ({error}); remove it and {_REMEDY}") from None
 
 
 def check_outputs_whole(build: Path) -> None:
     """Raise ValueError if outputs that the sources of a build have brought are not there."""
-    remedy = "run `make download-outputs`, outside a checkout `cogniload download-outputs`"
-    if not (build / SOURCES).exists():
-        raise ValueError(f"{build} holds no outputs, or some of an interrupted run; {remedy}")
     present = _models(build)
     for source in read_sources(build):
         if source["source"] == RECONSTRUCTED:
             continue
         for model in source["models"]:
             if model not in present:
-                raise ValueError(f"{build / 'outputs'} lacks the outputs of {model}; {remedy}")
+                raise ValueError(f"{build / 'outputs'} lacks the outputs of {model}; {_REMEDY}")
 
 
 def _describe_sources(brought: list[dict]) -> Iterator[str]:

@@ -53,10 +53,14 @@ class Parameters:
     models: tuple[str, ...] = ()
 
     def changes(self, *names: str) -> dict[str, Any]:
-        """Return those of some parameters that are not the paper's."""
+        """Return those of some parameters that are not the paper's, as JSON has them."""
         paper = Parameters()
         values = {name: getattr(self, name) for name in names}
-        return {name: value for name, value in values.items() if value != getattr(paper, name)}
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in values.items()
+            if value != getattr(paper, name)
+        }
 
 
 def read_parameters(**given: object) -> Parameters:
@@ -213,9 +217,14 @@ def made_with(build: Path) -> Parameters:
     """Return the parameters of the steps of a build; the paper's where a step has not been done."""
     values: dict[str, Any] = {}
     for step, names in STEPS.items():
-        for name, value in json.loads(_read_kept(build, step)).items():
-            if name in names:
-                values[name] = tuple(value) if isinstance(value, list) else value
+        try:
+            written = json.loads(_read_kept(build, step))
+        except ValueError as error:
+            file = parameters_file(build, step)
+            raise ValueError(f"{file} is damaged ({error}); run `make` again") from None
+        for name in written.keys() & set(names):
+            value = written[name]
+            values[name] = tuple(value) if isinstance(value, list) else value
     return Parameters(**values)
 
 

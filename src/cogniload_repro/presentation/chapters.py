@@ -79,9 +79,15 @@ def executed_copy(chapter: Chapter, build: Path) -> Path:
     return build / "notebooks" / chapter.source.name
 
 
-def _list_files(copy: Path) -> list[str]:
-    """Return the files that a chapter has written in its last run, such as ``tables/table2.csv``."""
-    return json.loads(copy.read_text(encoding="utf-8"))["metadata"]["cogniload"]["files"]
+def _list_files(copy: Path) -> list[str] | None:
+    """Return the files that a chapter has written in its last run, such as ``tables/table2.csv``.
+
+    None where there is no copy of that run that could be read.
+    """
+    try:
+        return json.loads(copy.read_text(encoding="utf-8"))["metadata"]["cogniload"]["files"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def is_current(chapter: Chapter, build: Path, parameters: Path) -> bool:
@@ -93,29 +99,29 @@ def is_current(chapter: Chapter, build: Path, parameters: Path) -> bool:
     elsewhere.
     """
     copy = executed_copy(chapter, build)
+    files = _list_files(copy)
+    if files is None:
+        return False
     inputs = [chapter.source, build / "fidelity.csv"]
     if chapter.takes - {"build"}:
         inputs.append(parameters)
     if chapter.reads_verdicts:
-        inputs.append(build / "verdicts")
-    try:
-        run = copy.stat().st_mtime_ns
-        files = [build / name for name in _list_files(copy)]
-        are_older = all(file.stat().st_mtime_ns <= run for file in inputs)
-        return are_older and all(file.stat().st_mtime_ns == run for file in files)
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
+        inputs += build.glob("verdicts")
+    run = copy.stat().st_mtime_ns
+    are_older = all(file.stat().st_mtime_ns <= run for file in inputs)
+    written = [build / name for name in files]
+    return are_older and all(file.exists() and file.stat().st_mtime_ns == run for file in written)
 
 
 def remove_others(chapters: Sequence[Chapter], build: Path) -> None:
-    """Remove figures, tables and executed copies of a build that no chapter has written.
+    """Remove what no chapter has written from the figures, tables, verdicts and copies of a build.
 
     What a killed run has left goes too. A ValueError names two chapters that write the same file.
     """
     copies = [executed_copy(chapter, build) for chapter in chapters]
     writers: dict[str, str] = {}
     for copy in copies:
-        for name in _list_files(copy):
+        for name in _list_files(copy) or ():
             if name in writers:
                 raise ValueError(f"{writers[name]} and {copy.name} both write {name}; rename one")
             writers[name] = copy.name

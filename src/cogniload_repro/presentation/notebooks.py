@@ -1,8 +1,10 @@
-"""Run a notebook: checked parameters, no start-up files of the reader, no trace of when or where it ran.
+"""Run a notebook: checked parameters, no settings of the reader, no trace of when or where it ran.
 
 A papermill engine runs the cells in this process: no kernel, no sockets, and a fork has what its parent has imported.
 """
 
+import base64
+import json
 import os
 import platform
 import tempfile
@@ -12,10 +14,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl
 import nbformat
 import papermill
 from IPython.core.displayhook import DisplayHook
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.pylabtools import select_figure_formats
 from IPython.utils.capture import capture_output
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
@@ -32,7 +36,8 @@ _MESSAGE_CHARS = 500
 _INJECTED = "injected-parameters"
 #: The name under which papermill knows the engine.
 _ENGINE = "cogniload"
-#: What an executed notebook says of its language.
+#: What an executed notebook says of its kernel and language.
+_KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 _LANGUAGE = {
     "name": "python",
     "version": platform.python_version(),
@@ -137,7 +142,10 @@ def _relative(value: object, folder: Path) -> object:
 
 def _read(source: Path) -> NotebookNode:
     try:
-        notebook = nbformat.read(source, as_version=4)
+        tree = json.loads(source.read_text(encoding="utf-8"))
+        tree["metadata"]["kernelspec"] = _KERNEL
+        _name_cells(tree)
+        notebook = nbformat.reads(json.dumps(tree), as_version=4)
     except Exception as error:  # nbformat raises many types, most of them undocumented
         raise ValueError(
             f"{source} is not a readable notebook ({error}); check the name and the file"
@@ -148,6 +156,15 @@ def _read(source: Path) -> NotebookNode:
             f"{source.name} has {count} cells tagged 'parameters'; tag the one that sets the defaults"
         )
     return notebook
+
+
+def _name_cells(tree: dict) -> None:
+    """Give numbers to cells without names of their own; nbformat would draw names at random."""
+    names = [cell.get("id") for cell in tree["cells"]]
+    if None in names or len(set(names)) < len(names):
+        tree["nbformat_minor"] = 5
+        for number, cell in enumerate(tree["cells"]):
+            cell["id"] = f"cell-{number}"
 
 
 def _check_parameters(
@@ -221,7 +238,10 @@ class _Hook(DisplayHook):
 
 
 class _Shell(InteractiveShell):
-    """Prints no traceback: the engine puts the error into the notebook."""
+    """Prints no traceback: the engine puts the error into the notebook. Figures need no window."""
+
+    def enable_gui(self, gui=None) -> None:
+        pass
 
     def showtraceback(self, *_arguments, **_options) -> None:
         pass
@@ -238,6 +258,9 @@ class _Here(Engine):
         nb_man.nb.metadata["language_info"] = _LANGUAGE
         settings = Config(HistoryManager={"enabled": False})
         shell = _Shell.instance(displayhook_class=_Hook, config=settings)
+        mpl.rcdefaults()  # whatever a matplotlibrc says
+        shell.enable_matplotlib("inline")
+        select_figure_formats(shell, {"png"})
         try:
             for place, cell in enumerate(nb_man.nb.cells):
                 if cell.cell_type != "code" or not cell.source.strip():
@@ -262,14 +285,20 @@ def _run_cell(shell: InteractiveShell, cell: NotebookNode) -> BaseException | No
         if text:
             cell.outputs.append(new_output("stream", name=name, text=text))
     for output in captured.outputs:
+        data = {kind: _encode(content) for kind, content in output.data.items()}
         metadata = output.metadata or {}
-        cell.outputs.append(new_output("display_data", data=output.data, metadata=metadata))
+        cell.outputs.append(new_output("display_data", data=data, metadata=metadata))
     error = result.error_before_exec or result.error_in_exec
     if error is not None:
         name = type(error).__name__
         lines = traceback.format_exception(error)
         cell.outputs.append(new_output("error", ename=name, evalue=str(error), traceback=lines))
     return error
+
+
+def _encode(content: Any) -> Any:
+    """Return what a notebook holds of a picture's bytes, or other content as it is."""
+    return base64.b64encode(content).decode("ascii") if isinstance(content, bytes) else content
 
 
 papermill_engines.register(_ENGINE, _Here)

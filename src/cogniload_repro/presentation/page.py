@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import pandas as pd
 from myst_nb import glue
 
@@ -82,7 +83,6 @@ class Page:
         self.build = Path(build)
         self._cells: pd.DataFrame | None = None
         self._judged: list[tuple[str, ...]] = []
-        mpl.use("agg")
         mpl.rcParams.update(STYLE)
 
     @cached_property
@@ -239,6 +239,7 @@ class Page:
         """
         kind = self._kind(evidence, cells)
         png, svg = save_figure(figure.figure, self._output / "figures" / name, EVIDENCE[kind].line)
+        plt.close(figure.figure)  # or the cell would show it a second time
         caption = _caption(kind, caption, source)
         wide = figure.figure.get_figwidth() > PHONE_IN
         path = f"../figures/{svg.name}"
