@@ -90,7 +90,7 @@ def test_files_of_a_chapter_come_from_a_run_that_ended_well(tmp_path):
     table = build / "tables" / "t.csv"
     assert table.read_text() == "n\n1\n"
     assert table.stat().st_mtime_ns == copy.stat().st_mtime_ns
-    assert nbformat.read(copy, as_version=4).metadata["cogniload"]["files"] == ["tables/t.csv"]
+    assert nbformat.read(copy, as_version=4).metadata["cogniload_run"]["files"] == ["tables/t.csv"]
     assert sorted(path.name for path in build.iterdir()) == ["page.ipynb", "tables"]
     assert str(build) not in copy.read_text(encoding="utf-8")
 
@@ -130,7 +130,7 @@ def test_what_cannot_be_run_is_refused(tmp_path, content, complaint):
 _NO_RESULTS = re.compile(
     r"""\{\w+(?::\w+)?\}`[^`]*` | `[^`]*` | \$[^$]*\$ | [Ss]ections?\ \d(\.\d+)* | (Gemini|Claude)\ [23]\.\d
     | p\ (of|below)\ 0\.0\d(\ or\ more)? | falls\ below\ 0\.05 | p\ [<>≥]\ 0\.\d+ | N\ =\ (20|50|100|250)
-    | 100?\ puzzles\ per\ cell | [\w.]+-[\w.-]+ | Algorithms\ 1\ to\ 3 | (ECL|ID|NT)50 | \(00[34]\)
+    | 100?\ puzzles\ per\ cell | [\w.]+-[\w.-]+ | Algorithms\ 1\ to\ 3 | (ECL|ID|NT)50 | ICLR\ 2026 | \(00[34]\)
     | (Tables?|Figure|columns)(\ \d+(\ to|\ and)?)+\ of | arXiv:\S+ | multiple\ of\ 1/500 | 140\ whole\ numbers
     | [Pp]er\ 100\ statements | [Oo]f\ every\ 100 | little\ larger\ \(36,864\) | 2,500\ statements""",
     re.VERBOSE,

@@ -81,7 +81,7 @@ def executed_copy(chapter: Chapter, build: Path) -> Path:
 
 def _list_files(copy: Path) -> list[str]:
     """Return the files that a chapter has written in its last run, such as ``tables/table2.csv``."""
-    return json.loads(copy.read_text(encoding="utf-8"))["metadata"]["cogniload"]["files"]
+    return json.loads(copy.read_text(encoding="utf-8"))["metadata"]["cogniload_run"]["files"]
 
 
 def is_current(chapter: Chapter, build: Path, parameters: Path) -> bool:
