@@ -181,7 +181,7 @@ PARAMS := $(BUILD)/params
 CODE := $(wildcard src/cogniload_repro/*.py src/cogniload_repro/*/*.py scripts/rebuild_one_row.py)
 DATA := $(wildcard data/*.* data/companions/* data/outputs data/outputs/* data/published/* data/published/*/* \
 	data/reconstructed/*)
-PAGES := $(filter-out %.pyc,$(wildcard book/*.* book/_*/*.* book/_*/*/*.* book/_*/*/*/*.*)) docs/benchmarks.md pyproject.toml
+PAGES := $(filter-out %.pyc,$(wildcard book/*.* book/_*/*.* book/_*/*/*.* book/_*/*/*/*.*)) pyproject.toml
 in-build = $(addprefix $(BUILD)/,$(1))
 lost = $(if $(filter-out $(wildcard $(call in-build,$(1))),$(call in-build,$(1))),FORCE)
 # folders and their files; a name with a blank is read as two names, which are none of files
@@ -243,7 +243,7 @@ explore: $(ENV)  ## the property tests on random examples (make test takes the s
 test-evaluate: $(LOCAL_ENV)  ## the tests that need Inspect; two puzzles are asked of a real model
 	@"$(EVALUATE_PY)" -m pytest -n "$(JOBS)" -m "not slow" $(EVALUATE_TESTS)
 
-bench: $(ENV)  ## measure; WRITE=1 keeps the figures in docs/benchmarks.md and the README
+bench: $(ENV)  ## measure; WRITE=1 keeps the table in the README
 	@"$(PY)" benchmarks/run.py $(if $(WRITE),--write)
 
 reconstruct: $(ENV)  ## make data/reconstructed/cells.csv again from the printed tables

@@ -223,7 +223,7 @@ def test_sampling_errors_are_those_of_shares():
     assert list(drop.values()) == pytest.approx(
         [0.05 / (0.5 * 14 / 13 / 480) ** 0.5, 0.05 / (1 / 60) ** 0.5]
     )
-    assert set(space["verdict"]) == {"established", "depends", "not established"}
+    assert set(space["verdict"]) == {"supported", "supported in part", "not supported"}
 
 
 @pytest.mark.parametrize("whole_grid", [True, False])

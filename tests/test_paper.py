@@ -176,13 +176,11 @@ def formats_of(name, text):
 
 def test_accuracies_along_rho_are_those_of_the_prose(cells):
     """Every accuracy that the prose states at a place along rho comes out within half a unit of its second decimal."""
-    places = {"rho: low end": 5, "rho: middle": 50, "rho: high end": 95}
+    places = {"low end": 5, "middle": 50, "high end": 95}
     claims = load_claims()
-    claims = claims[claims["condition"].isin(places) & (claims["quantity"] == "accuracy")]
+    claims = claims[claims["rho"].isin(places) & (claims["quantity"] == "accuracy")]
     assert len(claims) > 10
     for claim in claims.itertuples():
-        own = cells[
-            (cells["model"] == claim.model) & (cells["ratio_pct"] == places[claim.condition])
-        ]
+        own = cells[(cells["model"] == claim.model) & (cells["ratio_pct"] == places[claim.rho])]
         accuracy = Fraction(int(own["correct"].sum()), int(own["total"].sum()))
         assert abs(accuracy - Fraction(claim.value)) <= Fraction(1, 200), claim.id

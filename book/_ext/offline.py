@@ -10,6 +10,7 @@ import base64
 import json
 import re
 import shutil
+import zlib
 from pathlib import Path
 
 from docutils import nodes
@@ -23,7 +24,7 @@ _INDEX = """<!DOCTYPE html>
 <meta http-equiv="refresh" content="0; url={page}"><link rel="canonical" href="{page}"></head>
 <body><p><a href="{page}">{title}</a></p></body></html>
 """
-#: Words of queries that a page answers best, of its topics: a query of these words alone finds it first (page.js).
+#: Topics of pages: a query of these words alone finds the page first (page.js).
 _KEYWORDS = {
     "about": "about cite citation bibtex license licence copyright",
     "notebooks/01_identification": "how was the data obtained limitations provenance reconstruction caveats",
@@ -39,6 +40,7 @@ _KEYWORDS = {
     "notebooks/15_your_model": "your model result results",
     "api": "python api function functions package reference",
     "explorer": "puzzle puzzles example examples step explorer",
+    "compare": "compare two models pair regression regressions",
 }
 #: Markup of extensions that HTML does not have: what stands for it.
 _INVALID = (
@@ -69,6 +71,12 @@ def _let_scripts_wait(app, pagename, templatename, context, doctree):
     for script in context["script_files"]:
         if script.filename and not str(script.filename).endswith(_AT_ONCE):
             script.attributes.setdefault("defer", "defer")
+
+
+def _add_keywords(app, doctree):
+    """Put the topics of a page among the words that the search finds it by."""
+    if words := _KEYWORDS.get(app.env.docname, "").split():
+        doctree.append(nodes.meta(name="keywords", content=", ".join(words)))
 
 
 def _hand_on_keywords(app, pagename, templatename, context, doctree):
@@ -187,6 +195,7 @@ def setup(app):
     app.connect("config-inited", _link_to_repository)
     app.connect("builder-inited", _read_side_by_side)
     app.connect("missing-reference", _resolve_left_out)
+    app.connect("doctree-read", _add_keywords)
     app.connect("html-page-context", _drop_scripts, priority=900)
     app.connect("html-page-context", _let_scripts_wait, priority=910)
     app.connect("html-page-context", _link_to_pictures)
@@ -195,4 +204,5 @@ def setup(app):
     app.connect("html-page-context", _write_valid)
     app.connect("build-finished", _leave_out)
     app.connect("build-finished", _write_index)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    version = zlib.crc32(repr(_KEYWORDS).encode())  # of what is kept of pages that were read
+    return {"env_version": version, "parallel_read_safe": True, "parallel_write_safe": True}

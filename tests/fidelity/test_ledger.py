@@ -2,11 +2,9 @@
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from samples import results_of
 
-from cogniload_repro.fidelity.ledger import COLUMNS, KINDS, VERDICTS, compare, judge, scoreboard
+from cogniload_repro.fidelity.ledger import COLUMNS, KINDS, VERDICTS, compare, scoreboard
 from cogniload_repro.published import load_printed
 from cogniload_repro.reconstruction.printed import uses_table2
 from cogniload_repro.statistics.cell_tables import load_cells
@@ -24,7 +22,7 @@ def fidelity() -> pd.DataFrame:
 def test_every_printed_number_has_a_row(fidelity):
     """As many rows as there are printed numbers, stars and claims."""
     expected = {
-        "table2": 22 * (8 + 5), "table3": 22 * (8 + 4), "table4": 110 * 7, "table5": 88 * 7, "table6": 66, "prose": 180,
+        "table2": 22 * (8 + 5), "table3": 22 * (8 + 4), "table4": 110 * 7, "table5": 88 * 7, "table6": 66, "prose": 175,
     }  # fmt: skip
     counts = fidelity["table"].value_counts()
     assert counts["results page"] == 13 * 7 - 2  # two stand behind the end of the stored copy
@@ -124,16 +122,3 @@ def test_every_number_that_is_not_computable_has_a_reason():
         "no fit: separation"
     }
     assert (checks.loc[checks["verdict"] != "not_computable", "reason"] == "").all()
-
-
-@given(st.integers(-10_000, 10_000), st.integers(-5, 5))
-def test_verdicts_by_distance(hundredths, distance):
-    """Exact is the same string; one unit is one of the last digit that either prints."""
-    published, shown = f"{hundredths / 100:.2f}", f"{(hundredths + distance) / 100:.2f}"
-    expected = "exact" if distance == 0 else "unit" if abs(distance) == 1 else "differs"
-    assert judge(published, shown) == expected
-    for pair, verdict in {
-        ("-0.00", "0.00"): "unit", ("7.18e-05", "7.19e-05"): "unit", ("7.18e-05", "7.28e-05"): "differs",
-        ("--", "0.95"): "differs", ("", "*"): "differs", ("***", "***"): "exact", ("0.014", "0.0141"): "unit",
-    }.items():  # fmt: skip
-        assert judge(*pair) == verdict

@@ -69,6 +69,17 @@ def current(build):
     ]
 
 
+def test_a_chapter_that_reads_verdicts_is_run_again_if_another_one_has_judged(build):
+    """A newer file of verdicts makes it old, and no other chapter."""
+    (build / "verdicts").mkdir()
+    os.utime(build / "verdicts", ns=(10, 10))
+    reader = Chapter(build / "sources/b.ipynb", frozenset({"build"}), reads_verdicts=True)
+    assert is_current(reader, build, build / "parameters.json")
+    (build / "verdicts" / "a.csv").touch()
+    assert not is_current(reader, build, build / "parameters.json")
+    assert current(build) == ["a", "b"]
+
+
 @pytest.mark.parametrize(
     ("changed", "left"),
     [("sources/a.ipynb", ["b"]), ("sources/b.ipynb", ["a"]), ("fidelity.csv", []),

@@ -198,24 +198,3 @@ def test_a_caption_begins_with_what_its_points_show():
     )
     alone = PaperFigure("figure5", cells[cells["d"] == 1]).caption()
     assert alone.startswith("Mean accuracy of 3 models")
-
-
-# ---- as data -------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("name", ["figure1", "figure3", "figure6"])
-def test_the_numbers_are_the_pictures(name):
-    """Every panel has a row a point, with the counts, accuracy and intervals that the picture draws."""
-    cells = COMMITTED[COMMITTED["model"].isin(["QwQ-32B", "o3-2025-04-16", "Qwen3-8B"])]
-    cells = cells.replace({"model": {"Qwen3-8B": "mine"}})
-    data = PaperFigure(name, cells).data()
-    told = {key: data["models"][-1][key] for key in ("name", "family", "color", "own")}
-    assert told == {"name": "mine", "family": "Not in the paper", "color": "#000000", "own": True}
-    names = [model["name"] for model in data["models"]]
-    for panel, told in zip(FIGURES[name], data["panels"], strict=True):
-        frame = panel_accuracy(panel, cells, banded=True)
-        counts = frame[["model", panel.across, "total", "correct"]].to_numpy().tolist()
-        assert [[names[place], *row] for place, *row in (row[:4] for row in told["rows"])] == counts
-        shares = frame[["accuracy", "low", "high", "lowest", "highest", "out"]].to_numpy()
-        found = pd.DataFrame(told["rows"])[range(4, 10)].to_numpy(float)
-        assert (frame["out"].notna() == frame["marked"]).all()
-        assert (frame["out"].dropna() > 0.1).all()
-        assert found == pytest.approx(shares, abs=5e-5, nan_ok=True)

@@ -1,6 +1,5 @@
 """A page's figures, tables and texts: evidence in words, in the exported image and in the caption; what is escaped."""
 
-import json
 import re
 from pathlib import Path
 
@@ -59,21 +58,17 @@ def test_a_book_of_own_models_names_no_table_of_the_paper(build):
     assert "Table 5" not in shown
 
 
-def test_a_figure_states_the_evidence_and_no_name_ends_its_script(build, monkeypatch, tmp_path):
-    """The line is a strip below the figure, in the file too. A block has one script, whose text is JSON again."""
+def test_a_figure_states_its_evidence_in_the_file(build, monkeypatch, tmp_path):
+    """The line on the evidence is a strip below the figure."""
     monkeypatch.setattr(Page, "output", tmp_path / "output")
-    page, heights, data = build(), [], {"models": [{"name": "</script><b>`mine`"}]}
+    page = build()
+    heights = []
     for evidence in ("", "identified"):
         figure = Figure(figsize=(4, 3), dpi=100)
-        shown = page.figure(
-            figure, "f", caption="C.", alt="a", evidence=evidence, data=data
-        ).markdown
+        page.figure(figure, "f", caption="C.", alt="a", evidence=evidence)
         heights.append(plt.imread(tmp_path / "output" / "figures" / "f.png").shape[0])
     assert heights[1] > heights[0]
     assert any(text.get_gid() == "source" for text in figure.texts)
-    block = shown[shown.index("```") :]
-    assert (block.count("</script>"), block.count("```")) == (1, 2)
-    assert json.loads(re.search(r'json">(.*)</script>', block)[1]) == data
 
 
 def test_a_chapter_by_hand_shows_all_and_touches_no_file_of_its_build(build, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogniload_repro.grid import MINI_GRID
+from cogniload_repro.grid import MINI_GRID, PAPER_GRID
 from cogniload_repro.models import NAMES
 from cogniload_repro.presentation import page_data
 from cogniload_repro.puzzles.catalog import puzzle_row
@@ -30,31 +30,41 @@ _VALUES = st.recursive(
 
 
 @given(_VALUES)
-def test_json_comes_back_and_cannot_end_its_element(value):
-    """Any value is read again as it was, and no letter of it can close a script, open a comment or end a line."""
-    text = page_data.write_json(value)
-    assert json.loads(text) == value
-    assert not set(text) & set("<>&`\u2028\u2029\n")
+def test_a_script_leaves_the_very_value(value):
+    """What follows the name is the value as JSON on one line of letters that any encoding has."""
+    text = page_data.write_script("name", value)
+    assert text.isascii()
+    *_, last = text.rstrip(";\n").splitlines()
+    assert json.loads(last.removeprefix("cogniload.data.name = ")) == value
 
 
-def test_a_build_of_own_models_stands_beside_the_papers(tmp_path):
-    """Committed counts come with every reconstruction, scored ones alone."""
-    cells = load_cells()
-    own = cells[cells["model"].isin(["QwQ-32B", "o3-2025-04-16"])].drop(columns="log10_N")
-    own = own.replace({"model": {"o3-2025-04-16": "server/</b>/mine"}})
-    write_table(tmp_path / "cells.parquet", own.assign(provenance="scored"))
-    data = page_data.workbench_data(tmp_path)
-    assert [model["name"] for model in data["models"]] == [*NAMES, "mine"]
-    assert (
-        sum(data["models"][-1]["k"])
-        == cells.loc[cells["model"] == "o3-2025-04-16", "correct"].sum()
-    )
-    for model in data["models"]:
-        if model["name"] in ("QwQ-32B", "mine"):
-            assert model["tables"] is None
-        else:
-            assert len(model["tables"]) == 24
-            assert {sum(table) for table in model["tables"]} == {sum(model["k"])}
+@pytest.fixture
+def own_build(tmp_path):
+    """A build in which one of the paper's models was scored, and a model of somebody else."""
+    cells = load_cells(models=["QwQ-32B", "o3-2025-04-16"]).drop(columns="log10_N")
+    cells = cells.replace({"model": {"o3-2025-04-16": "server/</b>/mine"}})
+    write_table(tmp_path / "cells.parquet", cells.assign(provenance="scored"))
+    return tmp_path
+
+
+def test_scored_models_stand_beside_the_papers(own_build):
+    """Scored answers take the place of a model's committed counts; all other models keep theirs."""
+    cells = page_data.cells_to_show(own_build)
+    provenance = cells.groupby("model")["provenance"].unique().str.join("")
+    assert set(provenance.index) == {*NAMES, "server/</b>/mine"}
+    scored = provenance[provenance == "scored"]
+    assert set(scored.index) == {"QwQ-32B", "server/</b>/mine"}
+
+
+def test_counts_of_reconstructed_models_are_ranges(own_build):
+    """Least and most differ for some reconstructed models only; overflows of none are known by cell."""
+    shown = page_data.configuration_counts(page_data.cells_to_show(own_build))
+    assert len(shown["counts"]) == len(PAPER_GRID)
+    rows = [row for rows in shown["counts"].values() for row in rows]
+    ranged = {shown["models"][place] for place, _, least, most, _ in rows if least < most}
+    assert "Qwen3-32B" in ranged
+    assert not ranged & {"QwQ-32B", "mine"}
+    assert {overflows for *_, overflows in rows} == {None}
 
 
 @pytest.fixture(scope="module")

@@ -48,11 +48,11 @@ def test_a_difference_is_that_of_the_two_ends():
     """Accuracies of 0.8 at 5% and 0.3 at 95% differ by 0.5, over all cells or those of one d."""
     accuracy = GRID["ratio_pct"].map({5: 0.8, 95: 0.3}).fillna(0.1)
     for claim, window in pair_claims(10):
-        if claim.condition not in PROSE_RATIOS:
+        if claim.rho not in PROSE_RATIOS:
             assert window.weights @ (10 * accuracy) == pytest.approx(10 * 0.5)
-            if "d=" in claim.condition:
+            if claim.d:
                 levels = GRID.loc[window.weights != 0, "d"].unique()
-                assert claim.condition.endswith(f"d={levels.item()}")
+                assert claim.d == str(levels.item())
 
 
 @pytest.mark.parametrize("per_cell", [10, 100])
@@ -60,8 +60,8 @@ def test_a_stated_accuracy_is_every_count_that_prints_it(per_cell):
     """The bounds hold the whole numbers that Python prints as the accuracy, and no others."""
     total = 20 * per_cell
     for claim, window in pair_claims(per_cell):
-        if claim.condition in PROSE_RATIOS:
-            is_cell = GRID["ratio_pct"] == PROSE_RATIOS[claim.condition]
+        if claim.rho in PROSE_RATIOS:
+            is_cell = GRID["ratio_pct"] == PROSE_RATIOS[claim.rho]
             np.testing.assert_array_equal(window.weights, is_cell)
             allowed = set()
             for correct in range(total + 1):

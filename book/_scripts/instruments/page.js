@@ -1,58 +1,83 @@
-/* Page: one switch for the code of a page; small repairs of what the theme leaves open for readers with a keyboard or a screen reader, and
- * of its search, in which the page with the words of the query as its title or among its topics comes first. */
+/* Page: one switch for the code of a page; what the theme leaves open for readers with a keyboard
+ * or a screen reader; and its search, in which the page with the words of the query in its title
+ * or among its topics comes first.
+ */
 "use strict";
 
 document.addEventListener("DOMContentLoaded", () => {
   const { el } = cogniload.dom;
-  const folds = [...document.querySelectorAll(".bd-article details.hide")], title = document.querySelector(".bd-article h1");
-  if (folds.length && title) {
-    const button = el("button", { type: "button", class: "all-code", "aria-pressed": "false", onclick: () => {
-      const open = button.getAttribute("aria-pressed") === "false";
-      folds.forEach((fold) => { fold.open = open; });
-      button.setAttribute("aria-pressed", String(open));
-      button.textContent = open ? "Hide all code" : "Show all code";
-    } }, "Show all code");
-    title.after(button);
+  const folds = [...document.querySelectorAll(".bd-article details.hide")];
+  if (folds.length) {
+    const turn = () => {
+      const isOpen = button.getAttribute("aria-pressed") === "false";
+      for (const fold of folds) fold.open = isOpen;
+      button.setAttribute("aria-pressed", isOpen);
+      button.textContent = isOpen ? "Hide all code" : "Show all code";
+    };
+    const properties = { type: "button", class: "all-code", "aria-pressed": "false" };
+    const button = el("button", { ...properties, onclick: turn }, "Show all code");
+    document.querySelector(".bd-article h1").after(button);
   }
-  document.querySelectorAll("summary[aria-label]").forEach((summary) => summary.removeAttribute("aria-label"));
+
+  for (const summary of document.querySelectorAll("summary[aria-label]")) {
+    summary.removeAttribute("aria-label");
+  }
+  for (const item of document.querySelectorAll("[role='list'] > :not([role='listitem'])")) {
+    item.setAttribute("role", "listitem");
+  }
+
   // a button with words on it is called by these words, so that a voice can press it
-  const nameButtons = () => document.querySelectorAll("button[aria-label]").forEach((button) => {
-    const words = button.textContent.trim().toLowerCase().replace(/\s+/g, " ");
-    if (words && !button.closest(".figure-choice") && !button.getAttribute("aria-label").toLowerCase().includes(words)) button.removeAttribute("aria-label");
-  });
-  nameButtons();
-  addEventListener("load", nameButtons);
-  document.querySelectorAll("[role='list'] > :not([role='listitem'])").forEach((item) => item.setAttribute("role", "listitem"));
-  // a box takes the keyboard while something in it lies out of sight, whatever has made it or its content wider or narrower: the theme
-  // looks when the window changes only
-  const boxes = ".bd-article figure, .bd-article mjx-container, .bd-article .output, .bd-article pre, .pst-scrollable-table-container";
-  const mark = (box) => {
-    const formula = box.tagName === "MJX-CONTAINER", slack = formula ? 4 : 1;  // a formula is drawn a little beyond its box
-    const scrolls = box.scrollWidth > box.clientWidth + slack || (!formula && box.scrollHeight > box.clientHeight + slack);
-    if (scrolls || box.hasAttribute("tabindex")) box.tabIndex = scrolls ? 0 : -1;
-    if (box.matches(".pst-scrollable-table-container, .output:has(table)")) box.toggleAttribute("data-wide", box.scrollWidth > box.clientWidth + slack);
+  const nameButtons = () => {
+    for (const button of document.querySelectorAll("button[aria-label]")) {
+      const words = button.textContent.trim().toLowerCase().replace(/\s+/g, " ");
+      const isNamed = button.getAttribute("aria-label").toLowerCase().includes(words);
+      if (!isNamed) button.removeAttribute("aria-label");
+    }
   };
-  const watch = new ResizeObserver((seen) => new Set(seen.map(({ target }) => target.closest(boxes))).forEach((box) => box && mark(box)));
-  const watchAll = () => document.querySelectorAll(boxes).forEach((box) => [box, ...box.children].forEach((one) => watch.observe(one)));
-  watchAll();
-  addEventListener("load", watchAll);
+
+  // a box takes the keyboard while something in it lies out of sight, whatever has made it or its
+  // content wider or narrower: the theme looks only when the window changes
+  const boxes = `.bd-article figure, .bd-article mjx-container, .bd-article .output,
+    .bd-article pre, .pst-scrollable-table-container`;
+  const mark = (box) => {
+    const isFormula = box.tagName === "MJX-CONTAINER";
+    const slack = isFormula ? 4 : 1; // a formula is drawn a little beyond its box
+    const isWide = box.scrollWidth > box.clientWidth + slack;
+    const scrolls = isWide || (!isFormula && box.scrollHeight > box.clientHeight + slack);
+    if (scrolls || box.hasAttribute("tabindex")) box.tabIndex = scrolls ? 0 : -1;
+    if (box.matches(".pst-scrollable-table-container, .output:has(table)")) {
+      box.toggleAttribute("data-wide", isWide);
+    }
+  };
+  const watch = new ResizeObserver((entries) => {
+    const changed = new Set(entries.map(({ target }) => target.closest(boxes)));
+    for (const box of changed) if (box) mark(box);
+  });
+  const watchBoxes = () => {
+    for (const box of document.querySelectorAll(boxes)) {
+      for (const node of [box, ...box.children]) watch.observe(node);
+    }
+  };
+
+  for (const repair of [nameButtons, watchBoxes]) {
+    repair();
+    addEventListener("load", repair);
+  }
 });
 
-if (typeof Search !== "undefined") {
+if (typeof Scorer !== "undefined") {
   const query = (new URLSearchParams(location.search).get("q") ?? "").trim().toLowerCase();
-  const names = (cogniload.data?.models ?? []).flat().map((name) => name.toLowerCase()), asked = query.split(/\s+/);
-  const topic = asked.some((word) => !names.includes(word)) ? asked.filter((word) => !names.includes(word)) : asked;
-  const isAbout = (page) => query !== "" && topic.every((word) => cogniload.keywords?.[page]?.includes(word));
+  const models = (cogniload.data?.models ?? []).flat().map((name) => name.toLowerCase());
+  const words = query.split(/\s+/);
+  const topics = words.filter((word) => !models.includes(word));
+  const asked = topics.length ? topics : words;
+  const isAbout = (page) => asked.every((word) => cogniload.keywords?.[page]?.includes(word));
   Scorer.score = ([page, title, anchor, , score]) => {
-    const name = title.toLowerCase();
     if (!query || anchor) return score;
-    return score + (name === query ? 2000 : isAbout(page) ? 1000 : name.startsWith(query) ? 40 : name.includes(query) ? 20 : 0);
-  };
-  const { performTermsSearch } = Search;
-  Search.performTermsSearch = (words, excluded) => {
-    const { docnames, titles, filenames } = Search._index, pages = docnames.map((_, place) => place).filter((place) => isAbout(docnames[place]));
-    // words that every object of the language has, such as __proto__, are in no index
-    return [...performTermsSearch(new Set([...words].filter((word) => !(word in Object.prototype))), excluded),
-      ...pages.map((place) => [docnames[place], titles[place], "", null, 0, filenames[place]])];
+    const name = title.toLowerCase();
+    if (name === query) return score + 2000;
+    if (isAbout(page)) return score + 1000;
+    if (name.startsWith(query)) return score + 40;
+    return name.includes(query) ? score + 20 : score;
   };
 }

@@ -1,88 +1,116 @@
-/* Tables: rows sorted by a column, filtered by words, the first ten shown; on every page of the book.
+/* Tables: rows sorted by a column and filtered by words; on every page of the book.
  *
- * Only tables of four rows and more get buttons. Order and filter are what the reader sees, nothing else changes.
+ * Order and filter are what the reader sees, nothing else changes.
  */
 "use strict";
 
 cogniload.tables = (() => {
   const { el, findCalled } = cogniload.dom;
-  const LEAST_ROWS = 4, LEAST_TO_FILTER = 8, SHOWN = 10, LEAST_TO_FOLD = 14, LONG = 30;
-  const textOf = (cell) => (cell?.querySelector(".estimate")?.firstChild ?? cell)?.textContent.trim().replace(/\s+/g, " ") ?? "";
+  const LEAST_ROWS = 4;
+  const LEAST_TO_FILTER = 8;
+  const PROSE_CHARACTERS = 30;
+  const textOf = (cell) => cell?.textContent.trim().replace(/\s+/g, " ") ?? "";
+  const isNothing = (text) => /^(–|--|—|)$/.test(text);
 
-  /** The number that a cell begins with, without stars, thousands' commas and signs of percent; NaN for none. "< 0.001" is a little less
-   *  than 0.001, "> 5" a little more than 5. */
+  /** The number that a text begins with, without stars and commas; NaN for none. "< 0.001" is a
+   *  little less than 0.001, "> 5" a little more than 5. */
   function numberOf(text) {
     const plain = text.replace(/^[−–](?=[\d.])/, "-").replace(/,(?=\d{3})/g, "");
     const found = /^([<>≤≥]?)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)/.exec(plain);
     if (!found) return text === "∞" ? Infinity : NaN;
-    const number = Number(found[2]), bit = 1e-9 * (Math.abs(number) || 1);
-    return number + (found[1] === "<" ? -bit : found[1] === ">" ? bit : 0);
+    const number = Number(found[2]);
+    const bit = 1e-9 * (Math.abs(number) || 1);
+    return number + ({ "<": -bit, ">": bit }[found[1]] ?? 0);
   }
 
-  /** Compare two cells: numbers before words; equal ones keep their order. */
-  function compare(one, other) {
-    const [a, b] = [numberOf(one), numberOf(other)];
-    if (!Number.isNaN(a) && !Number.isNaN(b)) return a - b;
-    if (Number.isNaN(a) !== Number.isNaN(b)) return Number.isNaN(a) ? 1 : -1;
-    return one.localeCompare(other, "en", { numeric: true });
+  /** Compare two texts: numbers before words. */
+  function compare(text, other) {
+    const numbers = [numberOf(text), numberOf(other)];
+    const known = numbers.map((number) => !Number.isNaN(number));
+    if (known[0] && known[1]) return numbers[0] - numbers[1];
+    if (known[0] !== known[1]) return known[0] ? -1 : 1;
+    return text.localeCompare(other, "en", { numeric: true });
   }
 
+  /** Sort the rows; those without a value stay below. */
   function sort(table, column, direction) {
-    const body = table.tBodies[0], isNothing = (row) => /^(–|--|—|)$/.test(textOf(row.cells[column]));
-    body.append(...[...body.rows].sort((one, other) => {
-      if (isNothing(one) !== isNothing(other)) return isNothing(one) ? 1 : -1;
-      return direction * compare(textOf(one.cells[column]), textOf(other.cells[column]));
-    }));
-    [...table.tHead.rows[0].cells].forEach((head, at) =>
-      at === column ? head.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending") : head.removeAttribute("aria-sort"));
-    table.dispatchEvent(new Event("rows"));
-  }
-
-  /** Show the rows that have all words, a model by any of its names; of these the first ten unless all are asked for. */
-  function filter(table, words, all = true) {
-    const wanted = words.toLowerCase().split(/\s+/).filter(Boolean), rows = [...table.tBodies[0].rows], nameOf = (row) => [...row.cells].slice(0, 3).map(textOf);
-    const called = wanted.map((word) => new Set(findCalled(rows.flatMap(nameOf), word)));
-    const matching = rows.filter((row) => {
-      row.hidden = !wanted.every((word, at) => row.textContent.toLowerCase().includes(word) || nameOf(row).some((name) => called[at].has(name)));
-      row.classList.remove("folded");
-      return !row.hidden;
+    const body = table.tBodies[0];
+    const rows = [...body.rows].sort((row, other) => {
+      const texts = [row, other].map(({ cells }) => textOf(cells[column]));
+      const [empty, otherEmpty] = texts.map(isNothing);
+      return empty === otherEmpty ? direction * compare(...texts) : empty - otherEmpty;
     });
-    if (!all) matching.slice(SHOWN).forEach((row) => row.classList.add("folded"));
-    return matching.length;
+    body.append(...rows);
+    for (const head of table.tHead.rows[0].cells) head.removeAttribute("aria-sort");
+    const order = direction > 0 ? "ascending" : "descending";
+    table.tHead.rows[0].cells[column].setAttribute("aria-sort", order);
   }
 
-  /** Give a table its buttons; a table that has them already stays as it is. */
-  function enhance(table) {
-    const body = table?.tBodies[0];
-    if (!body || table.dataset.enhanced || table.tHead?.rows.length !== 1 || body.rows.length < LEAST_ROWS || table.querySelector("[colspan], [rowspan]")) return;
-    table.dataset.enhanced = "yes";
-    const isText = (column) => [...body.rows].filter((row) => Number.isNaN(numberOf(textOf(row.cells[column])))).length > body.rows.length / 2;
+  /** Show the rows that have all words, a model by any of its names, and return how many. */
+  function filter(table, words) {
+    const rows = [...table.tBodies[0].rows];
+    const namesOf = (row) => [...row.cells].slice(0, 3).map(textOf);
+    const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+    const called = wanted.map((word) => new Set(findCalled(rows.flatMap(namesOf), word)));
+    for (const row of rows) {
+      const text = row.textContent.toLowerCase();
+      const has = (word, at) =>
+        text.includes(word) || namesOf(row).some((name) => called[at].has(name));
+      row.hidden = !wanted.every(has);
+    }
+    return rows.filter((row) => !row.hidden).length;
+  }
+
+  function addSorting(table) {
+    const rows = [...table.tBodies[0].rows];
     [...table.tHead.rows[0].cells].forEach((head, column) => {
       if (!head.textContent.trim()) return;
-      const turn = () => sort(table, column, { descending: 1, ascending: -1 }[head.getAttribute("aria-sort")] ?? (isText(column) ? 1 : -1));
-      head.append(el("button", { type: "button", class: "sort", title: "Sort by this column", onclick: turn }, [...head.childNodes]));
+      const words = rows.filter((row) => Number.isNaN(numberOf(textOf(row.cells[column]))));
+      const usual = words.length > rows.length / 2 ? 1 : -1;
+      const turn = () => {
+        const order = head.getAttribute("aria-sort");
+        sort(table, column, { descending: 1, ascending: -1 }[order] ?? usual);
+      };
+      const properties = { type: "button", class: "sort", title: "Sort by this column" };
+      head.append(el("button", { ...properties, onclick: turn }, [...head.childNodes]));
     });
-    const box = table.closest(".pst-scrollable-table-container") ?? table, said = el("span", { class: "said", role: "status" });
-    const field = el("input", { type: "search", placeholder: "Filter rows", spellcheck: "false", "aria-label": "Show only rows with these words", oninput: () => show() });
-    let all = body.rows.length < LEAST_TO_FOLD;
-    const more = el("button", { type: "button", class: "more-rows", onclick: () => { all = true; show(); } });
+  }
+
+  function addFilter(table) {
+    const said = el("span", { class: "said", role: "status" });
     const show = () => {
-      const count = filter(table, field.value, all);
-      said.textContent = !field.value.trim() ? "" : count ? `${count} of ${body.rows.length} rows` : "no row has these words";
-      more.hidden = all || count <= SHOWN;
-      more.textContent = `Show all ${count} rows`;
+      const count = filter(table, field.value);
+      const text = count
+        ? `${count} of ${table.tBodies[0].rows.length} rows`
+        : "no row has these words";
+      said.textContent = field.value.trim() ? text : "";
     };
-    box.before(el("div", { class: "table-tools" }, said, body.rows.length >= LEAST_TO_FILTER && field));
-    box.after(more);
-    table.addEventListener("rows", show);
-    show();
+    const field = el("input", {
+      type: "search",
+      placeholder: "Filter rows",
+      spellcheck: "false",
+      "aria-label": "Show only rows with these words",
+      oninput: show,
+    });
+    const box = table.closest(".pst-scrollable-table-container") ?? table;
+    box.before(el("div", { class: "table-tools" }, said, field));
+  }
+
+  /** Give a plain table of some rows its buttons. */
+  function enhance(table) {
+    const rows = table.tBodies[0]?.rows.length ?? 0;
+    const isPlain = table.tHead?.rows.length === 1 && !table.querySelector("[colspan], [rowspan]");
+    if (!isPlain || rows < LEAST_ROWS) return;
+    addSorting(table);
+    if (rows >= LEAST_TO_FILTER) addFilter(table);
   }
 
   /** Mark the columns of sentences, which a narrow screen must not break into single words. */
   function markProse(table) {
     const cells = [...(table.tBodies[0]?.rows ?? [])].flatMap((row) => [...row.cells]);
-    const columns = new Set(cells.filter((cell) => cell.textContent.trim().length > LONG).map((cell) => cell.cellIndex));
-    for (const cell of cells) if (columns.has(cell.cellIndex)) cell.classList.add("prose");
+    const prose = cells.filter((cell) => cell.textContent.trim().length > PROSE_CHARACTERS);
+    const columns = new Set(prose.map((cell) => cell.cellIndex));
+    for (const cell of cells) cell.classList.toggle("prose", columns.has(cell.cellIndex));
   }
 
   return { enhance, markProse, numberOf };

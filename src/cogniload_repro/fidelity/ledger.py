@@ -17,7 +17,8 @@ import numpy as np
 import pandas as pd
 
 from cogniload_repro import formats
-from cogniload_repro.fidelity.claims import evaluate_claims, judge
+from cogniload_repro.fidelity.claims import evaluate_claims
+from cogniload_repro.fidelity.precision import judge
 from cogniload_repro.fidelity.results import (
     NotComputableError,
     PrintedNumber,

@@ -34,8 +34,8 @@ _COMMITTED = ("published/**/*.csv", "reconstructed/*.csv", "outputs/*.jsonl", "p
 #: What `write_data` makes: data by the pages whose scripts load them.
 _DATA = {
     "notebooks/00_introduction": ("models",),
-    "workbench": ("cells",),
-    "explorer": ("cells", "puzzles"),
+    "compare": ("compare",),
+    "explorer": ("puzzles",),
 }
 #: Stop at nothing, but let one warning (a dead link, an unknown key) fail the build.
 _STRICT = ("-W", "-n", "--keep-going")
@@ -121,11 +121,12 @@ def _data_names(sources: Path) -> list[str]:
 
 def write_data(sources: str | Path, build: Path) -> None:
     """Write the data that the scripts of a book's pages load, as scripts, into ``BUILD/pages``."""
-    from cogniload_repro.presentation.page_data import explorer_data, workbench_data, write_script
+    from cogniload_repro.presentation.compare_data import compare_data
+    from cogniload_repro.presentation.page_data import explorer_data, write_script
 
     makers: dict[str, Callable[[], Any]] = {
         "models": lambda: [[model.name, model.label] for model in MODELS],
-        "cells": lambda: workbench_data(build),
+        "compare": lambda: compare_data(build),
         "puzzles": lambda: explorer_data(build),
     }
     for name in _data_names(Path(sources)):

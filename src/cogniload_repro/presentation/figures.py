@@ -1,4 +1,4 @@
-"""The paper's Figures 1 and 3 to 7 from a cells frame: drawn, in words, and as data for the page that draws them.
+"""The paper's Figures 1 and 3 to 7 from a cells frame: drawn and in words.
 
 Panels side by side have numeric axes (logarithmic for N). A large panel has its levels at equal distances, so that the
 intervals of 22 models have room beside one another.
@@ -17,7 +17,6 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 
-from cogniload_repro.formats import display_names
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import order_models
 from cogniload_repro.presentation.markdown import escape
@@ -74,9 +73,9 @@ LAST_CLAUSE = "last clause"
 def panel_accuracy(panel: Panel, cells: pd.DataFrame, *, banded: bool = False) -> pd.DataFrame:
     """Return the accuracies that a panel shows; empty where the grid does not have the panel's level.
 
-    With ``banded`` the accuracies of reconstructed models are the mean over the drawn tables of counts
-    (`reconstructions.mean_cells`), and lowest and highest the ends of their band, missing for other models. ``out`` is
-    the share of answers that ran out of context where it is above a tenth, ``marked`` whether it is, as far as that is
+    With ``banded`` the accuracies of reconstructed models are the mean over the drawn tables of
+    counts (`reconstructions.mean_cells`), and lowest and highest the ends of their band, missing for
+    other models. ``marked`` is whether too many of the answers ran out of context, as far as that is
     known (`overflows.marked_levels`).
     """
     kept = cells if panel.at is None else cells[cells[panel.at] == panel.level]
@@ -85,15 +84,15 @@ def panel_accuracy(panel: Panel, cells: pd.DataFrame, *, banded: bool = False) -
         shown = shown.merge(
             prediction_band(kept, "model", panel.across).drop(columns="mean"), how="left"
         )
-    marks, load = marked_levels(cells), panel.at or panel.across
-    shares = marks[marks["load"] == load].set_index(["model", "level"])["share"]
+    marks = marked_levels(cells)
+    load = panel.at or panel.across
+    marked = pd.MultiIndex.from_frame(marks.loc[marks["load"] == load, ["model", "level"]])
     here = shown[["model"]].assign(level=panel.level if panel.at else shown[panel.across])
-    out = shares.reindex(pd.MultiIndex.from_frame(here)).to_numpy(float)
-    return shown.assign(marked=~np.isnan(out), out=out)
+    return shown.assign(marked=pd.MultiIndex.from_frame(here).isin(marked))
 
 
 class PaperFigure:
-    """One of the paper's figures over whatever cells there are: a picture, a caption, a description, and data.
+    """One of the paper's figures over whatever cells there are: a picture, a caption and a description.
 
     It shows accuracy (0 to 1) by model, pooled over the puzzles of all other dimensions. Models beside the paper's 22
     are drawn in black, over the others. Reconstructed points are the mean over drawn tables of counts, and behind them
@@ -229,63 +228,6 @@ class PaperFigure:
         course = [f"{share:.2f} at {level:g}{unit}" for level, share in median.items()]
         subject = "the median over models" if len(accuracy["model"].unique()) > 1 else "accuracy"
         return f"{start}, {subject} is {', '.join(course)}"
-
-    # ---- as data ----
-    def data(self) -> dict[str, Any]:
-        """Return the numbers of the picture for the page that draws it (``book/_scripts``, figures.js).
-
-        They are models (name, family, color, own, and score, by which the first few are chosen) and panels. A row of a
-        panel has the place of its model, level, n, count, share, the ends of its interval and of the range over the
-        reconstructions, and the share out of context if it is marked; None where a number is not known.
-        """
-        sums = self.cells.groupby("model")[["correct", "total"]].sum()
-        score, places = (
-            sums["correct"] / sums["total"],
-            {model: place for place, model in enumerate(self.pens)},
-        )
-        names = display_names(self.pens)
-        models = [
-            {
-                "name": names[name],
-                "family": pen.family,
-                "color": pen.color,
-                "own": pen.own,
-                "score": score[name],
-            }
-            for name, pen in self.pens.items()
-        ]
-        panels = []
-        for panel, accuracy in zip(self.panels, self.accuracies, strict=True):
-            columns = [
-                "model",
-                panel.across,
-                "total",
-                "correct",
-                "accuracy",
-                "low",
-                "high",
-                "lowest",
-                "highest",
-                "out",
-            ]
-            rows = [
-                [
-                    places[model],
-                    level,
-                    n,
-                    k,
-                    *(None if pd.isna(share) else round(share, 4) for share in shares),
-                ]
-                for model, level, n, k, *shares in accuracy.reindex(columns=columns).itertuples(
-                    index=False
-                )
-            ]
-            label = AXES[panel.across][1].replace(r"$\rho$", "ρ").replace("$", "")
-            told = {"across": panel.across, "label": label, "title": panel.title.replace("$", "")}
-            panels.append(
-                told | {"rows": rows, "fixed": {panel.at: panel.level} if panel.at else {}}
-            )
-        return {"models": models, "panels": panels}
 
     # ---- drawn ----
     def draw(self) -> Figure:

@@ -1,4 +1,4 @@
-"""MyST Markdown for the book's pages: tables, pictures, and other people's text, which is shown letter by letter."""
+"""MyST Markdown for the book's pages: tables, pictures, and other people's text, shown as it is."""
 
 import json
 import re
@@ -12,9 +12,10 @@ _MATH = re.compile(r"(\$[^$]+\$)")
 
 
 def escape(text: object, *, math: bool = False) -> str:
-    """Return text as one line of Markdown that shows it letter by letter: no markup, link or role is read into it.
+    """Return text as one line of Markdown that shows it letter by letter.
 
-    With ``math``, for text of ours, what stands between dollar signs is kept.
+    No markup, link or role is read into it. With ``math``, for text of ours, what stands between
+    dollar signs is kept.
     """
     line = " ".join(str(text).split())
     parts = _MATH.split(line) if math else [line]
@@ -30,9 +31,9 @@ def _cell(text: object, *, math: bool = False) -> str:
 
 
 def unescape(markdown: str) -> str:
-    """Return Markdown without the backslashes of `escape`, for a reader of the plain source; math is left alone."""
+    """Return Markdown without the backslashes of `escape`, as plain text; math is left alone."""
     escaped_or_math = re.compile(rf"\\{_PUNCTUATION.pattern}|{_MATH.pattern}")
-    return escaped_or_math.sub(lambda found: found[1] or found[2], markdown)
+    return escaped_or_math.sub(lambda match: match[1] or match[2], markdown)
 
 
 def code(text: str) -> str:
@@ -44,7 +45,9 @@ def code(text: str) -> str:
 
 def fence(text: str, mark: str, least: int = 3) -> str:
     """Return a row of marks that is longer than any in the text and so can enclose it."""
-    return mark * max(least, 1 + max((len(run) for run in re.findall(f"{mark}+", text)), default=0))
+    runs = re.findall(f"{mark}+", text)
+    longest = max(map(len, runs), default=0)
+    return mark * max(least, longest + 1)
 
 
 def picture(path: str, name: str, *, caption: str, alt: str, wide: bool = True) -> str:
@@ -70,22 +73,30 @@ def table(
     math: Collection[str] = (),
     bold: pd.DataFrame | None = None,
 ) -> str:
-    """Return a frame, without its index, as a ``table`` directive; column names may hold math, missing cells are empty.
+    """Return a frame, without its index, as a ``table`` directive; missing cells are empty.
 
-    Columns named in ``right`` are aligned to the right, cells of those in ``math`` may hold math between dollar signs.
-    ``bold``, in the shape of the frame, says which cells are bold.
+    Column names may hold math between dollar signs, and so may the cells of columns in ``math``.
+    Columns in ``right`` are aligned to the right; ``bold``, in the shape of the frame, says which
+    cells are bold.
     """
-    texts = pd.DataFrame(
-        {n: [_cell(cell, math=column in math) for cell in frame.iloc[:, n].astype(object).fillna("")]
-         for n, column in enumerate(frame.columns)}
-    )  # fmt: skip
+    columns = [_write_column(frame.iloc[:, place], math) for place in range(frame.shape[1])]
     if bold is not None:
-        strong = bold.set_axis(texts.columns, axis=1).set_axis(texts.index) & (texts != "")
-        texts = texts.mask(strong, "**" + texts + "**")
-    head = [_cell(column, math=True) for column in frame.columns]
-    rule = ["--:" if column in right else ":--" for column in frame.columns]
-    lines = [f"| {' | '.join(cells)} |" for cells in (head, rule, *texts.itertuples(index=False))]
+        for column, is_bold in zip(columns, bold.to_numpy().T, strict=True):
+            column[:] = [_embolden(*cell) for cell in zip(column, is_bold, strict=True)]
+    head = [_cell(name, math=True) for name in frame.columns]
+    rule = ["--:" if name in right else ":--" for name in frame.columns]
+    rows = [head, rule, *zip(*columns, strict=True)]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
     caption = " ".join(caption.split())
     marks = fence(caption, ":")  # of colons: a fence of backquotes would end at code in the caption
     label = [f":name: {name}"] if name else []
     return "\n".join([f"{marks}{{table}} {caption}", *label, "", *lines, marks])
+
+
+def _write_column(column: pd.Series, math: Collection[str]) -> list[str]:
+    values = column.astype(object).fillna("")
+    return [_cell(value, math=column.name in math) for value in values]
+
+
+def _embolden(text: str, is_bold: bool) -> str:
+    return f"**{text}**" if text and is_bold else text

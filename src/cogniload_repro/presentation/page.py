@@ -25,7 +25,6 @@ from cogniload_repro.presentation import markdown
 from cogniload_repro.presentation.backend import use_backend
 from cogniload_repro.presentation.evidence import EVIDENCE, judge_evidence, rests_on_paper
 from cogniload_repro.presentation.figures import PaperFigure
-from cogniload_repro.presentation.page_data import write_json
 from cogniload_repro.presentation.style import PHONE_IN, STYLE, save_figure
 from cogniload_repro.presentation.tables import Table, format_frame
 from cogniload_repro.published import load_conclusions
@@ -237,12 +236,10 @@ class Page:
         evidence: str | pd.DataFrame,
         source: str = "",
         cells: pd.DataFrame | None = None,
-        data: Mapping[str, Any] | None = None,
     ) -> Fragment:
         """Return a figure, or seaborn's grid, with badge, caption and downloads as PNG and SVG.
 
-        ``alt`` says what it shows to readers who do not see it; from ``data`` the page draws a
-        figure in its place.
+        ``alt`` says what it shows to readers who do not see it.
         """
         kind = self._kind(evidence, cells)
         self.placed.add(figure.figure)
@@ -251,20 +248,14 @@ class Page:
         wide = figure.figure.get_figwidth() > PHONE_IN
         path = f"../figures/{svg.name}"
         image = markdown.picture(path, name, caption=caption, alt=alt, wide=wide)
-        parts = [image, _list_downloads(png, svg)]
+        downloads = _list_downloads(png, svg)
         shown = html.escape(markdown.unescape(caption))
         if self.output is None:  # a browser reaches no folder of its own
             address = f"data:image/png;base64,{base64.b64encode(png.read_bytes()).decode('ascii')}"
         else:
             address = html.escape(os.path.relpath(self._place(svg)))
-        image = f'<img src="{address}" alt="{html.escape(alt)}" width="760">'
-        if data:  # below the picture, where the page draws its interactive figure; its label as it stands in the page
-            script = f'<script type="application/json">{write_json(data)}</script>'
-            place = (
-                f'<div class="figure-answers" data-figure="{name.replace("_", "-")}">{script}</div>'
-            )
-            parts.append(f"```{{raw}} html\n{place}\n```")
-        return Fragment("\n\n".join(parts), f"{image}<p>{shown}</p>")
+        picture = f'<img src="{address}" alt="{html.escape(alt)}" width="760">'
+        return Fragment(f"{image}\n\n{downloads}", f"{picture}<p>{shown}</p>")
 
     def table(
         self,
@@ -310,7 +301,6 @@ class Page:
         cells: pd.DataFrame,
         *,
         evidence: str | pd.DataFrame,
-        live: bool = True,
     ) -> Fragment:
         """Draw one of the paper's figures (a key of `figures.FIGURES`) from cells."""
         number = name.removeprefix("figure")
@@ -321,7 +311,6 @@ class Page:
             caption=f"Figure {number}, recomputed. {figure.caption()}.",
             alt=figure.describe(),
             evidence=evidence,
-            data=figure.data() if live else None,
         )
 
     def paper_table(

@@ -1,7 +1,6 @@
-"""Data for scripts of the book: counts to fit, puzzles to step through; JSON fit for any page."""
+"""Data that the scripts of pages find beside them: puzzles to step through, and counts of models."""
 
 import json
-import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,34 +9,19 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from pyarrow.compute import field
-from scipy.stats import norm
 
 from cogniload_repro.endings import CONTEXT_TOKENS
 from cogniload_repro.formats import display_names
-from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.models import BY_NAME, order_models
-from cogniload_repro.presentation.style import pens
-from cogniload_repro.published import ALPHA, STAR_LEVELS
+from cogniload_repro.models import order_models
 from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.puzzles.parse import parse_puzzle
 from cogniload_repro.puzzles.puzzle import Puzzle
-from cogniload_repro.robustness.specifications import FIXED_SUMS
+from cogniload_repro.robustness.accuracies import CELL
 from cogniload_repro.scoring.verdict import score_response
 from cogniload_repro.scoring.windows import find_mention
 from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
-from cogniload_repro.statistics.reconstructions import committed_counts, reconstructed_models
-from cogniload_repro.statistics.regression import QUADRATIC
+from cogniload_repro.statistics.reconstructions import committed_counts, from_printed_tables
 from cogniload_repro.storage import open_parquet
-
-#: What could end a script element, open a comment in one, or break a line of an old script.
-_ESCAPED = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&`\u2028\u2029"}
-
-
-def write_json(value: Any) -> str:
-    """Return a value as JSON on one line that cannot end the element it stands in; numbers that are none are null."""
-    return json.dumps(
-        _finite(value), ensure_ascii=False, allow_nan=False, separators=(",", ":")
-    ).translate(_ESCAPED)
 
 
 def write_script(name: str, value: Any) -> str:
@@ -45,151 +29,136 @@ def write_script(name: str, value: Any) -> str:
 
     A page that is opened from a disk may load scripts that lie beside it, and nothing else.
     """
-    return f"(globalThis.cogniload ??= {{}}).data ??= {{}};\ncogniload.data.{name} = {write_json(value)};\n"
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    return f"(globalThis.cogniload ??= {{}}).data ??= {{}};\ncogniload.data.{name} = {text};\n"
 
 
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _finite(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(one) for one in value]
-    if hasattr(value, "item"):  # a scalar of numpy
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+def cells_to_show(build: str | Path) -> pd.DataFrame:
+    """Return the cells of a build's scored answers, and the committed ones of the paper's other models.
 
-
-_GRID = ["N", "d", "ratio_pct", "rho"]
-
-
-def workbench_data(build: str | Path | None = None) -> dict[str, Any]:
-    """Return a build's counts, and the committed ones of models of the paper that it does not have, ready for JSON.
-
-    Counts of a model are lists over the configurations in grid: n answers, k correct, where known ctx, and of a
-    reconstructed model tables, the correct answers in each reconstruction.
+    The committed ones cover the whole grid, so that what they show is identified whatever the build.
     """
-    own, committed = load_cells(build), load_cells()
-    others, origins = committed[~committed["model"].isin(own["model"])], [describe_cells(own)]
-    if len(others):
-        origins.append(f"Models that the build does not have: {describe_cells(committed)}")
-    cells = pd.concat([own, others], ignore_index=True) if len(others) else own
-    grid = cells[_GRID].drop_duplicates().sort_values(_GRID).reset_index(drop=True)
-    places = pd.MultiIndex.from_frame(grid)
-    tables = _count_tables(own, places) | _count_tables(others, places)
-    models = []
-    names = display_names(cells["model"])
-    for name, pen in pens(order_models(cells["model"])).items():
-        rows = cells[cells["model"] == name]
-        counts = rows.set_index(_GRID).reindex(places)
-        known = "ctx" in counts and counts.loc[counts["total"] > 0, "ctx"].notna().all()
-        models.append({
-            "name": names[name], "family": pen.family, "color": pen.color, "paper": name in BY_NAME,
-            "whole": (rows["total"] > 0).sum() == len(PAPER_GRID),
-            "n": _whole(counts["total"]), "k": _whole(counts["correct"]),
-            "ctx": _whole(counts["ctx"]) if known else None,
-            "tables": tables.get(name),
-        })  # fmt: skip
-    return {
-        "origin": " ".join(f"{part}." for part in origins if part),
-        "z": norm.ppf(1 - ALPHA / 2),
-        "stars": list(STAR_LEVELS),
-        "formulas": {"paper": QUADRATIC, "fixed": f"correct ~ {FIXED_SUMS}"},
-        "grid": {name: grid[name].tolist() for name in _GRID},
-        "models": models,
-    }
+    cells = load_cells(build)
+    scored = cells[~from_printed_tables(cells)]
+    committed = load_cells()
+    others = committed[~committed["model"].isin(scored["model"])]
+    return pd.concat([others, scored], ignore_index=True) if len(scored) else others
 
 
-def _count_tables(cells: pd.DataFrame, places: pd.MultiIndex) -> dict[str, list[list[int]]]:
-    """Return the correct answers of every reconstruction at each place, for each reconstructed model."""
-    theirs, found = cells[cells["model"].isin(reconstructed_models(cells))], {}
-    counts, at = (
-        committed_counts(theirs),
-        places.get_indexer(pd.MultiIndex.from_frame(theirs[_GRID])),
-    )
-    for model, rows in theirs.reset_index().groupby("model", observed=True).indices.items():
-        tables = np.zeros((len(counts), len(places)), int)
-        tables[:, at[rows]] = np.nan_to_num(counts[:, rows])
-        found[str(model)] = tables.tolist()
-    return found
+def describe_origin(cells: pd.DataFrame) -> str:
+    """Return the sentences that say where counts come from and what they cover; "" for real ones."""
+    origin = describe_cells(cells)
+    return f"{origin}." if origin else ""
 
 
-def _whole(counts: pd.Series) -> list[int]:
-    return counts.fillna(0).astype(int).tolist()
+def has_tokens(cells: pd.DataFrame) -> pd.Series:
+    """Return for each row whether its answers were tested for the context limit, by their tokens."""
+    return cells.reindex(columns=["prompt_mean", "output_mean"]).notna().all(axis=1)
 
 
 _PER_CELL = 2
-_CELL = ["N", "ratio_pct", "d"]
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def explorer_data(build: str | Path) -> dict[str, Any]:
-    """Return what the explorer needs: the phrases of each category, and some puzzles of each cell (`describe_puzzle`).
+    """Return what the explorer needs: phrases, some puzzles of each cell, and counts of all models.
 
-    Phrases are initial, condition, update and question, with {} for the value or person. Puzzles have prepared answers.
+    phrases are initial, condition, update and question of each category, with {} for the value or
+    person. puzzles are those of `describe_puzzle`, with prepared answers and the scorer's verdicts.
+    models and counts are those of `configuration_counts`, origin says where these come from.
     """
     build = Path(build)
-    table = pd.read_parquet(build / "puzzles.parquet", columns=["name", *_CELL])
-    names = table.groupby(_CELL).head(_PER_CELL)["name"].tolist()
-    with open_parquet(
-        build / "puzzles.parquet"
-    ) as file:  # in parts: all texts together fill the memory
-        parts = (
-            pa.Table.from_batches([batch]).filter(field("name").isin(names))
-            for batch in file.iter_batches(500)
-        )
-        chosen = pa.concat_tables(parts).to_pandas()
     puzzles = []
-    for row in chosen.sort_values(_CELL, kind="stable").to_dict("records"):
+    for row in _choose_puzzles(build / "puzzles.parquet").to_dict("records"):
         try:
             puzzle = parse_puzzle(row["text"])
         except ValueError:  # a puzzle of the reader that the parser does not understand
             continue
-        asked = {
-            "poi": row["poi"],
-            "gold": row["gold"],
-            "domain": list(row["domain"]),
-            "category": row["category"],
-        }
-        entry = describe_puzzle(puzzle) | {
-            "name": row["name"],
-            "ratio_pct": row["ratio_pct"],
-            "gold": row["gold"],
-        }
-        entry["answers"] = [
-            judge_answer(text, asked, **more) for text, more in prepare_answers(puzzle, asked)
+        asked = {name: row[name] for name in ("poi", "gold", "category")}
+        asked["domain"] = list(row["domain"])
+        answers = [
+            judge_answer(text, asked, **details) for text, details in prepare_answers(puzzle, asked)
         ]
-        puzzles.append(entry)
+        entry = {name: row[name] for name in ("name", "ratio_pct", "gold")}
+        puzzles.append(describe_puzzle(puzzle) | entry | {"answers": answers})
+    phrases = {name: list(forms) for name, forms in PHRASES.items()}
+    return {"phrases": phrases, "puzzles": puzzles} | configuration_counts(cells_to_show(build))
+
+
+def _choose_puzzles(path: Path) -> pd.DataFrame:
+    """Return the first puzzles of each cell; the file is read in parts, as all texts are large."""
+    table = pd.read_parquet(path, columns=["name", *CELL])
+    names = table.groupby(CELL).head(_PER_CELL)["name"].tolist()
+    with open_parquet(path) as file:
+        parts = [
+            pa.Table.from_batches([batch]).filter(field("name").isin(names))
+            for batch in file.iter_batches(500)
+        ]
+    return pa.concat_tables(parts).to_pandas().sort_values(CELL, kind="stable")
+
+
+def configuration_counts(cells: pd.DataFrame) -> dict[str, Any]:
+    """Return the answers of all models in each configuration.
+
+    models are names as they are shown. counts has, by "N,d,ratio", a row for each model: its place,
+    answers, the least and most correct ones over the reconstructions (equal for scored answers),
+    and the answers that ran out of context, None where that is not known.
+    """
+    cells = cells[cells["total"] > 0]
+    names = display_names(cells["model"])
+    models = order_models(cells["model"])
+    is_reconstructed = from_printed_tables(cells).to_numpy()
+    correct = np.where(is_reconstructed, committed_counts(cells), cells["correct"]).astype(int)
+    is_tested = ~is_reconstructed & has_tokens(cells).to_numpy()
+    counts: dict[str, list] = {}
+    ends = zip(correct.min(axis=0).tolist(), correct.max(axis=0).tolist(), strict=True)
+    for row, (least, most), tested in zip(cells.itertuples(), ends, is_tested, strict=True):
+        overflows = int(row.ctx) if tested else None
+        place = f"{row.N:g},{row.d:g},{row.ratio_pct:g}"
+        count = [models.index(row.model), int(row.total), least, most, overflows]
+        counts.setdefault(place, []).append(count)
     return {
-        "phrases": {name: list(phrases) for name, phrases in PHRASES.items()},
-        "puzzles": puzzles,
+        "origin": describe_origin(cells),
+        "models": [names[model] for model in models],
+        "counts": {place: sorted(rows) for place, rows in counts.items()},
     }
 
 
 def describe_puzzle(puzzle: Puzzle) -> dict[str, Any]:
     """Return a puzzle in numbers: places in lists for people, categories and values.
 
-    A statement in moves is a text such as "03a1|02": conditions and updates, each a letter for the category and one for
-    the value.
+    A statement in moves is a text such as "03a1|02": conditions and updates, each a letter for the
+    category and one for the value.
     """
-
-    def write(places: list[int], values: Any) -> str:
-        return "".join(_DIGITS[place] + _DIGITS[values[place]] for place in places)
-
+    moves = [
+        f"{_write_places(given, before)}|{_write_places(new, after)}"
+        for _, before, given, after, new in puzzle.moves
+    ]
     return {
-        "N": puzzle.N, "d": puzzle.d, "needles": puzzle.needles, "people": puzzle.people,
-        "poi": puzzle.people.index(puzzle.poi), "category": puzzle.category, "domains": puzzle.domains,
-        "start": [list(row) for row in puzzle.start],
-        "lines": [[person, list(order)] for person, order in puzzle.lines],
-        "moves": [f"{write(given, before)}|{write(new, after)}" for _, before, given, after, new in puzzle.moves],
-    }  # fmt: skip
+        "N": puzzle.N,
+        "d": puzzle.d,
+        "people": puzzle.people,
+        "poi": puzzle.people.index(puzzle.poi),
+        "category": puzzle.category,
+        "domains": puzzle.domains,
+        "start": [list(values) for values in puzzle.start],
+        "moves": moves,
+    }
+
+
+def _write_places(categories: list[int], values: Any) -> str:
+    return "".join(_DIGITS[category] + _DIGITS[values[category]] for category in categories)
 
 
 def prepare_answers(puzzle: Puzzle, asked: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield made-up answers to a puzzle with what else there is to say of each: its title, and token counts."""
-    poi, gold = asked["poi"], asked["gold"]
+    """Yield made-up answers to a puzzle, each with its title and, for one, token counts."""
+    gold = asked["gold"]
     wrong = next(value for value in asked["domain"] if value != gold)
-    sentence = f"{poi} {PHRASES[asked['category']].initial}."
-    right, other = (sentence.replace("{}", value) for value in (gold, wrong))
-    steps = "\n".join(puzzle.text.split("\n\n")[1].split("\n")[-3:-1])
+    sentence = f"{asked['poi']} {PHRASES[asked['category']].initial}."
+    right = sentence.replace("{}", gold)
+    other = sentence.replace("{}", wrong)
+    statements = puzzle.text.split("\n\n")[1].split("\n")
+    last_steps = "\n".join(statements[-3:-1])
     answers = {
         "correct": right,
         "wrong": other,
@@ -198,9 +167,10 @@ def prepare_answers(puzzle: Puzzle, asked: dict[str, Any]) -> Iterator[tuple[str
         "bold": sentence.replace("{}", f"**{gold}**"),
         "with a remark in brackets": f"Answer: {gold}\n(This is so after statement {puzzle.N}.)",
         "in back quotes": f"The answer is `{gold}`",
-        "cut off": f"{steps}\nThe people who",
+        "cut off": f"{last_steps}\nThe people who",
     }
-    yield from ((text, {"title": title}) for title, text in answers.items())
+    for title, text in answers.items():
+        yield text, {"title": title}
     title = f"right, but all {CONTEXT_TOKENS:,} tokens are used up"
     yield right, {"title": title, "prompt_tokens": 0, "response_tokens": CONTEXT_TOKENS}
 
@@ -208,24 +178,26 @@ def prepare_answers(puzzle: Puzzle, asked: dict[str, Any]) -> Iterator[tuple[str
 def judge_answer(
     text: str, asked: dict[str, Any], title: str = "", **tokens: Any
 ) -> dict[str, Any]:
-    """Return an answer as the scorer sees it: bucket, the value that decided, and the place of its window, or -1.
+    """Return an answer as the scorer sees it.
 
-    Of each of the three windows: start and end in the lower-case text, or itself where it is not in it, and the values
-    found in it.
+    bucket, the value that decided (answer), the place of its window, or -1, and windows. Of each
+    window the place in the lower-case text (start and end, or itself where it is not in the text)
+    and the values found in it.
     """
     verdict = score_response(text, **asked, **tokens)
-    windows = verdict.windows
-    found = [
-        [value for value in asked["domain"] if find_mention(value.lower(), window)]
-        for window in windows
-    ]
-    starts = [text.lower().rfind(window) for window in windows]
-    places = [
-        [at, at + len(window)] if at >= 0 else window
-        for at, window in zip(starts, windows, strict=True)
-    ]
+    windows = list(verdict.windows)
+    has_decided = bool(verdict.window) and verdict.window in windows
     return {
-        "title": title, "text": text, "bucket": str(verdict), "answer": verdict.answer,
-        "window": windows.index(verdict.window) if verdict.window in windows and verdict.window else -1,
-        "windows": list(zip(places, found, strict=True)),
-    }  # fmt: skip
+        "title": title,
+        "text": text,
+        "bucket": str(verdict),
+        "answer": verdict.answer,
+        "window": windows.index(verdict.window) if has_decided else -1,
+        "windows": [_describe_window(window, text, asked["domain"]) for window in windows],
+    }
+
+
+def _describe_window(window: str, text: str, domain: list[str]) -> tuple[Any, list[str]]:
+    start = text.lower().rfind(window)
+    place = [start, start + len(window)] if start >= 0 else window
+    return place, [value for value in domain if find_mention(value.lower(), window)]

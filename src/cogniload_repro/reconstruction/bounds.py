@@ -19,7 +19,11 @@ from cogniload_repro.statistics.design import GRID
 BOUNDS = RECONSTRUCTED / "bounds.csv"
 #: Which cells are pooled: all, those of one d or those of one N, with the levels that Figures 6
 #: (and 1), 3 and 4 show.
-PANELS = {"": (0,), "d": (1, 5, 10), "N": (20, 100, 250)}
+PANELS = {
+    "": (0,),
+    "d": (1, 5, 10),
+    "N": (20, 100, 250),
+}
 
 
 def find_bounds(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
@@ -46,9 +50,10 @@ def _bound_points(
     level: int,
 ) -> Iterator[tuple[str, int, int, float, float]]:
     """Yield each needle ratio of a panel with its bounds."""
-    in_panel = GRID[load] == level if load else np.full(len(GRID), True)
     for ratio_pct in GRID["ratio_pct"].unique():
-        is_point = in_panel & (GRID["ratio_pct"] == ratio_pct)
+        is_point = GRID["ratio_pct"] == ratio_pct
+        if load:
+            is_point &= GRID[load] == level
         least, most = possible_range(constraints, is_point.to_numpy())
         rounded_least = np.floor(least * 1e4 + 1e-6) / 1e4
         rounded_most = np.ceil(most * 1e4 - 1e-6) / 1e4
@@ -75,13 +80,14 @@ def possible_range(constraints: Constraints, members: np.ndarray) -> tuple[float
 
 def _minimise(constraints: Constraints, weights: np.ndarray) -> float:
     """Return the least weighted sum of counts that meets the constraints."""
+    fewest = np.zeros(len(weights))
     programme = linprog(
         weights,
         A_ub=np.vstack([constraints.windows, -constraints.windows]),
-        b_ub=np.concatenate([constraints.centre + 1, 1 - constraints.centre]),
+        b_ub=np.append(constraints.centre + 1, 1 - constraints.centre),
         A_eq=constraints.exact,
         b_eq=constraints.sums,
-        bounds=np.column_stack([np.zeros(len(weights)), constraints.answers]),
+        bounds=np.column_stack([fewest, constraints.answers]),
     )
     if programme.x is None:
         raise ValueError(

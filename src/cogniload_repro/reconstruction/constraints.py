@@ -40,30 +40,35 @@ class Constraints:
 
     def met(self, correct: np.ndarray) -> bool:
         """Return whether a table with the exact sums lies inside the box and the windows."""
-        in_box = (correct >= 0).all() and (correct <= self.answers).all()
+        in_box = (correct >= 0) & (correct <= self.answers)
         distances = np.abs(self.windows @ correct - self.centre)
-        return bool(in_box and (distances <= 1).all())
+        return bool(in_box.all() and (distances <= 1).all())
 
 
 def constrain(model_sums: ModelSums, around: np.ndarray) -> Constraints:
     """Collect the constraints on a model's counts, linear around nine sums."""
     model, answers, sums = model_sums
     levels, level_counts = level_sums(model)
-    exact = np.vstack([levels, np.rint(500 * GRID["rho"])]).astype(int)
+    exact = np.vstack([levels, 500 * GRID["rho"]])
     exact_sums = np.append(level_counts, round(500 * sums[3]))
-
     misses, slopes = miss_printed(model_sums._replace(sums=around))
     # row 0, the linear AIC, depends on the sum of rho alone, which is exact
     slopes = significant(slopes[1:, 1:], 5)
     open_columns = list(OPEN_COLUMNS[1:])
-    windows = [*(slopes @ X[:, open_columns].T)]
-    centre = [*(slopes @ around[open_columns] - misses[1:].round(4))]
+    windows = list(slopes @ X[:, open_columns].T)
+    centre = list(slopes @ around[open_columns] - misses[1:].round(4))
     for window in prose_windows(model, answers):
         half_width = (window.highest - window.lowest) / 2
         middle = (window.highest + window.lowest) / 2
         windows.append(window.weights / half_width)
         centre.append(middle / half_width)
-    return Constraints(exact, exact_sums, np.array(windows), np.array(centre), answers)
+    return Constraints(
+        exact=np.rint(exact).astype(int),
+        sums=exact_sums,
+        windows=np.array(windows),
+        centre=np.array(centre),
+        answers=answers,
+    )
 
 
 def level_sums(model: str) -> tuple[np.ndarray, np.ndarray]:

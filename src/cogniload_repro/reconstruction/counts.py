@@ -25,7 +25,7 @@ from cogniload_repro.reconstruction.constraints import (
     surprise,
 )
 from cogniload_repro.reconstruction.sufficient import ModelSums, miss_printed
-from cogniload_repro.statistics.design import GRID, X
+from cogniload_repro.statistics.design import OF_RATIO, X
 
 # The walk: 20 000 steps, about 75 for every exchange and direction, in strides that end where the
 # errors can be spread over their buckets.
@@ -44,11 +44,6 @@ _WINDOW_WEIGHT = 10.0
 _CELL_SCALE = 2.0**16
 _SUM_SCALE = 2**40
 
-#: One row per ratio: the cells that it has.
-_RATIOS = np.array(
-    [GRID["ratio_pct"] == ratio for ratio in GRID["ratio_pct"].unique()], dtype=float
-)
-
 
 def draw_counts(
     model_sums: ModelSums,
@@ -64,7 +59,7 @@ def draw_counts(
     for _ in range(_DRAWS):
         departure = 0.0
         if misfit:
-            departure = rng.normal(0.0, misfit, len(_RATIOS)) @ _RATIOS
+            departure = rng.normal(0.0, misfit, len(OF_RATIO)) @ OF_RATIO
         accuracy = expected_accuracy(model_sums, departure)
         correct = _draw(model_sums, accuracy, rng)
         if surprise(model_sums.answers, accuracy, correct) <= _MOST_SURPRISE:
@@ -147,7 +142,8 @@ def walk(
         moved_offset = offset + shifts[move]
         if (np.abs(moved_offset) > 1).any():
             continue
-        gain = logs[cells, moved].sum() - logs[cells, correct[cells]].sum()
+        loglik = logs[cells, correct[cells]].sum()
+        gain = logs[cells, moved].sum() - loglik
         if np.log(rng.random()) < gain:
             correct[cells] = moved
             offset = moved_offset
@@ -156,7 +152,8 @@ def walk(
 
 def _spread(answers: np.ndarray, accuracy: np.ndarray) -> np.ndarray:
     """Return the binomial standard deviation of each count, at least 0.05."""
-    return np.maximum(np.sqrt(answers * accuracy * (1 - accuracy)), 0.05)
+    variance = answers * accuracy * (1 - accuracy)
+    return np.maximum(np.sqrt(variance), 0.05)
 
 
 def _nearest(
@@ -169,8 +166,8 @@ def _nearest(
     """Return the table with the exact sums that lies nearest to a draw (Babai's nearest plane)."""
     images = particular @ constraints.exact.T
     gap = constraints.sums - constraints.exact @ draw
-    steps = np.rint(np.linalg.solve(images.T.astype(float), gap)).astype(int)
-    correct = draw + steps @ particular
+    steps = np.linalg.solve(images.T.astype(float), gap)
+    correct = draw + np.rint(steps).astype(int) @ particular
 
     spread = _spread(constraints.answers, accuracy)
     from_draw = (correct - draw) / spread
@@ -230,12 +227,13 @@ def _solve(
     reach: int,
 ) -> OptimizeResult:
     """Look for any solution that makes no exchange more often than the reach."""
-    size = moves + buckets
-    is_move = np.arange(size) < moves
+    is_move = np.arange(moves + buckets) < moves
+    least = np.where(is_move, -reach, 0)
+    most = np.where(is_move, reach, np.inf)
     return milp(
-        np.zeros(size),
+        np.zeros(len(is_move)),
         constraints=constraint,
         integrality=is_move.astype(float),
-        bounds=Bounds(np.where(is_move, -reach, 0), np.where(is_move, reach, np.inf)),
+        bounds=Bounds(least, most),
         options={"node_limit": 20_000},
     )

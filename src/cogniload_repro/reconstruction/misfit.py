@@ -20,7 +20,7 @@ from cogniload_repro.reconstruction.constraints import level_sums
 from cogniload_repro.reconstruction.prose import PROSE_RATIOS, prose_along_rho
 from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.reconstruction.sufficient import sum_cells
-from cogniload_repro.statistics.design import GRID, X
+from cogniload_repro.statistics.design import GRID, OF_RATIO, X
 from cogniload_repro.statistics.likelihood import maximise
 
 #: Log-odds beyond which no estimate is sought.
@@ -58,8 +58,8 @@ def find_departures(models: Iterable[str] = NAMES) -> list[Departures]:
     departures = []
     for model in models:
         claims = prose_along_rho(model)
-        claims = claims[claims["condition"].isin(PROSE_RATIOS)]
-        levels = tuple(claims["condition"].map(PROSE_RATIOS))
+        claims = claims[claims["rho"].isin(PROSE_RATIOS)]
+        levels = tuple(claims["rho"].map(PROSE_RATIOS))
         if levels:
             printed = claims["value"].to_numpy(float)
             departures.append(_expect(model, levels, printed))
@@ -113,14 +113,14 @@ def _expect(model: str, levels: tuple[int, ...], printed: np.ndarray) -> Departu
     weights = answers * accuracy * (1 - accuracy)
     cells = np.array([GRID["ratio_pct"] == level for level in levels], float)
     shares = cells / (cells @ answers)[:, None]
-    effects = np.column_stack([GRID["ratio_pct"] == level for level in GRID["ratio_pct"].unique()])
+    by_chance = shares @ (free * weights) @ shares.T
     return Departures(
         model=model,
         levels=levels,
         printed=printed,
         expected=shares @ (answers * accuracy),
-        chance=shares @ (free * weights) @ shares.T + _ROUNDING * np.eye(len(levels)),
-        reach=shares @ free @ (effects * weights[:, None]),
+        chance=by_chance + _ROUNDING * np.eye(len(levels)),
+        reach=shares @ free @ (OF_RATIO * weights).T,
     )
 
 

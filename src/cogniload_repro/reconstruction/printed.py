@@ -15,7 +15,12 @@ from cogniload_repro.statistics.design import GRID, PRODUCTS
 #: Coefficients of Table 2, in the order of its regression's covariates.
 BETAS = ("beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2")
 #: Half a unit of the last digit of each number in a row of Table 2.
-HALF_UNITS = dict.fromkeys(BETAS, 0.005) | {"ecl50": 0.05, "nt50": 0.005, "id50": 0.005}
+HALF_UNITS = {
+    **dict.fromkeys(BETAS, 0.005),
+    "ecl50": 0.05,
+    "nt50": 0.005,
+    "id50": 0.005,
+}
 #: Half a unit of the last digit of an AIC in Table 6.
 AIC_HALF_UNIT = 0.0005
 
@@ -88,8 +93,9 @@ def puzzles_per_cell(model: Model, ratios: tuple[int, ...]) -> np.ndarray:
     """Return the puzzles in each of the 140 cells, with these ratios of the missing ones."""
     puzzles = np.full(len(GRID), float(model.puzzles_per_cell))
     for (d, N), ratio_pct in zip(model.missing, ratios, strict=True):
-        is_cell = (GRID["d"] == d) & (GRID["N"] == N) & (GRID["ratio_pct"] == ratio_pct)
-        puzzles[is_cell] -= 1
+        is_condition = (GRID["d"] == d) & (GRID["N"] == N)
+        is_ratio = GRID["ratio_pct"] == ratio_pct
+        puzzles[is_condition & is_ratio] -= 1
     return puzzles
 
 
@@ -106,16 +112,14 @@ def printed_windows(model: str) -> tuple[np.ndarray, np.ndarray]:
     betas = table3[[f"beta_{term}" for term in PRODUCTS]].to_numpy(float)
     ps = table3[[f"p_{term}" for term in PRODUCTS]].to_numpy(float)
     p_half_units = 0.5 * 10.0 ** (np.floor(np.log10(ps)) - 2)
-    values = np.concatenate([aics[_AICS].to_numpy(float), betas, np.log(ps), [table6["p_lr"]]])
-    half_units = np.concatenate(
-        [
-            np.full(2, AIC_HALF_UNIT),
-            np.full(len(betas), 0.005),
-            p_half_units / ps,  # of log p
-            [0.0005],
-        ]
-    )
-    return values, half_units
+    values = [*aics[_AICS], *betas, *np.log(ps), table6["p_lr"]]
+    half_units = [
+        *[AIC_HALF_UNIT] * len(_AICS),
+        *[0.005] * len(betas),
+        *p_half_units / ps,  # of log p
+        0.0005,
+    ]
+    return np.array(values, float), np.array(half_units)
 
 
 @cache

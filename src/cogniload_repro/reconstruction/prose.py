@@ -10,13 +10,13 @@ import pandas as pd
 
 from cogniload_repro.models import find_model
 from cogniload_repro.published import ABOUT_NONE, correct_by, load_claims
-from cogniload_repro.statistics.design import GRID
+from cogniload_repro.statistics.design import GRID, OF_RATIO
 
 #: The ends of the arrows along rho (section 3), read as nominal ratios in percent.
-PROSE_RATIOS = {"rho: low end": 5, "rho: middle": 50, "rho: high end": 95}
+PROSE_RATIOS = {"low end": 5, "middle": 50, "high end": 95}
 
 #: How the claims name the comparison of the two ends.
-ENDS = "rho: low end minus rho: high end"
+ENDS = "low end minus high end"
 #: The differences of accuracy that the signs of such a comparison stand for: up to 1 either way,
 #: and `published.ABOUT_NONE` for "about none".
 _SIGNS = {
@@ -27,8 +27,8 @@ _SIGNS = {
 
 #: "The strongest models" of Appendix A, which section 3 names.
 STRONGEST = ("gpt-5-2025-08-07", "o3-2025-04-16")
-#: How the claims name the ends of the range in which their curves remain.
-CURVES = {end: f"N=100, strongest models, {end} over rho" for end in ("lowest", "highest")}
+#: How the claims name all tested ratios, over which the curves of these models remain in a range.
+EACH_RATIO = "each"
 
 
 class Window(NamedTuple):
@@ -47,12 +47,8 @@ class Window(NamedTuple):
 def prose_along_rho(model: str) -> pd.DataFrame:
     """Return the claims on a model's accuracy at a place along rho, or on its two ends."""
     claims = load_claims()
-    condition = claims["condition"]
-    is_place = condition.isin(PROSE_RATIOS)
-    is_comparison = condition.str.removeprefix(ENDS).str.fullmatch(r"( at d=\d+)?")
-    is_accuracy = claims["quantity"].str.startswith("accuracy")
-    is_model = claims["model"] == model
-    return claims[is_model & is_accuracy & (is_place | is_comparison)]
+    is_along_rho = claims["rho"].isin([*PROSE_RATIOS, ENDS]) & (claims["quantity"] == "accuracy")
+    return claims[is_along_rho & (claims["model"] == model)]
 
 
 def prose_windows(model: str, answers: np.ndarray) -> list[Window]:
@@ -62,10 +58,10 @@ def prose_windows(model: str, answers: np.ndarray) -> list[Window]:
     """
     windows = []
     for claim in prose_along_rho(model).itertuples():
-        if claim.condition in PROSE_RATIOS:
-            windows.append(_bound_accuracy(claim.condition, claim.value, answers))
+        if claim.rho in PROSE_RATIOS:
+            windows.append(_bound_accuracy(claim.rho, claim.value, answers))
         else:
-            windows.append(_bound_difference(claim.condition, claim.value, answers))
+            windows.append(_bound_difference(claim.d, claim.value, answers))
     if model in STRONGEST:
         windows += _bound_curve(model)
     return windows
@@ -84,17 +80,18 @@ def _bound_accuracy(place: str, value: str, answers: np.ndarray) -> Window:
     )
 
 
-def _bound_difference(condition: str, sign: str, answers: np.ndarray) -> Window:
+def _bound_difference(d: str, sign: str, answers: np.ndarray) -> Window:
     """Return the bounds of the accuracy at the low end less that at the high end, maybe at one d.
 
     Both are multiplied by the answers of a cell.
     """
-    _, _, d = condition.partition(" at d=")
-    is_level = GRID["d"] == int(d) if d else np.full(len(GRID), True)
-    is_low = GRID["ratio_pct"] == PROSE_RATIOS["rho: low end"]
-    is_high = GRID["ratio_pct"] == PROSE_RATIOS["rho: high end"]
-    low = (is_level & is_low).to_numpy(float)
-    high = (is_level & is_high).to_numpy(float)
+    is_low = GRID["ratio_pct"] == PROSE_RATIOS["low end"]
+    is_high = GRID["ratio_pct"] == PROSE_RATIOS["high end"]
+    if d:
+        is_low &= GRID["d"] == int(d)
+        is_high &= GRID["d"] == int(d)
+    low = is_low.to_numpy(float)
+    high = is_high.to_numpy(float)
     difference = low / (low @ answers) - high / (high @ answers)
     most = answers.max()
     lowest, highest = _SIGNS[sign]
@@ -105,9 +102,9 @@ def _bound_curve(model: str) -> list[Window]:
     """Return the bounds of a strongest model's correct answers at N = 100 and each ratio."""
     lowest, highest = curve_range(model)
     windows = []
-    for ratio_pct in GRID["ratio_pct"].unique():
-        is_point = (GRID["N"] == 100) & (GRID["ratio_pct"] == ratio_pct)
-        windows.append(Window(is_point.to_numpy(float), lowest - 0.5, highest + 0.5))
+    for of_ratio in OF_RATIO:
+        point = of_ratio * (GRID["N"] == 100).to_numpy()
+        windows.append(Window(point, lowest - 0.5, highest + 0.5))
     return windows
 
 
@@ -117,12 +114,13 @@ def curve_range(model: str) -> tuple[int, int]:
     "Curves remain between about 0.93 and 0.97" (Appendix A) of 50 puzzles: the whole numbers
     between, and where the sum of Table 5 is too small or too large for these, the next one.
     """
-    stated = load_claims().set_index("condition")["value"]
+    claims = load_claims()
+    stated = claims[claims["rho"] == EACH_RATIO].set_index("stated")["value"]
     puzzles = GRID["d"].nunique() * find_model(model).puzzles_per_cell
-    low = puzzles * Fraction(stated[CURVES["lowest"]])
-    high = puzzles * Fraction(stated[CURVES["highest"]])
+    low = puzzles * Fraction(stated["least"])
+    high = puzzles * Fraction(stated["largest"])
     table5 = correct_by("table5").set_index(["model", "N"])["correct"]
-    mean = Fraction(int(table5[model, 100]), GRID["ratio_pct"].nunique())
+    mean = Fraction(int(table5[model, 100]), len(OF_RATIO))
     lowest = min(ceil(low), floor(mean))
     highest = max(floor(high), ceil(mean))
     return lowest, highest

@@ -38,8 +38,9 @@ def reconstruct(
     Each model has its own random stream. A ``seed`` samples another table; by default it is the
     typical one of the committed tables.
     """
+    first = DRAW_SEED if seed is None else seed
     for model in models:
-        rng = np.random.default_rng([DRAW_SEED if seed is None else seed, MODELS.index(model)])
+        rng = np.random.default_rng([first, MODELS.index(model)])
         model_sums = recover_sums(model)
         correct = _find_committed(model_sums) if seed is None else draw_counts(model_sums, rng)
         yield assemble_cells(model_sums, correct, rng)
@@ -94,7 +95,8 @@ def assemble_cells(
         places = np.flatnonzero(is_member)
         kinds = rng.permutation(np.repeat(np.arange(len(ERRORS)), counts))
         ends = np.cumsum(errors[places])
-        for place, of_cell in zip(places, np.split(kinds, ends[:-1]), strict=True):
+        kinds_by_cell = np.split(kinds, ends[:-1])
+        for place, of_cell in zip(places, kinds_by_cell, strict=True):
             buckets[place] = np.bincount(of_cell, minlength=len(ERRORS))
     cells = GRID.assign(model=model_sums.model, total=total, correct=correct)
     cells[list(ERRORS)] = buckets

@@ -12,6 +12,8 @@ from cogniload_repro.reconstruction.printed import BETAS, HALF_UNITS
 from cogniload_repro.statistics.design import GRID, grid_means
 
 _MEANS = grid_means(GRID)
+#: The load of each capacity point.
+_LOADS = {"ecl50": "N", "nt50": "rho", "id50": "d"}
 
 
 def smaller_root_range(model: str) -> tuple[float, float]:
@@ -23,8 +25,9 @@ def smaller_root_range(model: str) -> tuple[float, float]:
     """
     printed = load_table("table2").set_index("model").loc[model]
     betas = printed[list(BETAS)].to_numpy(float)
-    low = betas - HALF_UNITS["beta_0"]
-    limits = np.column_stack([low, low + 2 * HALF_UNITS["beta_0"]])
+    half_unit = HALF_UNITS["beta_0"]
+    low = betas - half_unit
+    limits = np.column_stack([low, low + 2 * half_unit])
     rows = _points_as_rows(printed)
     trough = -printed["beta_rho"] / (2 * printed["beta_rho2"])
 
@@ -47,7 +50,7 @@ def _points_as_rows(printed: pd.Series) -> np.ndarray:
     """
     slope = printed["beta_rho"] + 2 * printed["beta_rho2"] * printed["nt50"]
     rows = []
-    for point, load in (("ecl50", "N"), ("nt50", "rho"), ("id50", "d")):
+    for point, load in _LOADS.items():
         below = _load_row(load, printed[point] - HALF_UNITS[point])
         above = _load_row(load, printed[point] + HALF_UNITS[point])
         rises = load == "rho" and slope > 0
@@ -60,14 +63,10 @@ def _load_row(load: str, value: float) -> np.ndarray:
 
     The other loads are at their means.
     """
-    loads = {"d": _MEANS["d"], "N": 10 ** _MEANS["log10_N"], "rho": _MEANS["rho"]}
-    loads[load] = value
-    return np.array(
-        [
-            1.0,
-            loads["d"],
-            np.log10(loads["N"]),
-            loads["rho"],
-            loads["rho"] ** 2,
-        ]
-    )
+    loads = _MEANS.copy()
+    if load == "N":
+        loads["log10_N"] = np.log10(value)
+    else:
+        loads[load] = value
+    rho = loads["rho"]
+    return np.array([1.0, loads["d"], loads["log10_N"], rho, rho**2])

@@ -138,11 +138,12 @@ def derive_all(coding: str = "half-up") -> list[DerivedRow]:
 def least_deviation(row: DerivedRow) -> float:
     """Return the largest deviation at the most favourable corner of the rounding of both AICs."""
     name = row.model.name
-    corners = np.array(list(product((-AIC_HALF_UNIT, AIC_HALF_UNIT), repeat=2)))
-    aics = printed_aics([name]) + corners
-    answers = np.tile(puzzles_per_cell(row.model, row.ratios), (len(corners), 1))
-    known = np.tile(exact_sums(name), (len(corners), 1))
-    roots = _solve_roots([name] * len(corners), row.coding, answers, known, aics)
+    signs = np.array(list(product((-1, 1), repeat=2)))
+    aics = printed_aics([name]) + signs * AIC_HALF_UNIT
+    puzzles = puzzles_per_cell(row.model, row.ratios)
+    answers = np.tile(puzzles, (len(signs), 1))
+    known = np.tile(exact_sums(name), (len(signs), 1))
+    roots = _solve_roots([name] * len(signs), row.coding, answers, known, aics)
     worst = roots.deviations.max(axis=2)
     return float(min(row.max_deviation, worst.min()))
 
@@ -171,7 +172,8 @@ def compare_table2(rows: Iterable[DerivedRow]) -> pd.DataFrame:
             }
             if quantity in se:
                 number["se"] = se[quantity]
-                number["stars"] = stars(2 * norm.sf(abs(value / se[quantity])))
+                p = 2 * norm.sf(abs(value / se[quantity]))
+                number["stars"] = stars(p)
                 number["printed_stars"] = texts[f"{quantity}_stars"]
             numbers.append(number)
     return pd.DataFrame(numbers)
@@ -190,8 +192,8 @@ def compare_codings(rows: Iterable[DerivedRow]) -> pd.DataFrame:
         derived = [row for row in rows if row.coding == coding]
         complete = [row for row in derived if not row.model.missing]
         step = lattice_step(coding)
-        widths = np.array([row.window[1] - row.window[0] for row in complete])
-        chances = np.minimum(widths / float(step), 1.0)
+        low, high = np.transpose([row.window for row in complete])
+        chances = np.minimum((high - low) / float(step), 1.0)
         is_reproduced = [row.max_deviation <= 1 or least_deviation(row) <= 1 for row in complete]
         numbers = {
             "coding": coding,
@@ -241,12 +243,14 @@ def _solve_roots(
     linear_sums = _add_sum(covariates[:, :4], answers, known, aics[:, 0])
     sums = _add_sum(covariates, twice, linear_sums, np.repeat(aics[:, 1], 2))
     betas, _ = maximise_all(covariates, four_times, sums)
-    values = row_values(betas, coded_means(coding)).reshape(len(names), 4, -1)
-    printed = printed_rows(names)[:, None]
+    values = row_values(betas, coded_means(coding))
+    printed = np.repeat(printed_rows(names), 4, axis=0)
+    deviations = row_deviations(values, printed)
+    by_model = (len(names), 4, -1)
     return _Roots(
-        sums=sums.reshape(len(names), 4, -1),
-        values=values,
-        deviations=row_deviations(values, printed),
+        sums=sums.reshape(by_model),
+        values=values.reshape(by_model),
+        deviations=deviations.reshape(by_model),
     )
 
 

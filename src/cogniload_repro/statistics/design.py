@@ -10,6 +10,8 @@ GRID = pd.DataFrame(
     [(cell.N, cell.d, cell.ratio_pct, cell.needles, cell.rho) for cell in PAPER_GRID],
     columns=["N", "d", "ratio_pct", "needles", "rho"],
 )
+#: Matrix, shape (7, 140), that sums the cells of each needle ratio.
+OF_RATIO = np.array([GRID["ratio_pct"] == ratio for ratio in GRID["ratio_pct"].unique()], float)
 
 
 def lay_out(cells: pd.DataFrame) -> np.ndarray:

@@ -58,8 +58,8 @@ def _quote(formula: str) -> str:
 
 
 def _read_formula(formula: str) -> Formula:
-    left, tilde, right = formula.partition("~")
-    if not tilde or left.strip() != "correct" or not right.strip():
+    response, tilde, right = formula.partition("~")
+    if not tilde or response.strip() != "correct" or not right.strip():
         raise ValueError(f"must read 'correct ~ ...' over {', '.join(COVARIATES)}")
     right = _SQRT.sub("np.sqrt(", right)
     tree = read_tree(right)
@@ -98,8 +98,8 @@ def _find_lost_power(power: ASTNode) -> Iterator[str]:
 
 
 def _find_repeated_factor(product: ASTNode) -> Iterator[str]:
-    left, right = product.args
-    repeated = _name_factors(left) & _name_factors(right)
+    first, second = product.args
+    repeated = _name_factors(first) & _name_factors(second)
     if repeated:
         yield _advise_power(min(repeated), "2")
 

@@ -133,28 +133,30 @@ def _climb(
     tables = np.flatnonzero(is_known)
     fits = evaluate(tables, start[tables])
     for _ in range(_MOST_STEPS):
-        with np.errstate(invalid="ignore"):  # where all accuracies have run to 0 or 1
-            curves = np.linalg.slogdet(fits.information)[0] > 0
-        fits = fits.select(curves)
-        columns = np.linalg.solve(fits.information, fits.gradient[:, :, None])
-        steps = columns[:, :, 0]
+        fits, steps = _aim(fits)
         gains = (fits.gradient * steps).sum(axis=1)
         done = gains < 1e-14 * np.abs(fits.loglik)
-        if done.any():
-            ends = fits.coefficients + steps
-            last = evaluate(fits.tables[done], ends[done])
-            coefficients[last.tables] = last.coefficients
-            logliks[last.tables] = last.loglik
+        ends = fits.coefficients + steps
+        last = evaluate(fits.tables[done], ends[done])
         fits = fits.select(~done)
-        if not len(fits.tables):
-            break
         higher, is_stuck = _move(evaluate, fits, steps[~done])
         is_highest = is_stuck & (gains[~done] < 1e-9)  # rounding hides any further gain
-        highest = fits.select(is_highest)
-        coefficients[highest.tables] = highest.coefficients
-        logliks[highest.tables] = highest.loglik
+        for highest in (last, fits.select(is_highest)):
+            coefficients[highest.tables] = highest.coefficients
+            logliks[highest.tables] = highest.loglik
         fits = higher.select(~is_stuck)
+        if not len(fits.tables):
+            break
     return coefficients, logliks
+
+
+def _aim(fits: _Fits) -> tuple[_Fits, np.ndarray]:
+    """Return Newton's step for each fit; a fit whose information is singular is left out."""
+    with np.errstate(invalid="ignore"):  # where all accuracies have run to 0 or 1
+        curves = np.linalg.slogdet(fits.information)[0] > 0
+    fits = fits.select(curves)
+    columns = np.linalg.solve(fits.information, fits.gradient[:, :, None])
+    return fits, columns[:, :, 0]
 
 
 def _move(

@@ -201,8 +201,8 @@ def _bound_terms(tree: Tree) -> int:
         counts.append(min(count, _MOST + 1))
     symbol = tree.operator.symbol
     if symbol in ("*", "/", ":", "in"):
-        left, right = counts
-        return left * right + left + right
+        first, second = counts
+        return first * second + first + second
     if symbol in ("**", "^"):
         exponent = str(tree.args[1])
         power = int(exponent[:9]) if exponent.isdecimal() else 1  # others are refused by formulaic

@@ -1,0 +1,137 @@
+"""The chapter on two other documents: its searches, its probes, and what it says of their numbers."""
+
+import json
+import re
+from math import comb
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+CHAPTER = Path(__file__).parents[1] / "notebooks" / "14_companions.ipynb"
+CELLS = {
+    cell["id"]: "".join(cell["source"])
+    for cell in json.loads(CHAPTER.read_text(encoding="utf-8"))["cells"]
+    if cell["cell_type"] == "code"
+}
+
+
+def run_cells(names, variables):
+    """Run cells of the chapter, which are our own."""
+    for name in names:
+        exec(CELLS[name], variables)
+    return variables
+
+
+@pytest.fixture(scope="module")
+def puzzles():
+    """What the chapter finds in the planning puzzles."""
+    return run_cells(["load", "towers", "checkers", "river", "river-load", "hanoi"], {})
+
+
+def test_a_tower_needs_one_move_less_than_a_power_of_two(puzzles):
+    """All arrangements can be reached."""
+    towers = puzzles["towers"]
+    assert towers["moves"].tolist() == [2**n - 1 for n in towers.index]
+    assert towers["states"].tolist() == [3**n for n in towers.index]
+
+
+def test_checkers_cannot_reach_all_arrangements(puzzles):
+    """Only one checker of each colour can."""
+    checkers = puzzles["checkers"]
+    assert checkers["moves"].tolist() == [(n + 1) ** 2 - 1 for n in checkers.index]
+    for n in checkers.index:
+        arrangements = (2 * n + 1) * comb(2 * n, n)
+        assert (checkers["states"][n] == arrangements) == (n == 1)
+
+
+def test_five_jealous_couples_cross_and_six_do_not(puzzles):
+    """The numbers of crossings are known from the literature."""
+    river = puzzles["river"]
+    assert river["moves"].dropna().to_dict() == {2: 5, 3: 11, 4: 9, 5: 11}
+    assert river["moves"].isna().to_dict()[6]
+
+
+def test_loads_are_those_of_the_posts_examples(puzzles):
+    """River Crossing has a load of 100 for two pairs and 924 for three."""
+    assert puzzles["river"]["load"].head(2).tolist() == [100, 924]
+    assert puzzles["checkers"]["load"][2] == 16 * 2**3 + 32 * 2**2
+    assert puzzles["towers"]["load"][7] == pytest.approx(4.74 * 7**2, rel=0.005)
+
+
+@pytest.fixture(scope="module")
+def numbers(puzzles):
+    """What the chapter recomputes of the documents' numbers."""
+    no_page = SimpleNamespace(verdicts=lambda judged: None)
+    names = ["perturb", "shares", "sampling", "perturbed-verdicts", "made-up", "critical-load"]
+    variables = run_cells(names, dict(puzzles, page=no_page))
+    names = ["recomputed", "recomputed-benchmark", "recomputed-sizes", "checked"]
+    return run_cells(names, variables)
+
+
+def test_three_numbers_of_the_documents_are_not_supported(numbers):
+    """The steps of the tower, the count of three-digit numbers, and the invertible perturbations."""
+    checked = numbers["checked"]
+    assert checked["id"].is_unique
+    differing = checked[checked["verdict"] == "not supported"]
+    found = dict(zip(differing["check"], differing["found"], strict=True))
+    assert found == {"hanoi_steps": "1023", "three_digits": "900", "invertible": "7"}
+
+
+def test_a_number_without_a_check_is_a_definition_or_untested(numbers):
+    """Definitions are followed here; the others rest on answers that nobody has published."""
+    unchecked = numbers["checked"].query("check == ''")
+    is_definition = unchecked["kind"] == "definition"
+    assert set(unchecked.loc[is_definition, "verdict"]) == {"a matter of definition"}
+    assert set(unchecked.loc[~is_definition, "verdict"]) == {"not tested in this build"}
+
+
+def test_another_printed_number_is_not_supported(numbers):
+    """Each check can fail; those that compare two places of a document are left out."""
+    claims = numbers["claims"]
+    changed = claims["value"].str.replace(r"\d", "8", regex=True)
+    others = claims.assign(value=claims["value"].where(claims["check"] == "", changed))
+    checked = run_cells(["checked"], dict(numbers, claims=others))["checked"]
+    circular = ["models", "qwen_vertical", "within_limit"]
+    own = checked[(checked["check"] != "") & ~checked["check"].isin(circular)]
+    assert set(own["verdict"]) == {"not supported"}
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 40])
+@pytest.mark.parametrize("number", range(5))
+def test_the_prompt_of_rules_gives_the_answer(size, number):
+    """Its rules are read again as text, and applied to the initial values in another order."""
+    source = CELLS["probe-rules"].replace("size = 2", f"size = {size}")
+    source = source.replace("key = (1, size, 0)", f"key = (1, size, {number})")
+    variables = run_cells(["load"], {})
+    exec(source, variables)
+    run_cells(["probe-rules-prompt"], variables)
+    prompt = "\n".join(variables["prompt"])
+    x, y = map(int, re.search(r"X=(\d+), Y=(\d+)", prompt).groups())
+    initial = {"X": x, "Y": y, "X+Y": x + y}
+    final = {"X": x, "Y": y}
+    pattern = r"If (\S+) is (even|odd|greater|less)(?: than (-?\d+))?, then add (\d) to ([XY])"
+    rules = re.findall(pattern, prompt)
+    assert len(rules) == size
+    for subject, word, bound, amount, target in reversed(rules):
+        value = initial[subject]
+        holds = {
+            "even": value % 2 == 0,
+            "odd": value % 2 == 1,
+            "greater": value > int(bound or 0),
+            "less": value < int(bound or 0),
+        }
+        final[target] += int(amount) * holds[word]
+    assert variables["answer"] == [final["X"] % 100, final["Y"] % 100]
+
+
+def test_the_protocol_stops_at_the_first_size_that_is_failed():
+    """A larger size that is mastered does not count."""
+    variables = run_cells(["load", "made-up"], {})
+    answers = variables["answers"]
+    is_failed = (answers["probe"] == "rules") & (answers["size"] == 3)
+    variables["answers"] = answers.assign(right=~is_failed)
+    capacity = run_cells(["critical-load"], variables)["capacity"]
+    assert capacity["n_max"].dropna().to_dict() == {"state": 39, "rules": 2, "path": 29}
+    loads = capacity["load"]
+    assert loads["critical"] == pytest.approx(loads[["state", "rules", "path"]].mean())
