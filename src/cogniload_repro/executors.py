@@ -148,7 +148,12 @@ class _Running:
         try:
             failure = self.receiver.recv()
         except EOFError:
-            failure = f"{self.name}: its process ended before it was done; run again"
+            self.process.join()
+            status = self.process.exitcode
+            failure = (
+                f"{self.name}: its process ended before it was done, with status {status}; where "
+                "memory is short, run again with fewer --jobs"
+            )
         self.process.join()
         return failure
 
@@ -159,8 +164,10 @@ def _do(work: Work, sender: Connection) -> None:
     failure = ""
     try:
         work.function(*work.arguments)
-    except (ValueError, OSError, MemoryError) as error:
+    except Exception as error:  # whatever a chapter has done to this process
         text = describe_error(error)
+        if not isinstance(error, ValueError | OSError | MemoryError):
+            text = f"{type(error).__name__}: {text}"
         failure = text if work.name in text else f"{work.name}: {text}"
     sender.send(failure)
     os._exit(0)  # threads that a chapter has started would keep the process

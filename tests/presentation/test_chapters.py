@@ -48,7 +48,7 @@ def build(tmp_path):
 def write_copy(build, name, files):
     """Write the executed copy of a chapter, with its files, as of one time."""
     copy = build / "notebooks" / f"{name}.ipynb"
-    notebook = nbformat.v4.new_notebook(metadata={"cogniload": {"files": files}})
+    notebook = nbformat.v4.new_notebook(metadata={"cogniload_run": {"files": files}})
     nbformat.write(notebook, copy)
     for file in (copy, *(build / name for name in files)):
         os.utime(file, ns=(20, 20))

@@ -10,6 +10,7 @@ import nbformat
 import pandas as pd
 import pytest
 
+from cogniload_repro.presentation.chapters import list_chapters
 from cogniload_repro.presentation.notebooks import run_notebook
 from cogniload_repro.storage import write_table
 
@@ -78,6 +79,78 @@ def test_a_failing_cell_is_named_and_nothing_replaced(tmp_path, code):
     assert list(target.parent.iterdir()) == [target]
 
 
+def _change(source, kind):
+    """Change a notebook as editors and papermill do."""
+    notebook = json.loads(source.read_text(encoding="utf-8"))
+    cells = notebook["cells"]
+    if kind in ("no ids", "an older format"):
+        for cell in cells:
+            del cell["id"]
+    if kind == "an older format":
+        notebook["nbformat_minor"] = 4
+    if kind == "one id twice":
+        cells[1]["id"] = cells[0]["id"]
+    if kind == "no kernelspec":
+        del notebook["metadata"]["kernelspec"]
+    if kind == "no language":
+        del notebook["metadata"]["kernelspec"]["language"]
+    if kind == "another kernel":
+        notebook["metadata"]["kernelspec"]["name"] = "conda-env-mine-py"
+    if kind == "injected":
+        injected = cells[0] | {"id": "injected", "metadata": {"tags": ["injected-parameters"]}}
+        cells.insert(1, injected | {"source": "n = 99"})
+    source.write_text(json.dumps(notebook), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("no ids", "an older format", "one id twice"),
+        *("no kernelspec", "no language", "another kernel", "injected"),
+    ],
+)
+def test_notebooks_of_other_programs_are_run_with_the_same_bytes(tmp_path, kind):
+    """As they come from Colab, from older editors, from papermill."""
+    source = _write(tmp_path / "page.ipynb", "n = 1", "n + 1")
+    _change(source, kind)
+    first, second = (
+        run_notebook(source, tmp_path / name / "page.ipynb", {"n": 5}) for name in "ab"
+    )
+    assert first.read_bytes() == second.read_bytes()
+    executed = nbformat.read(first, as_version=4)
+    assert [cell.source.partition("\n")[0] for cell in executed.cells] == [
+        "n = 1",
+        "# Parameters",
+        "n + 1",
+    ]
+    assert executed.cells[-1].outputs[0].data["text/plain"] == "6"
+
+
+def test_an_executed_copy_in_the_place_of_its_source_gives_the_same_bytes(tmp_path):
+    """With its outputs and papermill's cell; what the notebook says of itself stays."""
+    source = _write(tmp_path / "page.ipynb", "n = 1", "n + 1")
+    notebook = nbformat.read(source, as_version=4)
+    notebook.metadata["cogniload"] = {"needs": ["whole grid"]}
+    nbformat.write(notebook, source)
+    first = run_notebook(source, tmp_path / "a" / "page.ipynb", {"n": 5})
+    copy = tmp_path / "page.ipynb"
+    copy.write_bytes(first.read_bytes())
+    second = run_notebook(copy, tmp_path / "b" / "page.ipynb", {"n": 5})
+    assert first.read_bytes() == second.read_bytes()
+    (chapter,) = list_chapters(tmp_path, whole_grid=True)
+    assert chapter.needs == ("whole grid",)
+
+
+def test_a_notebook_of_another_language_is_named(tmp_path):
+    """In one sentence."""
+    source = _write(tmp_path / "page.ipynb", "n = 1")
+    source.write_text(source.read_text().replace('"language": "python"', '"language": "R"'))
+    with pytest.raises(
+        ValueError, match=r"page\.ipynb is a notebook for R; chapters are in Python"
+    ):
+        run_notebook(source, tmp_path / "out.ipynb", {"n": 1})
+
+
 #: A cell that writes a table by its page.
 _TABLE = (
     "import pandas as pd\nfrom cogniload_repro.presentation.page import Page\n"
@@ -94,7 +167,7 @@ def test_files_of_a_chapter_come_from_a_run_that_ended_well(tmp_path):
     table = build / "tables" / "t.csv"
     assert table.read_text() == "n\n1\n"
     assert table.stat().st_mtime_ns == copy.stat().st_mtime_ns
-    assert nbformat.read(copy, as_version=4).metadata["cogniload"]["files"] == ["tables/t.csv"]
+    assert nbformat.read(copy, as_version=4).metadata["cogniload_run"]["files"] == ["tables/t.csv"]
     assert sorted(path.name for path in build.iterdir()) == ["page.ipynb", "tables"]
     assert str(build) not in copy.read_text(encoding="utf-8")
 
@@ -190,7 +263,8 @@ def test_what_cannot_be_run_is_refused(tmp_path, content, complaint):
 _NO_RESULTS = re.compile(
     r"""\{\w+(?::\w+)?\}`[^`]*` | `[^`]*` | \$[^$]*\$ | [Ss]ections?\ \d(\.\d+)* | (Gemini|Claude)\ [23]\.\d
     | p\ (of|below)\ 0\.0\d(\ or\ more)? | falls\ below\ 0\.05 | p\ [<>≥]\ 0\.\d+ | N\ =\ (20|50|100|250)
-    | 100?\ puzzles\ per\ cell | [\w.]+-[\w.-]+ | Algorithms\ 1\ to\ 3 | (ECL|ID|NT)50 | \(00[34]\)
+    | 100?\ puzzles\ per\ cell | [\w.]+-[\w.-]+ | Algorithms\ 1\ to\ 3 | (ECL|ID|NT)50
+    | https?://[^\s)]+ | ICLR\ 2026 | BY\ 4\.0 | \(00[34]\)
     | (Tables?|Figure|columns)(\ \d+(\ to|\ and)?)+\ of | arXiv:\S+ | multiple\ of\ 1/500 | 140\ whole\ numbers
     | [Pp]er\ 100\ statements | [Oo]f\ every\ 100 | little\ larger\ \(36,864\) | 2,500\ statements""",
     re.VERBOSE,

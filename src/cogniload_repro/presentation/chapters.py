@@ -85,7 +85,7 @@ def _list_files(copy: Path) -> list[str] | None:
     None where there is no copy of that run that could be read.
     """
     try:
-        return json.loads(copy.read_text(encoding="utf-8"))["metadata"]["cogniload"]["files"]
+        return json.loads(copy.read_text(encoding="utf-8"))["metadata"]["cogniload_run"]["files"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

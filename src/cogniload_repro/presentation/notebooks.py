@@ -1,52 +1,27 @@
-"""Run a notebook: checked parameters, no settings of the reader, no trace of when or where it ran.
+"""Run a notebook: checked parameters, no start-up files of the reader, no trace of when or where it ran."""
 
-A papermill engine runs the cells in this process: no kernel, no sockets, and a fork has what its parent has imported.
-"""
-
-import base64
 import json
 import os
-import platform
 import tempfile
 import time
-import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-import matplotlib as mpl
 import nbformat
 import papermill
-from IPython.core.displayhook import DisplayHook
-from IPython.core.interactiveshell import InteractiveShell
-from IPython.core.pylabtools import select_figure_formats
-from IPython.utils.capture import capture_output
 from nbformat import NotebookNode
-from nbformat.v4 import new_output
-from papermill.engines import Engine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
-from traitlets.config import Config
 
 from cogniload_repro.files import replacing, write_whole
+from cogniload_repro.presentation.cells import ENGINE
 from cogniload_repro.presentation.chapters import FOLDERS, STAGE
 from cogniload_repro.presentation.page import Page
 
 #: Characters of a failing cell's message that are shown.
 _MESSAGE_CHARS = 500
 _INJECTED = "injected-parameters"
-#: The name under which papermill knows the engine.
-_ENGINE = "cogniload"
-#: What an executed notebook says of its kernel and language.
-_KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
-_LANGUAGE = {
-    "name": "python",
-    "version": platform.python_version(),
-    "mimetype": "text/x-python",
-    "file_extension": ".py",
-    "codemirror_mode": {"name": "ipython", "version": 3},
-    "pygments_lexer": "ipython3",
-    "nbconvert_exporter": "python",
-}
+# what a notebook of Python says of itself; no kernel is started
+_KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 
 def run_notebook(
@@ -110,7 +85,7 @@ def _execute(
             notebook,
             target,
             values,
-            engine_name=_ENGINE,
+            engine_name=ENGINE,
             kernel_name="python3",
             cwd=source.parent,
             progress_bar=False,
@@ -141,30 +116,39 @@ def _relative(value: object, folder: Path) -> object:
 
 
 def _read(source: Path) -> NotebookNode:
+    """Return a notebook for Python with one cell of parameters, ids that last, and no run's marks."""
     try:
-        tree = json.loads(source.read_text(encoding="utf-8"))
-        tree["metadata"]["kernelspec"] = _KERNEL
-        _name_cells(tree)
-        notebook = nbformat.reads(json.dumps(tree), as_version=4)
+        content = json.loads(source.read_text(encoding="utf-8"))
+        _name_cells(content)
+        notebook = nbformat.from_dict(content)
+        nbformat.validate(notebook)
+        notebook = nbformat.convert(notebook, 4)
     except Exception as error:  # nbformat raises many types, most of them undocumented
         raise ValueError(
             f"{source} is not a readable notebook ({error}); check the name and the file"
         ) from None
+    # papermill's cell of an earlier run
+    notebook.cells = [cell for cell in notebook.cells if _INJECTED not in _tags(cell)]
     count = sum("parameters" in _tags(cell) for cell in notebook.cells)
     if count != 1:
         raise ValueError(
             f"{source.name} has {count} cells tagged 'parameters'; tag the one that sets the defaults"
         )
+    language = notebook.metadata.get("kernelspec", {}).get("language", "python")
+    if language != "python":
+        raise ValueError(f"{source.name} is a notebook for {language}; chapters are in Python")
+    notebook.metadata["kernelspec"] = _KERNEL
     return notebook
 
 
-def _name_cells(tree: dict) -> None:
-    """Give numbers to cells without names of their own; nbformat would draw names at random."""
-    names = [cell.get("id") for cell in tree["cells"]]
-    if None in names or len(set(names)) < len(names):
-        tree["nbformat_minor"] = 5
-        for number, cell in enumerate(tree["cells"]):
+def _name_cells(content: dict) -> None:
+    """Give the cells numbers as ids if not each has its own: those that nbformat gives are random."""
+    cells = content.get("cells", [])
+    names = {cell.get("id") for cell in cells}
+    if None in names or len(names) < len(cells):
+        for number, cell in enumerate(cells):
             cell["id"] = f"cell-{number}"
+        content["nbformat_minor"] = 5
 
 
 def _check_parameters(
@@ -191,7 +175,7 @@ def _describe_failure(
         place for place, cell in enumerate(notebook.cells) if "parameters" in _tags(cell)
     )
     injected = 1 if values and error.cell_index > defaults else 0
-    message = f"{error.ename}: {error.evalue}"
+    message = ": ".join(filter(None, [error.ename, error.evalue]))
     if len(message) > _MESSAGE_CHARS:
         message = message[:_MESSAGE_CHARS] + " ..."
     return (
@@ -205,7 +189,7 @@ def _tidy(executed: Path, values: Mapping[str, object], files: Sequence[str] = (
     """Drop times, durations and random identifiers; show the injected parameters if they are more than the build."""
     notebook = nbformat.read(executed, as_version=4)
     notebook.metadata.pop("papermill", None)
-    notebook.metadata["cogniload"] = {"parameters": dict(values), "files": list(files)}
+    notebook.metadata["cogniload_run"] = {"parameters": dict(values), "files": list(files)}
     for number, cell in enumerate(notebook.cells):
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)
@@ -220,85 +204,3 @@ def _tidy(executed: Path, values: Mapping[str, object], files: Sequence[str] = (
 
 def _tags(cell: NotebookNode) -> list[str]:
     return cell.metadata.get("tags", [])
-
-
-class _Hook(DisplayHook):
-    """Puts the value at the end of a cell among what the cell displays."""
-
-    shell: Any
-
-    def write_output_prompt(self) -> None:
-        pass
-
-    def finish_displayhook(self) -> None:
-        pass
-
-    def write_format_data(self, format_dict, md_dict=None) -> None:
-        self.shell.display_pub.publish(format_dict, md_dict)
-
-
-class _Shell(InteractiveShell):
-    """Prints no traceback: the engine puts the error into the notebook. Figures need no window."""
-
-    def enable_gui(self, gui=None) -> None:
-        pass
-
-    def showtraceback(self, *_arguments, **_options) -> None:
-        pass
-
-    def showsyntaxerror(self, *_arguments, **_options) -> None:
-        pass
-
-
-class _Here(Engine):
-    """Runs a notebook's cells one by one, until one fails."""
-
-    @classmethod
-    def execute_managed_notebook(cls, nb_man, kernel_name, **options) -> None:
-        nb_man.nb.metadata["language_info"] = _LANGUAGE
-        settings = Config(HistoryManager={"enabled": False})
-        shell = _Shell.instance(displayhook_class=_Hook, config=settings)
-        mpl.rcdefaults()  # whatever a matplotlibrc says
-        shell.enable_matplotlib("inline")
-        select_figure_formats(shell, {"png"})
-        try:
-            for place, cell in enumerate(nb_man.nb.cells):
-                if cell.cell_type != "code" or not cell.source.strip():
-                    continue
-                nb_man.cell_start(cell, place)
-                error = _run_cell(shell, cell)
-                nb_man.cell_complete(cell, place)
-                if error is not None:
-                    nb_man.cell_exception(cell, place)
-                    return
-        finally:
-            _Shell.clear_instance()
-
-
-def _run_cell(shell: InteractiveShell, cell: NotebookNode) -> BaseException | None:
-    """Run a cell; put what it shows into its outputs, and its error, which is returned too."""
-    with capture_output() as captured:
-        result = shell.run_cell(cell.source, store_history=True)
-    cell.execution_count = result.execution_count
-    for name in ("stdout", "stderr"):
-        text = getattr(captured, name)
-        if text:
-            cell.outputs.append(new_output("stream", name=name, text=text))
-    for output in captured.outputs:
-        data = {kind: _encode(content) for kind, content in output.data.items()}
-        metadata = output.metadata or {}
-        cell.outputs.append(new_output("display_data", data=data, metadata=metadata))
-    error = result.error_before_exec or result.error_in_exec
-    if error is not None:
-        name = type(error).__name__
-        lines = traceback.format_exception(error)
-        cell.outputs.append(new_output("error", ename=name, evalue=str(error), traceback=lines))
-    return error
-
-
-def _encode(content: Any) -> Any:
-    """Return what a notebook holds of a picture's bytes, or other content as it is."""
-    return base64.b64encode(content).decode("ascii") if isinstance(content, bytes) else content
-
-
-papermill_engines.register(_ENGINE, _Here)

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import matplotlib as mpl
-import matplotlib.pyplot as plt
 import pandas as pd
 from myst_nb import glue
 
@@ -23,6 +22,7 @@ from cogniload_repro.formats import display_names
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, NAMES
 from cogniload_repro.presentation import markdown
+from cogniload_repro.presentation.backend import use_backend
 from cogniload_repro.presentation.evidence import EVIDENCE, judge_evidence, rests_on_paper
 from cogniload_repro.presentation.figures import PaperFigure
 from cogniload_repro.presentation.style import PHONE_IN, STYLE, save_figure
@@ -64,9 +64,10 @@ class Page:
     Figures and tables are also written as files if the runner of the book says where. A reader who
     runs the notebook by hand sees them, and no file of the build is touched.
 
-    Sets the plot style for the whole notebook, seaborn's figures included. Only `figure` shows a
-    figure. A caption is MyST Markdown, in which other people's text goes through `markdown.escape`;
-    ``name`` is the label for references and the stem of the files.
+    Sets the plot style for the whole notebook, seaborn's figures included. A figure is shown by
+    `figure`, and where a cell asks for it: by `matplotlib.pyplot.show` or as its last value. A
+    caption is MyST Markdown, in which other people's text goes through `markdown.escape`; ``name``
+    is the label for references and the stem of the files.
 
     ``evidence`` says what the numbers of a figure or table are if the chapter shows the paper's
     models on its whole grid: a key of `EVIDENCE`, or a table with the column ``identified``; "" for
@@ -78,11 +79,14 @@ class Page:
     #: Name of the chapter that the runner of the book runs, and the folder for its files.
     chapter: ClassVar[str] = ""
     output: ClassVar[Path | None] = None
+    #: Figures that a page has shown.
+    placed: ClassVar[weakref.WeakSet] = weakref.WeakSet()
 
     def __init__(self, build: str | Path):
         self.build = Path(build)
         self._cells: pd.DataFrame | None = None
         self._judged: list[tuple[str, ...]] = []
+        use_backend()
         mpl.rcParams.update(STYLE)
 
     @cached_property
@@ -238,8 +242,8 @@ class Page:
         ``alt`` says what it shows to readers who do not see it.
         """
         kind = self._kind(evidence, cells)
+        self.placed.add(figure.figure)
         png, svg = save_figure(figure.figure, self._output / "figures" / name, EVIDENCE[kind].line)
-        plt.close(figure.figure)  # or the cell would show it a second time
         caption = _caption(kind, caption, source)
         wide = figure.figure.get_figwidth() > PHONE_IN
         path = f"../figures/{svg.name}"
