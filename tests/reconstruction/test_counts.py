@@ -66,7 +66,8 @@ def test_a_drawn_table_meets_everything_printed(model_sums, constraints, correct
     np.testing.assert_array_equal(constraints.exact @ correct, constraints.sums)
     drawn_sums = X.T @ correct
     np.testing.assert_allclose(drawn_sums[:4], sums[:4], rtol=1e-12)
-    misses, _ = miss_printed(model_sums._replace(sums=drawn_sums))
+    drawn = model_sums._replace(sums=drawn_sums)
+    misses, _ = miss_printed(drawn)
     assert np.abs(misses).max() <= 1
 
 

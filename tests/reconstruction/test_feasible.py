@@ -74,7 +74,8 @@ def test_every_table_has_the_printed_sums(model):
         printed = correct_by(name)
         printed = printed[printed["model"] == model]
         for level, correct in printed[[key, "correct"]].to_numpy():
-            sums = tables[:, GRID[key] == level].sum(axis=1)
+            of_level = tables[:, GRID[key] == level]
+            sums = of_level.sum(axis=1)
             assert (sums == correct).all()
 
 
@@ -87,7 +88,8 @@ def test_every_table_prints_the_papers_numbers(model):
     for correct in tables:
         assert (correct >= 0).all()
         assert (correct <= answers).all()
-        misses, _ = miss_printed(model_sums._replace(sums=X.T @ correct))
+        drawn = model_sums._replace(sums=X.T @ correct)
+        misses, _ = miss_printed(drawn)
         assert np.abs(misses).max() <= 1
     for window in prose_windows(model, answers):
         stated = tables @ window.weights
@@ -110,6 +112,7 @@ def test_tables_are_made_again(tmp_path):
     with ThreadPoolExecutor(1) as executor:
         write_tables(executor, path, [model], 1)
     written = pd.read_csv(path)
-    rows = TABLES[TABLES["model"] == model.name].reset_index(drop=True)
     assert written.columns[-1] == "r1"
-    pd.testing.assert_frame_equal(written, rows[written.columns], check_dtype=False)
+    of_model = TABLES[TABLES["model"] == model.name]
+    expected = of_model[written.columns].reset_index(drop=True)
+    pd.testing.assert_frame_equal(written, expected, check_dtype=False)
