@@ -248,12 +248,12 @@ def compare_with_baselines(scores: pd.DataFrame, baselines: pd.DataFrame) -> pd.
     """Compare each model with a guesser and a last-clause answerer on the puzzles that it answered.
 
     Scores are of real outputs, baselines those of `baselines.baselines`. One row per model, in the
-    order of the scores: model, answers, correct; accuracy, low, high (Wilson's 95% interval); guess
-    (expected accuracy of the guesser), p_guess and against_guess (above, below or not different:
-    the score test, which the interval inverts); clause (accuracy of the last-clause answerer); above,
-    above_low, above_high and p_above (the model's accuracy minus that, on the same puzzles:
-    `differences.compare_paired`). A guesser's chances differ between puzzles; the test takes their
-    mean, which overstates its variance.
+    order of the scores: model, answers, correct; accuracy, low, high (Wilson's 95% interval);
+    guess (expected accuracy of the guesser), p_guess and against_guess (above, below or not
+    different: the score test, which the interval inverts); clause (accuracy of the last-clause
+    answerer); above, above_low, above_high and p_above (the model's accuracy minus that, on the
+    same puzzles: `differences.compare_paired`). A guesser's chances differ between puzzles; the
+    test takes their mean, which overstates its variance.
     """
     known = baselines.drop_duplicates("name")[["name", "guess", "last_clause"]]
     answers = scores[["model", "name", "correct"]].astype({"model": str, "correct": bool})
