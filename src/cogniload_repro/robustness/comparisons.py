@@ -168,11 +168,13 @@ def _take_ranges(rows: pd.DataFrame, tables: pd.DataFrame) -> pd.DataFrame:
 
 
 def _take_family(rows: pd.DataFrame, pairs: pd.DataFrame, names: tuple[str, str]) -> pd.DataFrame:
-    """Return the overall comparison of two models as one among all pairs; as it is of very many."""
-    found = pairs.loc[pairs[["first", "second"]].isin(names).all(axis=1), ["p_holm", "verdict"]]
-    if found.empty:
-        return rows
-    return rows.assign(**found.iloc[0])
+    """Return the overall comparison of two models, tested as one among all pairs.
+
+    Of very many models not all pairs are compared; then it is tested alone.
+    """
+    is_pair = pairs[["first", "second"]].isin(names).all(axis=1)
+    test = pairs.loc[is_pair, ["p_holm", "verdict"]]
+    return rows if test.empty else rows.assign(**test.iloc[0])
 
 
 # ---- all pairs ----

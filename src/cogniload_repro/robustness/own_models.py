@@ -44,7 +44,7 @@ _TIE = 1e-9  # values that differ by less are equal, but for rounding
 _RANKS = ["rank", "rank_low", "rank_high", "best", "worst", "of", "nearest"]
 
 
-def rank_models(own: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
+def rank_models(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     """Return the rank of each model among the paper's, which are taken on the model's own cells.
 
     One row per model: model, total (answers), cells (of the paper's grid); accuracy (the mean over
@@ -57,15 +57,15 @@ def rank_models(own: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     Without a cell of the grid there is no accuracy and no rank.
     """
     grid = pd.MultiIndex.from_frame(paper[CELL].astype(float))
-    on_grid = pd.MultiIndex.from_frame(own[CELL].astype(float)).isin(grid)
-    answered = own[on_grid & (own["total"] > 0)]
+    on_grid = pd.MultiIndex.from_frame(cells[CELL].astype(float)).isin(grid)
+    answered = cells[on_grid & (cells["total"] > 0)]
     layout = lay_out(pd.concat([paper, answered], ignore_index=True))
     by_accuracy = _rank_by_accuracy(layout, answered, paper)
     rows = []
-    for model, cells in own.groupby("model", sort=False):
+    for model, counts in cells.groupby("model", sort=False):
         shared = answered[answered["model"] == model]
-        row = {"model": model, "total": cells["total"].sum(), "cells": len(shared)}
-        row["status"] = fit_glm(cells).status
+        row = {"model": model, "total": counts["total"].sum(), "cells": len(shared)}
+        row["status"] = fit_glm(counts).status
         if len(shared):
             row |= _describe_accuracy(layout, str(model)) | by_accuracy[model]
             row |= _rank_by_length(shared, paper)
@@ -121,16 +121,16 @@ def _describe_accuracy(layout: Layout, model: str) -> dict[str, object]:
 # ---- ranks by accuracy ----
 def _rank_by_accuracy(
     layout: Layout,
-    own: pd.DataFrame,
+    answered: pd.DataFrame,
     paper: pd.DataFrame,
 ) -> dict[str, dict[str, object]]:
     """Return the ranks of models by accuracy, over all reconstructions of the paper's."""
-    models = list(own["model"].unique())
+    models = list(answered["model"].unique())
     if not models:
         return {}
 
     def pair_up(table: pd.DataFrame) -> pd.DataFrame:
-        counted = layout.with_counts(pd.concat([table, own], ignore_index=True))
+        counted = layout.with_counts(pd.concat([table, answered], ignore_index=True))
         return pd.concat(_pair_up(counted, model, models) for model in models)
 
     pairs = over_reconstructions(paper, pair_up)
@@ -140,10 +140,10 @@ def _rank_by_accuracy(
     return {model: _summarise(_rank_tables(pairs[pairs["model"] == model])) for model in models}
 
 
-def _pair_up(layout: Layout, model: str, own: list[str]) -> pd.DataFrame:
+def _pair_up(layout: Layout, model: str, ranked: list[str]) -> pd.DataFrame:
     """Return the accuracy of a model and of each of the paper's on its cells, with precisions."""
     place = layout.models.index(model)
-    names = [name for name in layout.models if name not in own]
+    names = [name for name in layout.models if name not in ranked]
     rivals = np.array([layout.models.index(name) for name in names])
     masks = (layout.answers[place] > 0) & (layout.answers[rivals] > 0)
     mine = mean_shares(layout, np.full(len(rivals), place), masks)
