@@ -105,11 +105,14 @@ def test_commands_leave_a_folder_to_the_process_in_it(tmp_path, holder, command)
 
 
 def test_a_folder_is_free_when_its_process_is_killed(tmp_path, holder):
-    """Nothing has to be removed by hand."""
+    """Nothing has to be removed by hand, and what it has left half-written goes."""
+    parts = [tmp_path / name / ".a.csv.0a.part" for name in ("tables", "downloads")]
+    for part in parts:
+        write_whole(part, "1,")
     holder.kill()
     holder.wait()
     with locked(tmp_path):
-        pass
+        assert [part.exists() for part in parts] == [False, True]
     assert (tmp_path / ".lock").read_text() == ""
 
 

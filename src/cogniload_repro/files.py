@@ -119,7 +119,7 @@ def write_if_changed(path: str | Path, content: str | bytes, mode: int | None = 
 def locked(folder: str | Path) -> Iterator[None]:
     """Keep a folder for this process and its workers, which end with it.
 
-    ValueError names another process that is at work there.
+    What another one has left half-written is removed. ValueError names one that is at work there.
     """
     import fcntl  # not on every system, and not needed to read
 
@@ -136,6 +136,9 @@ def locked(folder: str | Path) -> Iterator[None]:
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()
+        for part in folder.rglob(".*.part"):
+            if part.parent.name != "downloads":  # which may go on beside the build
+                part.unlink(missing_ok=True)
         yield
         file.truncate(0)
 

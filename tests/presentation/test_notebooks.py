@@ -266,7 +266,8 @@ _NO_RESULTS = re.compile(
     | 100?\ puzzles\ per\ cell | [\w.]+-[\w.-]+ | Algorithms\ 1\ to\ 3 | (ECL|ID|NT)50
     | https?://[^\s)]+ | ICLR\ 2026 | BY\ 4\.0 | \(00[34]\)
     | (Tables?|Figure|columns)(\ \d+(\ to|\ and)?)+\ of | arXiv:\S+ | multiple\ of\ 1/500 | 140\ whole\ numbers
-    | [Pp]er\ 100\ statements | [Oo]f\ every\ 100 | little\ larger\ \(36,864\) | 2,500\ statements""",
+    | [Pp]er\ 100\ statements | [Oo]f\ every\ 100 | little\ larger\ \(36,864\) | 2,500\ statements
+    | \]\([^)]*\) | ICLR\ 20\d\d | CC\ BY\ 4\.0""",
     re.VERBOSE,
 )
 
