@@ -31,8 +31,6 @@ def test_words_of_servers_are_kinds(word, kind):
 @pytest.mark.parametrize(
     ("response", "answer"),
     [
-        *((response, None) for response in ("<think>a", "<think>a</think>b<think>c", "[THINK]a", "<reasoning>",
-          "◁think▷a", "<|begin_of_thought|>a", "<|channel|>analysis<|message|>a")),
         ("<think>a</think>b", "b"),
         ("a</think>b", "b"),
         ("a</think>" + 3000 * "b", 3000 * "b"),
@@ -43,17 +41,37 @@ def test_words_of_servers_are_kinds(word, kind):
         ("[THINK]a[/THINK]b", "b"),
         ("◁think▷a◁/think▷b", "b"),
         ("<|begin_of_thought|>a<|end_of_thought|>b", "b"),
-        ("<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b", "b"),
+        (
+            "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b",
+            "b",
+        ),
         ("analysisWe need a.assistantfinalb", "analysisWe need a.assistantfinalb"),
         ("<think>a</think>b<think>c</think>d", "d"),
         ("no trace, x < y and [1]", "no trace, x < y and [1]"),
         ("analysis of the statements", "analysis of the statements"),
         ("", ""),
     ],
-)  # fmt: skip
-def test_the_answer_follows_the_trace(response, answer):
-    """Marks of many models are known, one may stand in the prompt; a trace that is not closed has no answer."""
+)
+def test_the_answer_follows_the_reasoning(response, answer):
+    """Marks of many models are known, and one may stand in the prompt."""
     assert take_answer(response) == answer
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "<think>a",
+        "<think>a</think>b<think>c",
+        "[THINK]a",
+        "<reasoning>",
+        "◁think▷a",
+        "<|begin_of_thought|>a",
+        "<|channel|>analysis<|message|>a",
+    ],
+)
+def test_open_reasoning_has_no_answer(response):
+    """The response was cut off before it."""
+    assert take_answer(response) is None
 
 
 @given(
@@ -61,12 +79,12 @@ def test_the_answer_follows_the_trace(response, answer):
     st.text(st.characters(exclude_characters="<[◁a)")),
 )
 def test_what_is_joined_comes_apart(reasoning, answer):
-    """An answer is found again behind its reasoning, and its absence is seen; line breaks alone are neither."""
-    found = take_answer(join_reasoning(reasoning, answer))
+    """An answer is found again behind its reasoning; line breaks alone are neither."""
+    joined = join_reasoning(reasoning, answer)
+    expected = f"\n\n{answer}" if answer.strip("\n") else None
     if not reasoning.strip("\n"):
-        assert found == answer
-    else:
-        assert found == (f"\n\n{answer}" if answer.strip("\n") else None)
+        expected = answer
+    assert take_answer(joined) == expected
 
 
 @pytest.mark.parametrize(
@@ -82,6 +100,6 @@ def test_what_is_joined_comes_apart(reasoning, answer):
     ],
 )
 def test_marks_are_never_the_last_sentence(reasoning, answer, bucket):
-    """Reasoning and answer that came apart are scored as if they had not: an empty response is a context failure."""
+    """Reasoning and answer that came apart are scored as if they had not."""
     question = {"poi": "Sue", "gold": "red", "domain": ["blue", "red"], "category": "hair"}
     assert score_response(join_reasoning(reasoning, answer), **question) == bucket

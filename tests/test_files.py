@@ -247,7 +247,7 @@ def test_a_spreadsheet_gets_no_formula(text):
     ],
 )
 def test_no_formula_hides_behind_a_separator_or_in_full_width(text, guarded):
-    """Some spreadsheets divide cells at semicolons, tabs, bars and line ends, or read full width."""
+    """Some spreadsheets divide cells at semicolons, tabs, bars and line ends."""
     assert for_spreadsheet(pd.DataFrame({"a": [text]}))["a"].tolist() == [guarded]
 
 

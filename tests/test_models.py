@@ -47,7 +47,7 @@ def test_samples_follow_from_puzzles_per_cell_and_missing_puzzles(table, level, 
 
 
 def test_a_model_is_shown_by_what_follows_the_last_slash():
-    """Whoever serves a model is no part of its name, unless two models, or one and the paper's, would share it."""
+    """Its server is no part of the name, unless two models would share it."""
     names = ["openai-api/local/mine", "a/b", "c/b", "openai/gpt-5", "x/QwQ-32B", "plain", "QwQ-32B"]
     assert short_names(names) == {
         "openai-api/local/mine": "mine",

@@ -1,4 +1,4 @@
-"""The 22 models of the paper: names, family and number of puzzles per cell; how any model is named."""
+"""The 22 models of the paper: names, family, puzzles per cell; how any model is named."""
 
 import csv
 import re
@@ -65,8 +65,8 @@ def find_model(name: str) -> Model:
     """
     name = BY_LABEL.get(name, name)
     if name not in BY_NAME:
-        listed = ", ".join(BY_LABEL)
-        raise ValueError(f"unknown model {name!r}{_suggest(name, (*BY_LABEL, *NAMES))}; {listed}")
+        question = _suggest(name, (*BY_LABEL, *NAMES))
+        raise ValueError(f"unknown model {name!r}{question}; {', '.join(BY_LABEL)}")
     return BY_NAME[name]
 
 
@@ -77,12 +77,15 @@ def short_names(models: Iterable[str]) -> dict[str, str]:
     such as "NAME" of "openai-api/local/NAME", unless another model would have the same name.
     """
     names = list(dict.fromkeys(models))
-    last = {name: name.rpartition("/")[2].strip() or name for name in names}
-    shared = Counter(last.values())
-    short = {}
+    last_parts = {}
     for name in names:
-        is_alone = shared[last[name]] == 1 and last[name] not in {*BY_NAME, *BY_LABEL}
-        short[name] = last[name] if is_alone else name
+        _, _, last_part = name.rpartition("/")
+        last_parts[name] = last_part.strip() or name
+    counts = Counter(last_parts.values())
+    short = {}
+    for name, last_part in last_parts.items():
+        is_taken = counts[last_part] > 1 or last_part in BY_NAME or last_part in BY_LABEL
+        short[name] = name if is_taken else last_part
     return short
 
 
@@ -92,25 +95,29 @@ def resolve_model(name: str, models: Iterable[str]) -> str:
     The ValueError for a name that none of them has suggests the closest one and lists all.
     """
     short = short_names(models)
-    known = {shown: full for full, shown in short.items()}
-    known |= {label: full for label, full in BY_LABEL.items() if full in short}
-    known |= {full: full for full in short}
+    known = {}
+    for model, short_name in short.items():
+        known[model] = model
+        known[short_name] = model
+    listed = dict(short)
+    for label, model in BY_LABEL.items():
+        if model in short:
+            known[label] = model
+            listed[model] = label
     if name not in known:
-        labels = {full: label for label, full in BY_LABEL.items()}
-        listed = ", ".join(labels.get(full, shown) for full, shown in short.items())
-        raise ValueError(
-            f"the cells have no model {name}{_suggest(name, known)}; they have: {listed}"
-        )
+        names = ", ".join(listed.values())
+        question = _suggest(name, known)
+        raise ValueError(f"the cells have no model {name}{question}; they have: {names}")
     return known[name]
 
 
 def _suggest(name: str, known: Iterable[str]) -> str:
     """Return a question with the closest known name; "" if none is close."""
-    spelled = {_SEPARATORS.sub("", other.lower()): other for other in known}
+    spellings = {_SEPARATORS.sub("", other.lower()): other for other in known}
     letters = _SEPARATORS.sub("", name.lower())
-    longer = sorted([other for other in spelled if letters and letters in other], key=len)
-    close = longer or get_close_matches(letters, spelled, 1)
-    return f" (did you mean {spelled[close[0]]}?)" if close else ""
+    longer = [spelling for spelling in spellings if letters and letters in spelling]
+    close = sorted(longer, key=len) or get_close_matches(letters, spellings, 1)
+    return f" (did you mean {spellings[close[0]]}?)" if close else ""
 
 
 def order_models(models: Iterable[str]) -> list[str]:

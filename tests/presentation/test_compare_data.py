@@ -6,7 +6,7 @@ import pytest
 import cogniload_repro as cl
 from cogniload_repro.models import NAMES
 from cogniload_repro.presentation import compare_data
-from cogniload_repro.robustness.comparisons import compare_pairs
+from cogniload_repro.robustness.comparisons import compare_models, compare_pairs
 from cogniload_repro.statistics.reconstructions import as_given
 from cogniload_repro.storage import write_table
 
@@ -77,6 +77,30 @@ def test_pairs_are_those_of_chapter_12(cells):
     for (*_, texts), pair in zip(rows, pairs.itertuples(), strict=True):
         assert texts[0][2].startswith(pair.verdict)
         assert [label for label, *_ in texts[1:]] == [f"N = {N}" for N in (20, 50, 100, 250)]
+
+
+def test_a_difference_that_is_not_identified_is_as_of_two_models(cells):
+    """On a part of the grid: median, range and count over the reconstructions, as for one pair."""
+    part = cells[(cells["model"] != MINE) | cells["N"].eq(20) & cells["rho"].lt(0.6)]
+    models = ["QwQ-32B", "o3-2025-04-16", MINE]
+    rows = {}
+    for first, second, texts in compare_data.pair_rows(part, models):
+        rows[models[first], models[second]] = texts
+    assert len(rows) == 3
+    for model in models[:2]:
+        ((label, difference, result),) = rows[model, MINE]
+        pair = compare_models(part, model, MINE).iloc[0]
+        ends = 100 * pair[["difference", "difference_p10", "difference_p90"]]
+        assert label == f"the {pair['cells']} cells of both"
+        assert difference == "{:.1f} [{:.1f} to {:.1f}]".format(*ends)
+        assert result == f"{pair['verdict']} reconstructions"
+
+
+def test_models_without_a_cell_in_common_are_no_pair(cells):
+    """Their difference is of nothing."""
+    part = cells[cells["N"].eq(20) == cells["model"].eq(MINE)]
+    pairs = compare_data.pair_rows(part, ["QwQ-32B", MINE, "o3-2025-04-16"])
+    assert [pair[:2] for pair in pairs] == [[2, 0]]
 
 
 def test_a_sheet_has_a_text_for_each_model_and_label():

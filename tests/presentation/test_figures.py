@@ -1,4 +1,4 @@
-"""The paper's figures: read back from the artists drawn, in words, and as data."""
+"""The paper's figures: read back from the artists drawn, and in words."""
 
 import re
 import xml.etree.ElementTree as ElementTree
@@ -12,8 +12,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.image import imread
 from matplotlib.text import Text
 
-from cogniload_repro.models import MODELS, NAMES
-from cogniload_repro.presentation.figures import FIGURES, PaperFigure, panel_accuracy
+from cogniload_repro.models import BY_NAME, MODELS, NAMES
+from cogniload_repro.presentation.figures import FIGURES, NAMED, PaperFigure, panel_accuracy
 from cogniload_repro.presentation.style import pens, plain_label, save_figure
 from cogniload_repro.statistics.cell_tables import accuracy_by, load_cells
 from cogniload_repro.statistics.reconstructions import prediction_band
@@ -36,8 +36,8 @@ def make(name, committed=False):
 
 @cache
 def draw(name, committed=False):
-    """The same, drawn once."""
-    return make(name, committed).draw()
+    """The same as the paper arranges it, drawn once."""
+    return make(name, committed).draw_as_printed()
 
 
 def plots(figure):
@@ -125,7 +125,7 @@ def test_words_do_not_overlap(name, tmp_path):
     cells = pd.concat([CELLS.assign(provenance="reconstructed"), *STRANGERS])
     reconstructed = PaperFigure(name, cells)
     assert reconstructed.describe() == f"{PaperFigure(name, scored).describe()} {NOTE}."
-    figure = reconstructed.draw()
+    figure = reconstructed.draw_as_printed()
     FigureCanvasAgg(figure).draw()
     texts = [text for text in figure.findobj(Text) if text.get_text() and text.get_visible()]
     boxes, page = (
@@ -162,6 +162,40 @@ def test_partial_grid_is_said():
         assert "own" in words(figure.draw())
 
 
+def test_a_column_names_some_models_and_greys_the_others():
+    """Each panel has a line per model and the median; names stand beside the ends, apart and inside the picture."""
+    figure = make("figure3", committed=True).draw()
+    FigureCanvasAgg(figure).draw()
+    assert len(figure.axes) == len(FIGURES["figure3"])
+    for ax, panel in zip(figure.axes, FIGURES["figure3"], strict=True):
+        wide = panel_accuracy(panel, COMMITTED, banded=True).pivot_table(
+            "accuracy", "model", "ratio_pct"
+        )
+        grey = [list(line.get_ydata()) for line in ax.lines if line.get_color() == "0.85"]
+        assert grey == wide.drop(index=list(NAMED)).to_numpy().tolist()
+        (median,) = (line for line in ax.lines if line.get_color() == "0.25")
+        assert list(median.get_ydata()) == pytest.approx(wide.median().tolist())
+        names = [text for text in ax.texts if text.get_text()]
+        assert {text.get_text() for text in names} == {
+            "median of 22",
+            *(BY_NAME[name].label for name in NAMED),
+        }
+        boxes = [text.get_window_extent().padded(-1) for text in names]
+        assert not [pair for pair in combinations(boxes, 2) if pair[0].overlaps(pair[1])]
+        assert all(figure.bbox.contains(*box.min) for box in boxes)
+        assert all(figure.bbox.contains(*box.max) for box in boxes)
+
+
+def test_a_column_of_few_models_names_all():
+    """There is no median and nothing grey where every model can have its name."""
+    few = pd.concat([CELLS[CELLS["model"].isin(NAMED[:2])], STRANGERS[2]])
+    figure = PaperFigure("figure4", few).draw()
+    labels = {BY_NAME[name].label for name in NAMED[:2]}
+    for ax in figure.axes:
+        assert {text.get_text() for text in ax.texts} == {*labels, "own"}
+        assert not [line for line in ax.lines if line.get_color() in ("0.85", "0.25")]
+
+
 # ---- in words ------------------------------------------------------------------------------------------------------
 def test_captions_count_models_and_answers_once():
     """Figure 1 shows every answer in each panel; Figure 3 those at three of five levels of d; single ones intervals."""
@@ -190,11 +224,10 @@ def test_a_caption_begins_with_what_its_points_show():
     assert begun["figure5"] == "Accuracy is lower at $d$ = 10 than at 1 in 2 of 3 models"
     assert begun["figure7"] == "Accuracy is lower at $N$ = 250 than at 20 in 2 of 3 models"
     assert begun["figure6"] == r"Accuracy is lowest between the ends of $\rho$ in 2 of 3 models"
-    higher = "Accuracy is higher at the right end than at the lowest point by 0.10 at $d$ = 10 (median over models)"
-    assert begun["figure3"] == higher
+    higher = "Accuracy is higher at the right end than at the lowest point by 10 points"
+    assert begun["figure3"] == f"{higher} at $d$ = 10 (median over models)"
     assert (
-        "the median over models is 0.80 at 1, 0.30 at 10."
-        in PaperFigure("figure5", cells).describe()
+        "the median over models is 80% at 1, 30% at 10." in PaperFigure("figure5", cells).describe()
     )
     alone = PaperFigure("figure5", cells[cells["d"] == 1]).caption()
     assert alone.startswith("Mean accuracy of 3 models")

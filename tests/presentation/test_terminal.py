@@ -13,15 +13,21 @@ THREE = three_models(load_cells())
 
 def test_own_models_have_a_line_with_what_they_lean_on():
     """The paper's models share one line; beyond forty, other models are counted."""
-    rows = [("mine", 4, 3, 2, 1, 1), ("QwQ-32B", 1, 1, 0, 0, 0), ("o3-2025-04-16", 1, 0, 0, 0, 0)]
-    endings = pd.DataFrame(
-        rows, columns=["model", "answers", "correct", "cut", "unclosed", "hedged"]
-    )
-    first, second = print_scores(endings).splitlines()
+    columns = ["model", "answers", "correct", "length", "context", "unclosed_trace", "hedged"]
+    rows = [
+        ("mine", 4, 3, 1, 1, 1, 1),
+        ("QwQ-32B", 1, 1, 0, 0, 0, 0),
+        ("o3-2025-04-16", 1, 0, 0, 0, 0, 0),
+    ]
+    answers = pd.DataFrame(rows, columns=columns)
+    first, second = print_scores(answers).splitlines()
     assert "2 models: 0.0% (o3" in first
-    expected = "mine: 75.0% of 4 correct, 2 truncated, 1 with reasoning that is not closed, 1 correct by it though"
+    expected = (
+        "mine: 75.0% of 4 correct, 2 truncated, 1 with reasoning that is not closed, "
+        "1 correct by it though"
+    )
     assert second.strip().startswith(expected)
-    many = pd.concat([endings.iloc[:1].assign(model=f"model {number}") for number in range(50)])
+    many = pd.concat([answers.iloc[:1].assign(model=f"model {number}") for number in range(50)])
     assert print_scores(many).splitlines()[-1].strip() == "and 10 more models"
 
 

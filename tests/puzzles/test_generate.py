@@ -91,6 +91,31 @@ def test_the_fast_generator_equals_the_literal_one(request):
     assert references == [statement.reference for statement in literal.statements]
 
 
+class CountingRandom(random.Random):
+    """Counts the attempts at statements: each begins with one call of `random`."""
+
+    attempts = 0
+
+    def random(self):
+        self.attempts += 1
+        return super().random()
+
+    def getrandbits(self, k):  # without it, every other draw would go through `random`
+        return super().getrandbits(k)
+
+
+@settings(max_examples=40, deadline=None)
+@given(REQUESTS)
+def test_every_rejected_attempt_is_reported(request):
+    """The literal generator makes as many attempts; reporting changes nothing."""
+    literal = CountingRandom()
+    reference.draw(literal, *request)
+    failed = []
+    puzzle = draw_puzzle(*request, failed)
+    assert literal.attempts == puzzle.N + len(failed)
+    assert puzzle.text == draw_puzzle(*request).text
+
+
 @settings(max_examples=60, deadline=None)
 @given(REQUESTS)
 def test_a_puzzle_has_as_many_needles_as_requested(request):

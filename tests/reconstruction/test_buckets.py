@@ -13,14 +13,14 @@ from cogniload_repro.reconstruction.buckets import (
     can_allocate,
     overflow_chance,
 )
-from cogniload_repro.reconstruction.reconstruct import load_counts
+from cogniload_repro.statistics.cell_tables import load_cells
 
 pytestmark = pytest.mark.filterwarnings("error")
 
 
 def committed(model):
     """A model's committed correct answers and its answers, by cell."""
-    cells = load_counts()
+    cells = load_cells()
     of_model = cells[cells["model"] == model]
     return of_model["correct"].to_numpy(), of_model["total"].to_numpy()
 

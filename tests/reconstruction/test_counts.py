@@ -72,8 +72,7 @@ def test_a_drawn_table_meets_everything_printed(model_sums, constraints, correct
 
 def test_the_walk_stays_among_possible_tables(model_sums, accuracy, correct):
     """Every table on the way keeps sums, box and windows, and the walk does move."""
-    around = np.concatenate([model_sums.sums[:3], X[:, 3:].T @ correct])
-    constraints = constrain(model_sums, around)
+    constraints = constrain(model_sums, X.T @ correct)
     basis, _ = exchanges(constraints, accuracy)
     rng = np.random.default_rng(3)
     tables = [correct]
@@ -82,4 +81,5 @@ def test_the_walk_stays_among_possible_tables(model_sums, accuracy, correct):
         assert constraints.met(table)
         np.testing.assert_array_equal(constraints.exact @ table, constraints.sums)
         tables.append(table)
-    assert len(np.unique(tables[1:], axis=0)) > 1
+    visited = np.unique(tables[1:], axis=0)
+    assert len(visited) > 1

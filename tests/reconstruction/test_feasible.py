@@ -12,12 +12,13 @@ from cogniload_repro.published import correct_by
 from cogniload_repro.reconstruction.constraints import constrain
 from cogniload_repro.reconstruction.feasible import COUNT, write_tables
 from cogniload_repro.reconstruction.prose import prose_windows
-from cogniload_repro.reconstruction.reconstruct import find_typical, load_counts
+from cogniload_repro.reconstruction.reconstruct import find_typical
 from cogniload_repro.reconstruction.sufficient import miss_printed, sum_cells
+from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.design import GRID, X
 from cogniload_repro.statistics.reconstructions import KEYS, load_tables
 
-CELLS = load_counts()
+CELLS = load_cells()
 TABLES = load_tables()
 KEYS_OF_GRID = KEYS[1:]
 
@@ -40,7 +41,8 @@ def test_a_model_has_different_tables_over_the_grid(model):
     """Its 140 cells are in grid order, and no table is there twice."""
     cells = TABLES.loc[TABLES["model"] == model, KEYS_OF_GRID]
     np.testing.assert_array_equal(cells, GRID[KEYS_OF_GRID])
-    assert len(np.unique(committed(model), axis=0)) == COUNT + 1
+    different = np.unique(committed(model), axis=0)
+    assert len(different) == COUNT + 1
 
 
 @pytest.mark.parametrize("model", NAMES)
@@ -52,8 +54,9 @@ def test_the_typical_table_has_the_median_lack_of_fit(model):
     tables = committed(model)
     assert (tables[find_typical(tables, total)] == correct).all()
     deviances = [lack_of_fit(table, total) for table in tables]
+    median = np.median(deviances)
     # windows of printed digits leave the likelihood of the fit some room
-    assert lack_of_fit(correct, total) == pytest.approx(np.median(deviances), abs=0.05)
+    assert lack_of_fit(correct, total) == pytest.approx(median, abs=0.05)
 
 
 def lack_of_fit(correct, total):
@@ -71,7 +74,8 @@ def test_every_table_has_the_printed_sums(model):
         printed = correct_by(name)
         printed = printed[printed["model"] == model]
         for level, correct in printed[[key, "correct"]].to_numpy():
-            assert (tables[:, GRID[key] == level].sum(axis=1) == correct).all()
+            sums = tables[:, GRID[key] == level].sum(axis=1)
+            assert (sums == correct).all()
 
 
 @pytest.mark.parametrize("model", NAMES)

@@ -5,22 +5,40 @@ import pytest
 
 from cogniload_repro.reconstruction.constraints import expected_accuracy, level_sums
 from cogniload_repro.reconstruction.misfit import Departures, estimate_misfit, find_departures
-from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.reconstruction.sufficient import sum_cells
+from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.design import GRID, X
 
 
 def simulate(misfit, models=300, seed=0):
     """Departures of two levels that each model prints, with a known misfit."""
     rng = np.random.default_rng(seed)
-    reach = np.array([[0.4, -0.1, 0.0], [0.0, 0.1, 0.3]])
-    chance = np.array([[4e-4, 1e-4], [1e-4, 4e-4]])
+    reach = np.array(
+        [
+            [0.4, -0.1, 0.0],
+            [0.0, 0.1, 0.3],
+        ]
+    )
+    chance = np.array(
+        [
+            [4e-4, 1e-4],
+            [1e-4, 4e-4],
+        ]
+    )
     expected = np.full(2, 0.5)
     departures = []
     for _ in range(models):
         by_chance = rng.multivariate_normal(np.zeros(2), chance)
-        printed = expected + by_chance + reach @ rng.normal(0, misfit, 3)
-        departures.append(Departures("any", (5, 95), printed, expected, chance, reach))
+        effects = rng.normal(0, misfit, 3)
+        departure = Departures(
+            model="any",
+            levels=(5, 95),
+            printed=expected + by_chance + reach @ effects,
+            expected=expected,
+            chance=chance,
+            reach=reach,
+        )
+        departures.append(departure)
     return departures
 
 
@@ -42,7 +60,7 @@ def test_no_misfit_without_stated_accuracies():
 def test_chance_is_that_of_answers_given_the_sums():
     """It is the covariance over random answers, corrected for the sums, and that of rounding."""
     (departures,) = find_departures(["EXAONE-Deep-32B"])
-    model_sums = sum_cells(load_counts(), departures.model)
+    model_sums = sum_cells(load_cells(), departures.model)
     answers = model_sums.answers
     accuracy = expected_accuracy(model_sums)
     rng = np.random.default_rng(2)

@@ -17,7 +17,14 @@ from cogniload_repro.reconstruction.printed import (
     uses_table2,
 )
 from cogniload_repro.reconstruction.table2 import row_deviations, row_values
-from cogniload_repro.statistics.design import GRID, X, grid_means, roots_along_rho
+from cogniload_repro.statistics.design import (
+    GRID,
+    LINEAR,
+    QUADRATIC,
+    X,
+    grid_means,
+    roots_along_rho,
+)
 from cogniload_repro.statistics.likelihood import maximise_all, solve_aic
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -52,10 +59,10 @@ def refit(name, aics):
     puzzles = puzzles_per_cell(BY_NAME[name], ())
     answers = np.tile(puzzles, (len(aics), 1))
     sums = np.tile(exact_sums(name), (len(aics), 1))
-    for columns, aic in zip((4, 5), aics.T, strict=True):
-        _, above = solve_aic(X[:, :columns], answers, sums, aic)
+    for columns, aic in zip((LINEAR, QUADRATIC), aics.T, strict=True):
+        _, above = solve_aic(X[:, columns], answers, sums, aic)
         sums = np.column_stack([sums, above])
-    betas, _ = maximise_all(X[:, :5], answers, sums)
+    betas, _ = maximise_all(X[:, QUADRATIC], answers, sums)
     roots = roots_along_rho(betas, MEANS)
     return row_values(betas, MEANS), 100 * roots[:, 0]
 
@@ -85,7 +92,8 @@ def test_imputed_aics_agree_with_everything_else_that_is_printed(name):
 @pytest.mark.parametrize("name", IMPUTED.index)
 def test_imputed_aics_are_the_middle_of_those_that_agree(name):
     """To the tenth, on a grid of pairs that reaches beyond all that agree."""
-    raised = np.array(list(product(np.arange(3, 6.05, 0.1), repeat=2)))
+    steps = np.arange(3, 6.05, 0.1)
+    raised = np.array(list(product(steps, repeat=2)))
     aics = printed_aics([name]) + raised
     agrees = np.all(agree_with_all_else(name, aics), axis=0)
     assert raised[agrees].min() > 3

@@ -33,7 +33,8 @@ def predictions():
         rows = derive_all(coding)
         betas = np.array([row.beta for row in rows])
         smaller = 100 * roots_along_rho(betas, MEANS)[:, 0]
-        roots[coding] = pd.Series(smaller, [row.model.name for row in rows])
+        names = [row.model.name for row in rows]
+        roots[coding] = pd.Series(smaller, names)
     return pd.DataFrame(roots).loc[ROOTS.index]
 
 
@@ -77,7 +78,8 @@ def draw_coefficients(name, rng):
     x = X[:, :5]
     accuracy = expit(x @ row.beta)
     weights = accuracy * (1 - accuracy)
-    covariance = np.linalg.inv(x.T @ (x * weights[:, None]))
+    information = x.T @ (x * weights[:, None])
+    covariance = np.linalg.inv(information)
     spread = np.linalg.cholesky(covariance)
     scales = rng.uniform(0, 0.05, size=(40_000, 1))
     noise = rng.normal(size=(40_000, 5))
@@ -93,5 +95,8 @@ def test_no_coefficients_that_print_as_table_2_have_a_root_outside_of_the_range(
     roots = roots_along_rho(betas[prints], MEANS)[:, 0]
     low, high = smaller_root_range(name)
     assert len(roots) > 20
-    assert low <= roots.min() < roots.max() <= high
-    assert roots.max() - roots.min() > 0.3 * (high - low)
+    least = roots.min()
+    largest = roots.max()
+    assert low <= least
+    assert largest <= high
+    assert largest - least > 0.3 * (high - low)

@@ -25,7 +25,8 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 def draw_correct(answers, seed):
     """Random counts of the 140 cells around a plausible regression."""
-    log_odds = X[:, QUADRATIC] @ [6, -0.2, -2.3, -3, 3]
+    beta = [6, -0.2, -2.3, -3, 3]
+    log_odds = X[:, QUADRATIC] @ beta
     accuracy = 1 / (1 + np.exp(-log_odds))
     return np.random.default_rng(seed).binomial(answers, accuracy)
 
@@ -57,7 +58,8 @@ def test_recovered_sums_print_what_is_printed(name):
     misses, _ = miss_printed(recovered)
     assert np.abs(misses).max() <= 1
     _, answers, sums = recovered
-    assert 500 * sums[3] == pytest.approx(round(500 * sums[3]), abs=1e-9)
+    whole = 500 * sums[3]
+    assert whole == pytest.approx(round(whole), abs=1e-9)
     np.testing.assert_allclose(sums[:3], exact_sums(name))
     complete = len(GRID) * model.puzzles_per_cell
     assert answers.sum() == complete - len(model.missing)
@@ -85,9 +87,11 @@ def test_the_centring_step_cannot_be_improved(seed):
     slopes = rng.normal(size=(9, 4))
     assume(np.linalg.cond(slopes) < 1e3)
     step = centre_step(misses, slopes)
-    least = np.abs(misses + slopes @ step).max()
+    reached = misses + slopes @ step
+    least = np.abs(reached).max()
     scales = rng.choice([1e-3, 0.1, 1], size=(200, 1))
     others = step + rng.normal(size=(200, 4)) * scales
-    largest = np.abs(misses + others @ slopes.T).max(axis=1)
+    reached_by_others = misses + others @ slopes.T
+    largest = np.abs(reached_by_others).max(axis=1)
     assert least <= largest.min() + 1e-7
     assert least <= np.abs(misses).max() + 1e-9

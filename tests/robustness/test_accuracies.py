@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.accuracies import is_mean_identified, lay_out, mean_shares
 from cogniload_repro.robustness.uncertainty import fit_quadratics
+from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.reconstructions import each_reconstruction
 
-CELLS = load_counts()
+CELLS = load_cells()
 PAIR = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-8B"])]
 
 

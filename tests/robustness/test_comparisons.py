@@ -12,7 +12,6 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 
 from cogniload_repro.models import BY_NAME, NAMES
 from cogniload_repro.published import load_facts
-from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.comparisons import (
     MANY,
     QUANTITIES,
@@ -24,9 +23,10 @@ from cogniload_repro.robustness.comparisons import (
     shortcut_use,
 )
 from cogniload_repro.robustness.differences import judge
+from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.reconstructions import each_reconstruction
 
-CELLS = load_counts()
+CELLS = load_cells()
 FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-32B", "gpt-5-nano-2025-08-07", "Qwen3-1.7B"])]
 GRID = [(N, d, 50.0) for N in (20, 50, 100, 250) for d in (1, 3, 5, 7, 10)]
 GPT5, O3 = "gpt-5-2025-08-07", "o3-2025-04-16"
@@ -183,7 +183,7 @@ def test_pairs_are_single_comparisons_and_identified():
 
 def test_a_model_without_a_capacity_point_is_compared_by_accuracy_alone():
     """Where accuracy rises with N there is no ECL50, and no p-value; the other models are compared as before."""
-    cells = load_counts().query("model in ('QwQ-32B', 'Qwen3-32B')")
+    cells = load_cells().query("model in ('QwQ-32B', 'Qwen3-32B')")
     turned = cells.query("model == 'QwQ-32B'").assign(model="turned")
     turned["N"] = turned["N"].map({20: 250, 50: 100, 100: 50, 250: 20})
     pairs = compare_pairs(pd.concat([cells, turned]), "ecl50")

@@ -11,7 +11,6 @@ from scipy.special import expit
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
 
-from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.specifications import (
     FIXED_SUMS,
     SPECIFICATIONS,
@@ -22,12 +21,13 @@ from cogniload_repro.robustness.specifications import (
     fit_specifications,
 )
 from cogniload_repro.robustness.uncertainty import capacity_intervals, fit_quadratics
+from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.design import grid_means, many_points
 from cogniload_repro.statistics.formulas import build_design, expand_design
 from cogniload_repro.statistics.reconstructions import each_reconstruction
 from cogniload_repro.statistics.regression import QUADRATIC, fit_glm
 
-CELLS = load_counts()
+CELLS = load_cells()
 FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-1.7B", "gpt-5-mini-2025-08-07"])]
 BY_NAME = {one.name: one for one in SPECIFICATIONS}
 assert (SPECIFICATIONS[0].formula, BY_NAME["all identified terms"].formula) == (

@@ -14,7 +14,6 @@ from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportions_ztest
 
-from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.uncertainty import (
     POINTS,
     capacity_intervals,
@@ -27,9 +26,10 @@ from cogniload_repro.robustness.uncertainty import (
     standard_error,
     trough_table,
 )
+from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.design import many_points
 
-CELLS = load_counts()
+CELLS = load_cells()
 #: One with a hundred and one with ten puzzles a cell, both with an NT50, and one far outside the grid.
 CHOSEN = ("QwQ-32B", "gpt-5-nano-2025-08-07", "o3-2025-04-16")
 

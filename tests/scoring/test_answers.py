@@ -19,7 +19,7 @@ SCORES = pd.DataFrame(
 
 
 def test_finished_answers_met_no_limit_no_open_trace_and_no_full_context():
-    """Why each answer ended is counted once, and a limit, an open trace or a full context cuts it off."""
+    """A limit, open reasoning or a full context cuts an answer off; why it ended is counted once."""
     row, cut = summarise_answers(SCORES).to_dict("records")
     assert (row["model"], row["answers"], row["correct"]) == ("mine", 6, 3)
     stops = ("stop", "length", "context", "unknown")
@@ -30,7 +30,7 @@ def test_finished_answers_met_no_limit_no_open_trace_and_no_full_context():
 
 
 def test_every_wrong_answer_has_one_kind_and_every_correct_one_a_window():
-    """Leaning answers are correct by an earlier line only, hedged ones also say that they are not sure."""
+    """Leaning answers are correct by an earlier line only, hedged ones also end unsure."""
     row = summarise_answers(SCORES).iloc[0]
     wrong = ("ctx", "valid_logic", "poi_logic", "last_logic", "other", "wrong", "unreadable")
     assert [row[kind] for kind in wrong] == [1, 1, 0, 0, 1, 3, 1]

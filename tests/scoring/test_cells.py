@@ -10,7 +10,6 @@ from cogniload_repro.schemas import CELLS, SCORES
 from cogniload_repro.scoring.cells import (
     BUCKET_COLUMNS,
     count_cells,
-    count_endings,
     count_scores,
     read_scores,
     token_stats,
@@ -83,27 +82,13 @@ def test_tokens_are_averaged_where_they_are_known():
     assert unknown.loc[0, TOKENS].isna().tolist() == [False, False, True, True]
 
 
-def test_endings_are_counted_by_model():
-    """Hedged answers are correct by their reasoning alone, and end unsure."""
-    scores = make_scores("mine", ["correct_valid"] * 4).assign(
-        correct=[True, True, True, False],
-        answer_correct=[True, False, False, False],
-        unsure=[False, True, False, True],
-        stopped=["stop", "length", "context", None],
-        unclosed_trace=[False, True, False, False],
-    )
-    assert count_endings(scores).to_dict("records") == [
-        {"model": "mine", "answers": 4, "correct": 3, "cut": 2, "unclosed": 1, "hedged": 1}
-    ]
-
-
 def test_counts_of_files_are_those_of_all_scores(tmp_path):
     """Each file has the answers of one model."""
     write_scores(tmp_path, "mine", ["correct_valid", "wrong_other"])
     write_scores(tmp_path, "other", ["wrong_logic"])
     scores = read_scores(tmp_path / "scores")
     assert scores["model"].tolist() == ["mine", "mine", "other"]
-    for count in (count_cells, token_stats, count_endings):
+    for count in (count_cells, token_stats):
         counts = count_scores(tmp_path / "scores", count)
         pd.testing.assert_frame_equal(counts, count(scores))
 

@@ -103,7 +103,7 @@ def reference_windows(response, poi, category):
 )
 @example(lines=["Ian blue hair", "(Ian hair)", "Ian", "hair"], poi="Ian", category="hair")
 def test_windows_equal_those_of_the_whole_text(lines, poi, category):
-    """Blocks from the end give the windows of the literal algorithm, in any script and at any length."""
+    """Blocks from the end give the windows of the literal algorithm, in any script."""
     response = "\n".join(lines)
     assert find_windows(response, poi, category) == reference_windows(response, poi, category)
 
@@ -138,7 +138,7 @@ def test_windows_of_long_responses_equal_those_of_the_whole_text(filler, chars, 
 
 
 def test_a_value_is_found_after_a_boundary():
-    """Seven characters and no other may stand before a value; a longer word behind them gives it."""
+    """Only seven characters may stand before a value; a longer word behind them gives it."""
     signs = map(chr, range(0x3000))
     before = {sign for sign in signs if find_mention("bar", f"in the{sign}barn")}
     assert before == set(BOUNDARIES) == set(' ["*_{(')

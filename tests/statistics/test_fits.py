@@ -9,7 +9,6 @@ import pytest
 from samples import PRODUCT, three_models
 from scipy.stats import norm
 
-from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.uncertainty import capacity_intervals as intervals
 from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.design import grid_means, many_points
@@ -18,7 +17,7 @@ from cogniload_repro.statistics.fits import capacity_points, fit, spread_terms
 from cogniload_repro.statistics.regression import LINEAR, QUADRATIC, fit_glm
 from cogniload_repro.statistics.selection import compare_fits
 
-CELLS = load_counts()
+CELLS = load_cells()
 QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
 THREE = three_models(CELLS)
 SURE = THREE[THREE["model"] == "sure"]

@@ -6,11 +6,11 @@ import statsmodels.api as sm
 from samples import three_models
 from scipy.stats import chi2
 
-from cogniload_repro.reconstruction.reconstruct import load_counts
+from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.design import LINEAR, QUADRATIC, X
 from cogniload_repro.statistics.paper_tables import aic_table, glm_table, interactions_table
 
-THREE = three_models(load_counts())
+THREE = three_models(load_cells())
 O3 = THREE[THREE["model"] == "o3-2025-04-16"]
 
 

@@ -6,12 +6,12 @@ import pytest
 from samples import PRODUCT, three_models
 from scipy.stats import chi2
 
-from cogniload_repro.reconstruction.reconstruct import load_counts
+from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.fits import fit
 from cogniload_repro.statistics.regression import LINEAR, QUADRATIC, fit_glm
 from cogniload_repro.statistics.selection import compare_fits
 
-CELLS = load_counts()
+CELLS = load_cells()
 QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
 THREE = three_models(CELLS)
 

@@ -8,8 +8,6 @@ cogniload.compare = (() => {
   const { el, table, menu, section } = cogniload.dom;
   const LONGEST_ADDRESS = 4000;
   const INSTEAD = "The page shows its usual choice instead.";
-  const NO_TEST = `No test: these two have no cells in common, or the printed tables do not identify
-    their difference on them.`;
   let data, options, parts;
 
   /** The choice that an address holds, as places in the menus; a sentence if it holds another. */
@@ -49,14 +47,15 @@ cogniload.compare = (() => {
     parts.fit.replaceChildren(showSheet("fit", regression, choice));
   }
 
-  /** The tested difference of the two, the more accurate model first. */
+  /** The difference of the two, in the order of the build. */
   function showPair({ first, second }) {
     if (first === second) return "Choose two different models.";
     const wanted = [first, second].sort().join();
-    const pair = data.pairs.find(([better, other]) => [better, other].sort().join() === wanted);
-    if (!pair) return NO_TEST;
-    const [better, other, rows] = pair;
-    const caption = `${data.models[better]} minus ${data.models[other]}. ${data.captions.pair}`;
+    const pair = data.pairs.find((places) => places.slice(0, 2).sort().join() === wanted);
+    if (!pair) return "These two models have no cells in common.";
+    const [minuend, subtrahend, rows] = pair;
+    const names = `${data.models[minuend]} minus ${data.models[subtrahend]}`;
+    const caption = `${names}. ${data.captions.pair}`;
     const columns = ["", "Difference (points)", "Result"];
     return table({ id: "compare-pair", caption, columns, rows });
   }

@@ -77,7 +77,8 @@ def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> 
 def _say_scores(place: Path, cells: "pd.DataFrame", rules: str) -> None:
     """Say what was counted, and what was scored."""
     from cogniload_repro.presentation.terminal import print_scores
-    from cogniload_repro.scoring.cells import count_endings, count_scores
+    from cogniload_repro.scoring.answers import summarise_answers
+    from cogniload_repro.scoring.cells import count_scores
 
     is_scored = cells["provenance"] == "scored"
     counted = cells.loc[~is_scored, "model"].nunique()
@@ -88,7 +89,7 @@ def _say_scores(place: Path, cells: "pd.DataFrame", rules: str) -> None:
         responses = _count(scored["total"].sum(), "response")
         models = _count(scored["model"].nunique(), "model")
         say(f"{responses} of {models} scored in {place / 'scores'}{rules}")
-        say(print_scores(count_scores(place / "scores", count_endings)))
+        say(print_scores(count_scores(place / "scores", summarise_answers)))
 
 
 def _say_rejected(build: Path) -> None:

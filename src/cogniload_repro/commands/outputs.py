@@ -287,12 +287,13 @@ def feasible(tables: int | None, jobs: int) -> None:
     from cogniload_repro.executors import open_executor
     from cogniload_repro.reconstruction.bounds import BOUNDS, find_bounds
     from cogniload_repro.reconstruction.feasible import COUNT, write_tables
-    from cogniload_repro.reconstruction.reconstruct import load_counts, write_csv
+    from cogniload_repro.reconstruction.reconstruct import write_csv
     from cogniload_repro.robustness.divisions import DIVISIONS, search_divisions
     from cogniload_repro.statistics.cell_tables import load_cells
 
     with open_executor(jobs) as executor:
         say(f"wrote {write_tables(executor, tables=tables or COUNT)}")
-        models = [own for _, own in load_cells().groupby("model", sort=False)]
+        cells = load_cells()
+        models = [counts for _, counts in cells.groupby("model", sort=False)]
         say(f"wrote {write_csv(DIVISIONS, executor.map(search_divisions, models))}")
-    say(f"wrote {write_csv(BOUNDS, find_bounds(load_counts()))}")
+    say(f"wrote {write_csv(BOUNDS, find_bounds(cells))}")

@@ -1,9 +1,9 @@
 """The numbers of the paper's prose, recomputed from a build's results.
 
 A row of ``claims.csv`` says what a number is about: a quantity, of a model or of each model in one
-of `GROUPS`, at levels of N, d and rho ("1 minus 3" is a difference). Its column stated says what the
-value is of these numbers: each of them, most of them, their least or largest, or the count of those
-that pass a test. What the prose says without a number is judged in the chapters.
+of `GROUPS`, at levels of N, d and rho ("1 minus 3" is a difference). Its column stated says what
+the value is of these numbers: each of them, most of them, their least or largest, or the count of
+those that pass a test. What the prose says without a number is judged in the chapters.
 """
 
 import math
@@ -97,10 +97,11 @@ def evaluate_claims(
 ) -> pd.DataFrame:
     """Recompute numbers of the paper's prose; ``others`` are reconstructions in place of the cells.
 
-    One row per claim: id, location, claim, model, quantity, condition, published, recomputed (NaN if
-    there are several numbers or none), shown (as the paper prints it; several as "low to high", a
-    share as "20 of 22"), verdict, kind, evidence and reason. A claim is not_computable if the
-    results lack what it takes, if it cannot be read, or if the published tables do not identify it.
+    One row per claim: id, location, claim, model, quantity, condition, published, recomputed (NaN
+    if there are several numbers or none), shown (as the paper prints it; several as "low to high",
+    a share as "20 of 22"), verdict, kind, evidence and reason. A claim is not_computable if the
+    results lack what it takes, if it cannot be read, or if the published tables do not identify
+    it.
     """
     lookup = ResultLookup(results)
     other_lookups = [ResultLookup(replace(results, cells=cells)) for cells in others]

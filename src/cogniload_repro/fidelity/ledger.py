@@ -9,7 +9,7 @@ prompts drawn here); *imputed* ones were replaced as misprints, and have no verd
 independent once the outputs are real.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain
 
@@ -46,25 +46,29 @@ WORDS = {
 
 #: What the columns and kinds of `scoreboard` mean, for its readers.
 LEGEND = """
-  exact   as printed, or a true statement; unit: one unit of the last printed digit apart
-  within  two samples that differ by chance; differs: by more; not_computable: the outputs do not hold what it takes
-  input and constraint agree by construction; derived and independent numbers could have differed,
-  and the last line counts them; numbers that were replaced as misprints are left out"""
+  exact    as printed, or a true statement
+  unit     one unit of the last printed digit apart
+  within   two samples that differ by chance
+  differs  by more
+  not_computable  the outputs do not hold what it takes
+  Input and constraint agree by construction. Derived and independent numbers could have differed,
+  and the last line counts them. Numbers that were replaced as misprints are left out."""
 
 #: What the last line of `scoreboard` counts.
 COULD_HAVE_FAILED = "could have failed"
 
-_TABLE2 = {
+#: How the columns of a table are printed.
+Forms = dict[str, Callable[[float], str]]
+_TABLE2: Forms = {
     **dict.fromkeys(BETAS, formats.format_beta),
     "ecl50": formats.format_ecl50,
-    **dict.fromkeys(("nt50", "id50"), formats.format_point),
+    "nt50": formats.format_point,
+    "id50": formats.format_point,
 }
-_TABLE3 = {
-    f"{kind}_{term}": form
-    for term in PRODUCTS
-    for kind, form in (("beta", formats.format_beta), ("p", formats.format_p))
-}
-_TABLE6 = dict.fromkeys(("p_lr", "aic_linear", "aic_quadratic"), formats.format_thousandths)
+_TABLE3: Forms = {}
+for _product in PRODUCTS:
+    _TABLE3 |= {f"beta_{_product}": formats.format_beta, f"p_{_product}": formats.format_p}
+_TABLE6: Forms = dict.fromkeys(("p_lr", "aic_linear", "aic_quadratic"), formats.format_thousandths)
 
 
 def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -83,9 +87,7 @@ def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFra
     tables = tables.sort_values("table", key=lambda names: names.str[5:].astype(int), kind="stable")
     others = each_reconstruction(results.cells) if results.reconstructed else ()
     claims = evaluate_claims(results, others=others)
-    claims["condition"] = (
-        claims["id"] + np.where(claims["condition"] == "", "", ": ") + claims["condition"]
-    )
+    claims["condition"] = (claims["id"] + ": " + claims["condition"]).str.removesuffix(": ")
     claims = claims.assign(table="prose").reindex(columns=COLUMNS, fill_value="")
     rows = pd.concat([tables, page, claims], ignore_index=True)
     return _give_reasons(rows, set(results.cells["model"]))
@@ -112,22 +114,26 @@ def scoreboard(fidelity: pd.DataFrame) -> pd.DataFrame:
 
 
 def find_moved(fidelity: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
-    """Return the numbers that differ from an earlier comparison; empty strings where a number is in only one."""
-    key, values = ["table", "model", "quantity", "condition"], ["shown", "verdict"]
-    now, then = (frame[key + values].fillna("").astype(str) for frame in (fidelity, before))
+    """Return the numbers that differ from an earlier comparison.
+
+    A number that is only in one of them has empty strings in the other.
+    """
+    key = ["table", "model", "quantity", "condition"]
+    values = ["shown", "verdict"]
+    now = fidelity[key + values].fillna("").astype(str)
+    then = before[key + values].fillna("").astype(str)
     both = now.merge(then, on=key, how="outer", suffixes=("", "_before"), sort=False).fillna("")
-    moved = (both["shown"] != both["shown_before"]) | (both["verdict"] != both["verdict_before"])
-    return both.loc[
-        moved, [*key, "shown_before", "shown", "verdict_before", "verdict"]
-    ].reset_index(drop=True)
+    is_moved = (both["shown"] != both["shown_before"]) | (both["verdict"] != both["verdict_before"])
+    columns = [*key, "shown_before", "shown", "verdict_before", "verdict"]
+    return both.loc[is_moved, columns].reset_index(drop=True)
 
 
 def _give_reasons(rows: pd.DataFrame, models: set[str]) -> pd.DataFrame:
-    """Fill in why a number is not computable where that is not said yet; one reason for all of an absent model."""
-    unknown = rows["verdict"] == "not_computable"
-    absent = unknown & (rows["model"] != "") & ~rows["model"].isin(models)
-    rows.loc[absent, "reason"] = "no outputs of this model"
-    rows.loc[unknown & (rows["reason"] == ""), "reason"] = "the outputs do not settle it"
+    """Fill in why a number is not computable: an absent model, or what the outputs lack."""
+    is_unknown = rows["verdict"] == "not_computable"
+    is_absent = is_unknown & (rows["model"] != "") & ~rows["model"].isin(models)
+    rows.loc[is_absent, "reason"] = "no outputs of this model"
+    rows.loc[is_unknown & (rows["reason"] == ""), "reason"] = "the outputs do not settle it"
     return rows
 
 
@@ -141,52 +147,58 @@ def _judge_all(
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _judge(printed: PrintedNumber, lookup: ResultLookup, reconstructed: bool) -> tuple:
+def _judge(printed: PrintedNumber, lookup: ResultLookup, reconstructed: bool) -> dict[str, object]:
     """Return the row of a printed number; it is computable if it rests on the paper's puzzles.
 
     A number that the reconstruction replaced is shown beside the replacement, without a verdict.
     """
-    table, model, quantity, levels, kind, published, find, form = printed
-    condition = " ".join(f"{key}={level}" for key, level in levels.items())
-    worth = (kind, "identified") if reconstructed else ("independent", "")
-    head = (table, model, quantity, condition, *worth, published)
+    row: dict[str, object] = {
+        "table": printed.table,
+        "model": printed.model,
+        "quantity": printed.quantity,
+        "condition": " ".join(f"{load}={level}" for load, level in printed.levels.items()),
+        "kind": printed.kind if reconstructed else "independent",
+        "evidence": "identified" if reconstructed else "",
+        "published": printed.published,
+    }
     try:
-        lookup.require(model, **levels)
-        found = find()
+        lookup.require(printed.model, **printed.levels)
+        number = printed.recompute()
     except NotComputableError as error:
-        return (*head, np.nan, "", "not_computable", str(error))
-    shown = form(found)
-    verdict = "" if worth[0] == "imputed" else judge(published, shown)
-    return (*head, float(found), shown, verdict, "")
+        unknown = {"recomputed": np.nan, "shown": "", "verdict": "not_computable"}
+        return row | unknown | {"reason": str(error)}
+    shown = printed.form(number)
+    verdict = "" if row["kind"] == "imputed" else judge(printed.published, shown)
+    return row | {"recomputed": float(number), "shown": shown, "verdict": verdict, "reason": ""}
 
 
+# ---- the numbers of each table ----
 def _print_fits(results: Results, lookup: ResultLookup) -> Iterator[PrintedNumber]:
     """Tables 2, 3 and 6: regressions over the whole grid, with the stars of their p-values."""
-    for table, frame, forms in (
-        ("table2", results.glm, _TABLE2),
-        ("table3", results.interactions, _TABLE3),
-        ("table6", results.aic, _TABLE6),
-    ):
+    tables = {
+        "table2": (results.glm, _TABLE2),
+        "table3": (results.interactions, _TABLE3),
+        "table6": (results.aic, _TABLE6),
+    }
+    for table, (frame, forms) in tables.items():
         fits = frame.set_index("model")
-        for printed in load_printed(table).to_dict("records"):
-            model = printed["model"]
-            find = partial(_find_fit, fits, model, next(iter(forms)), lookup)
+        some_number = next(iter(forms))  # that every fit has
+        for row in load_printed(table).to_dict("records"):
+            model = row["model"]
+            find = partial(_find_fit, fits, model, some_number, lookup)
             for quantity, form in forms.items():
                 kind = _kind_of_fit(table, model, quantity)
                 # a threshold that does not exist is printed, too
-                published = printed[quantity] or formats.NONE
-                yield table, model, quantity, {}, kind, published, partial(find, quantity), form
-                if (stars := f"{quantity}_stars") in printed:
-                    p, name = quantity.replace("beta_", "p_"), f"{quantity} stars"
-                    yield (
-                        table,
-                        model,
-                        name,
-                        {},
-                        kind,
-                        printed[stars],
-                        partial(find, p),
-                        formats.stars,
+                published = row[quantity] or formats.NONE
+                recompute = partial(find, quantity)
+                number = PrintedNumber(table, model, quantity, {}, kind, published, recompute, form)
+                yield number
+                if f"{quantity}_stars" in row:
+                    yield number._replace(
+                        quantity=f"{quantity} stars",
+                        published=row[f"{quantity}_stars"],
+                        recompute=partial(find, quantity.replace("beta_", "p_")),
+                        form=formats.stars,
                     )
 
 
@@ -199,53 +211,57 @@ def _kind_of_fit(table: str, model: str, quantity: str) -> str:
 
 
 def _find_fit(
-    fits: pd.DataFrame, model: str, first: str, lookup: ResultLookup, quantity: str
+    fits: pd.DataFrame, model: str, some_number: str, lookup: ResultLookup, quantity: str
 ) -> float:
     """Return a number of a model's fit, NaN for a threshold that does not exist."""
-    if (status := fits.loc[model, "status"]) != "ok":
+    status = fits.loc[model, "status"]
+    if status != "ok":
         raise NotComputableError(f"no fit: {status}")
-    lookup.fit(model, first)
+    lookup.fit(model, some_number)  # refused where the fit rests on other cells
     return fits.loc[model, quantity]
 
 
 def _print_errors(lookup: ResultLookup) -> Iterator[PrintedNumber]:
     """Tables 4 and 5: samples, accuracy and error types by d and by N."""
-
-    def find(model: str, quantity: str, key: str, level: int) -> int:
-        if quantity != "acc_pct":
-            return lookup.count(model, quantity, key, level)
-        return percent(*lookup.accuracy(model, **{key: level}).as_integer_ratio())
-
-    for table, key in (("table4", "d"), ("table5", "N")):
-        for printed in load_printed(table).to_dict("records"):
-            model, level = printed["model"], int(printed[key])
+    for table, load in (("table4", "d"), ("table5", "N")):
+        for row in load_printed(table).to_dict("records"):
+            model = row["model"]
+            levels = {load: int(row[load])}
             for quantity in ("samples", "acc_pct", *ERRORS):
-                found = partial(find, model, quantity, key, level)
-                yield (
-                    table,
-                    model,
-                    quantity,
-                    {key: level},
-                    "input",
-                    printed[quantity],
-                    found,
-                    formats.format_count,
+                recompute = partial(_find_count, lookup, model, quantity, load, levels[load])
+                published = row[quantity]
+                form = formats.format_count
+                yield PrintedNumber(
+                    table, model, quantity, levels, "input", published, recompute, form
                 )
+
+
+def _find_count(lookup: ResultLookup, model: str, quantity: str, load: str, level: int) -> int:
+    """Return a number of Tables 4 and 5."""
+    if quantity != "acc_pct":
+        return lookup.count(model, quantity, load, level)
+    accuracy = lookup.accuracy(model, **{load: level})
+    return percent(accuracy.numerator, accuracy.denominator)
 
 
 def _print_tokens(lookup: ResultLookup) -> Iterator[PrintedNumber]:
     """Tables 7 to 10: what is printed, also where a digit looks misread."""
-    for printed in load_printed("tokens").to_dict("records"):
-        model, levels = printed["model"], {"N": int(printed["N"]), "d": int(printed["d"])}
+    for row in load_printed("tokens").to_dict("records"):
+        model = row["model"]
+        levels = {"N": int(row["N"]), "d": int(row["d"])}
         for quantity in ("prompt_mean", "prompt_p90", "output_mean", "output_p90"):
-            if published := printed[quantity]:
-                find = partial(lookup.tokens, model, quantity, **levels)
+            if row[quantity]:
+                recompute = partial(lookup.tokens, model, quantity, **levels)
                 table = TOKEN_TABLES[levels["N"]]
-                yield table, model, quantity, levels, "input", published, find, "{:.0f}".format
+                published = row[quantity]
+                form = formats.format_count
+                yield PrintedNumber(
+                    table, model, quantity, levels, "input", published, recompute, form
+                )
 
 
 def title(table: str) -> str:
     """Return the name of a table, or of the prose, as headings have it."""
-    return (
-        f"Table {table.removeprefix('table')}" if table.startswith("table") else table.capitalize()
-    )
+    if table.startswith("table"):
+        return f"Table {table.removeprefix('table')}"
+    return table.capitalize()

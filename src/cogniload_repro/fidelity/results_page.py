@@ -25,7 +25,7 @@ _MEANS = grid_means(GRID)
 
 
 class _Column(NamedTuple):
-    """How a column of the page is recomputed: from which levels, by what, printed in which format."""
+    """How a column of the page is recomputed and printed, and the levels it is about."""
 
     recompute: Callable[[ResultLookup, str], float]
     form: str
@@ -74,4 +74,7 @@ def print_results_page(lookup: ResultLookup) -> Iterator[PrintedNumber]:
             kind = "independent" if is_test else "constraint"
             recompute = partial(column.recompute, lookup, model)
             form = partial(format_known, form=column.form)
-            yield (RESULTS_PAGE, model, quantity, column.levels, kind, published, recompute, form)
+            levels = column.levels
+            yield PrintedNumber(
+                RESULTS_PAGE, model, quantity, levels, kind, published, recompute, form
+            )

@@ -6,6 +6,7 @@ page reads by place: a name may be anybody's text.
 
 import re
 from collections.abc import Iterable
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from cogniload_repro.published import CONFIDENCE
 from cogniload_repro.robustness.accuracies import is_mean_identified
 from cogniload_repro.robustness.comparisons import MARGIN, compare_pairs, limit_models
 from cogniload_repro.robustness.overflows import overflow_shares
+from cogniload_repro.robustness.own_models import compare_in_samples
 from cogniload_repro.robustness.specifications import (
     SPECIFICATIONS,
     Specification,
@@ -47,15 +49,17 @@ LEVELS = {"N": "N = {:g}", "d": "d = {:g}", "ratio_pct": "ρ = {:g}%"}
 POINTS = {"ecl50": ("ECL50", 1), "nt50": ("NT50", 2), "id50": ("ID50", 2)}
 #: What stands above the tables of the page.
 CAPTIONS = {
-    "pair": f"Mean accuracy over the cells that both have, with a {CONFIDENCE} interval. p-values are "
-    "adjusted after Holm over all pairs of models, results by length over the lengths; differences "
-    f"below {100 * MARGIN:g} points are negligible.",
-    "accuracy": "Correct answers in percent, with 90% Wilson intervals. In square brackets, where the "
-    "printed tables do not identify the accuracy: the 10 to 90% range over the reconstructions, "
-    "around their median.",
+    "pair": f"Mean accuracy over the cells that both have, with a {CONFIDENCE} interval. p-values "
+    "are adjusted after Holm over all pairs of models, results by length over the lengths; "
+    f"differences below {100 * MARGIN:g} points are negligible. In square brackets, where the "
+    "printed tables do not identify the difference: its 10 to 90% range over the reconstructions, "
+    "around the median.",
+    "accuracy": "Correct answers in percent of all that a model gave, with 90% Wilson intervals. "
+    "In square brackets, where the printed tables do not identify the accuracy: its 10 to 90% "
+    "range over the reconstructions, around the median.",
     "overflow": "Share of all answers; these count as wrong. --: not known.",
-    "fit": f"Coefficients (log-odds) with {CONFIDENCE} Wald intervals and the paper's stars; the printed "
-    f"tables identify them. Capacity points (ECL50 in statements) with {CONFIDENCE} "
+    "fit": f"Coefficients (log-odds) with {CONFIDENCE} Wald intervals and the paper's stars; the "
+    f"printed tables identify them. Capacity points (ECL50 in statements) with {CONFIDENCE} "
     "profile-likelihood intervals under the paper's regression; under others, ECL50 alone.",
 }
 #: How the pieces of a term are written.
@@ -66,7 +70,7 @@ _TERMS = (
     (r"np\.sqrt\(N\)", "√N"),
     ("log10_N", "log₁₀ N"),
     ("rho", "ρ"),
-    (":", " × "),
+    (":| x ", " × "),
 )
 
 
@@ -97,7 +101,7 @@ def compare_data(build: str | Path) -> dict[str, Any]:
 
 
 def lay_out_sheet(texts: pd.DataFrame, models: list[str]) -> dict[str, Any]:
-    """Return texts by model and label as labels and rows, a row per model; "--" where there is none."""
+    """Return texts by model and label as labels and rows, a row per model; "--" for no text."""
     labels = texts["label"].unique().tolist()
     wide = texts.pivot_table("text", "model", "label", aggfunc="first")
     rows = wide.reindex(index=models, columns=labels).fillna(NONE)
@@ -204,7 +208,7 @@ def regression_texts(
 
 
 def _write_intervals(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the capacity points of the paper's regression with their profile-likelihood intervals."""
+    """Return the capacity points of the paper's regression with profile-likelihood intervals."""
     points = capacity_intervals(cells)
     ends = points[["point", "estimate", "profile_low", "profile_high"]]
     texts = [
@@ -234,26 +238,42 @@ def write_term(term: str) -> str:
 
 
 def pair_rows(cells: pd.DataFrame, models: list[str]) -> list[list[Any]]:
-    """Return each compared pair: the places of both models, then rows of label, difference, result.
+    """Return each pair of models: the places of both, then rows of label, difference, result.
 
-    The model with the larger accuracy stands first. The difference overall is tested among all
-    pairs, those by length within the pair (Holm, both).
+    The difference is the first model's accuracy minus the second's. Overall it is tested among all
+    pairs, by length within the pair (Holm, both). Where the printed tables do not identify it, its
+    range over the reconstructions stands. A pair without a cell in common is left out.
     """
     pairs = compare_pairs(cells)
     lengths = [int(name.rpartition("_")[2]) for name in pairs if name.startswith("difference_")]
+    rows = [[pair, _write_pair(pair, lengths)] for pair in pairs.to_dict("records")]
+    tested = {frozenset(names) for names in pairs[["first", "second"]].to_numpy()}
+    others = [names for names in combinations(models, 2) if frozenset(names) not in tested]
+    if others:
+        ranges = compare_in_samples(cells, others)
+        rows += [[pair, _write_range(pair)] for pair in ranges.to_dict("records")]
     return [
-        [models.index(pair["first"]), models.index(pair["second"]), [*_write_pair(pair, lengths)]]
-        for pair in pairs.to_dict("records")
+        [models.index(pair["first"]), models.index(pair["second"]), texts] for pair, texts in rows
     ]
 
 
-def _write_pair(pair: dict[str, Any], lengths: Iterable[int]) -> Iterable[list[str]]:
+def _write_pair(pair: dict[str, Any], lengths: Iterable[int]) -> list[list[str]]:
     difference, low, high = (100 * pair[name] for name in ("difference", "ci_low", "ci_high"))
     p = "p < 0.001" if pair["p_holm"] < 0.001 else f"p = {pair['p_holm']:.3f}"
     label = f"the {pair['cells']} cells of both"
-    yield [label, format_estimate(difference, low, high, 1), f"{pair['verdict']} ({p})"]
+    rows = [[label, format_estimate(difference, low, high, 1), f"{pair['verdict']} ({p})"]]
     for N in lengths:
         difference = pair[f"difference_{N}"]
         if not pd.isna(difference):
             result = "different" if pair[f"significant_{N}"] else "not shown to differ"
-            yield [LEVELS["N"].format(N), f"{100 * difference:.1f}", result]
+            rows.append([LEVELS["N"].format(N), f"{100 * difference:.1f}", result])
+    return rows
+
+
+def _write_range(pair: dict[str, Any]) -> list[list[str]]:
+    names = ("difference", "difference_p10", "difference_p90")
+    median, low, high = (100 * pair[name] for name in names)
+    label = f"the {pair['cells']} cells of both"
+    return [
+        [label, f"{median:.1f} [{low:.1f} to {high:.1f}]", f"{pair['verdict']} reconstructions"]
+    ]

@@ -1,7 +1,7 @@
 """The paper's Figures 1 and 3 to 7 from a cells frame: drawn and in words.
 
-Panels side by side have numeric axes (logarithmic for N). A large panel has its levels at equal distances, so that the
-intervals of 22 models have room beside one another.
+Panels of a row or a column have numeric axes (logarithmic for N). A large panel has its levels at equal distances, so
+that the intervals of 22 models have room beside one another.
 """
 
 import re
@@ -15,12 +15,18 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.lines import Line2D
+from matplotlib.ticker import PercentFormatter
 
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import order_models
+from cogniload_repro.presentation.drawing import (
+    draw_course,
+    draw_legend,
+    name_ends,
+    spread_sideways,
+)
 from cogniload_repro.presentation.markdown import escape
-from cogniload_repro.presentation.style import STYLE, WIDTH_IN, Pen, pens
+from cogniload_repro.presentation.style import PHONE_IN, STYLE, WIDTH_IN, pens
 from cogniload_repro.published import CONFIDENCE
 from cogniload_repro.reconstruction.feasible import COUNT
 from cogniload_repro.robustness.comparisons import limit_models
@@ -63,7 +69,18 @@ FIGURES = {
     "figure6": (Panel("ratio_pct"),),
     "figure7": (Panel("N"),),
 }
-_LABEL_SIZE, _LINE_IN, _LEGEND_COLUMNS = 8.5, 0.158, 4  # points; inches a line of the legend takes
+_LINE_IN, _LEGEND_COLUMNS = 0.158, 4  # inches a line of the legend takes
+#: Models that a column of panels names, from all heights and families; the others are grey.
+NAMED = (
+    "gpt-5-2025-08-07",
+    "gpt-5-mini-2025-08-07",
+    "gemini-2.5-pro",
+    "DeepSeek-R1-Distill-Llama-70B",
+    "QwQ-32B",
+    "Qwen3-1.7B",
+)
+#: Inches that a panel of a column is high.
+_PANEL_IN = 2.35
 
 
 #: In place of a model: the answerer that tracks nobody (`puzzles.baselines`), drawn beside the models.
@@ -130,6 +147,8 @@ class PaperFigure:
             f"Mean accuracy of {models} ({answers} answers) against {axes}{f' at {at}' if at else ''}",
             "Each point averages over all levels of the other parameters",
         ]
+        if len(self.panels) > 1 and len(self.pens) > len(NAMED):
+            sentences.append("Some models are named; grey: the others; dark: the median of all")
         if len(self.panels) == 1:
             sentences.append(
                 "Bars: 90% Wilson intervals. Levels are equally spaced, models shifted sideways"
@@ -157,7 +176,8 @@ class PaperFigure:
                 continue
             symbol, first, last = AXES[panel.across][0], wide.iloc[:, 0], wide.iloc[:, -1]
             if panel.at:
-                rises.append(f"{(last - wide.min(axis=1)).median():.2f} at {panel.title}")
+                rise = 100 * (last - wide.min(axis=1)).median()
+                rises.append(f"{rise:.0f} points at {panel.title}")
             elif panel.across == "ratio_pct":
                 inside = wide.min(axis=1) < np.minimum(first, last)
                 found.append(
@@ -209,7 +229,8 @@ class PaperFigure:
         others = "; the other panels are published" if is_published else ""
         return (
             f"Points along ρ: mean of the {COUNT} reconstructions; shaded: their {CONFIDENCE} prediction interval "
-            f"(median half-width {half_width.median():.3f}, largest {half_width.max():.3f}, {widest}){others}"
+            f"(median half-width {100 * half_width.median():.0f} points, largest {100 * half_width.max():.0f}, "
+            f"{widest}){others}"
         )
 
     def _covers_paper_grid(self) -> bool:
@@ -225,13 +246,54 @@ class PaperFigure:
         median = accuracy.groupby(panel.across)["accuracy"].median()
         if median.empty:
             return f"{start}: no cells in this grid"
-        course = [f"{share:.2f} at {level:g}{unit}" for level, share in median.items()]
+        course = [f"{share:.0%} at {level:g}{unit}" for level, share in median.items()]
         subject = "the median over models" if len(accuracy["model"].unique()) > 1 else "accuracy"
         return f"{start}, {subject} is {', '.join(course)}"
 
     # ---- drawn ----
     def draw(self) -> Figure:
-        """Return the picture."""
+        """Return the picture: a large panel, or a column of panels that names some models, others grey."""
+        if len(self.panels) == 1:
+            return self.draw_as_printed()
+        with mpl.rc_context(STYLE):
+            size = (PHONE_IN, 0.2 + _PANEL_IN * len(self.panels))
+            figure = Figure(figsize=size, layout="constrained")
+            column = figure.subplots(len(self.panels), 1, squeeze=False)[:, 0]
+            for ax, panel, accuracy in zip(column, self.panels, self.accuracies, strict=True):
+                self._set_levels(ax, panel)
+                ax.set_title(panel.title)
+                ax.set_ylabel("Correct answers")
+                if panel.at and panel != self.panels[-1]:  # the last one has the label of all
+                    ax.set_xlabel("")
+                self._draw_named(ax, panel, accuracy)
+        return figure
+
+    def _draw_named(self, ax: Axes, panel: Panel, accuracy: pd.DataFrame) -> None:
+        """Draw all models of a panel, the named ones and a reader's own in colour with their bands."""
+        if accuracy.empty:
+            return _say_empty(ax, panel)
+        few = len(self.pens) <= len(NAMED)
+        ends = []
+        for name, rows in accuracy.groupby("model"):
+            pen = self.pens[name]
+            x = rows[panel.across]
+            if not (few or pen.own or name in NAMED):
+                ax.plot(x, rows["accuracy"], color="0.85", linewidth=0.8, zorder=1)
+                continue
+            if self.banded:
+                low, high = rows["lowest"], rows["highest"]
+                ax.fill_between(x, low, high, color=pen.color, alpha=0.14, linewidth=0, zorder=2)
+            draw_course(ax, x, rows["accuracy"], pen, rows["marked"])
+            ends.append((rows["accuracy"].iloc[-1], pen.label, pen.color))
+        if not few:
+            models = accuracy[accuracy["model"] != LAST_CLAUSE]
+            median = models.groupby(panel.across)["accuracy"].median()
+            ax.plot(median.index, median, color="0.25", linewidth=2.6, zorder=5)
+            ends.append((median.iloc[-1], f"median of {models['model'].nunique()}", "0.25"))
+        name_ends(ax, sorted(accuracy[panel.across]), ends)
+
+    def draw_as_printed(self) -> Figure:
+        """Return the picture as the paper arranges it, every model with its own line."""
         large = len(self.panels) == 1
         lines = len(self.pens) if large else -(-len(self.pens) // _LEGEND_COLUMNS)
         height = max(5.6, 0.5 + _LINE_IN * lines) if large else 4.3 + _LINE_IN * lines
@@ -242,7 +304,7 @@ class PaperFigure:
             axes = figure.subplots(1, len(self.panels), sharey=True, squeeze=False)[0]
             for ax, panel, accuracy in zip(axes, self.panels, self.accuracies, strict=True):
                 (self._draw_levels if large else self._draw_lines)(ax, panel, accuracy)
-            axes[0].set_ylabel("Mean accuracy")
+            axes[0].set_ylabel("Correct answers")
             if large:  # in the order of the lines' ends
                 last = (
                     self.accuracies[0]
@@ -250,11 +312,11 @@ class PaperFigure:
                     .last()
                     .sort_values(ascending=False)
                 )
-                _draw_legend(
+                draw_legend(
                     figure, [self.pens[name] for name in last.index], "outside right center", 1
                 )
             else:
-                _draw_legend(
+                draw_legend(
                     figure, list(self.pens.values()), "outside lower center", _LEGEND_COLUMNS
                 )
             layout.execute(figure)
@@ -267,8 +329,7 @@ class PaperFigure:
         ax.set_title(panel.title)
         self._set_levels(ax, panel)
         if accuracy.empty:
-            where = f"No cells at {panel.title}\nin this grid"
-            ax.text(0.5, 0.5, where, transform=ax.transAxes, ha="center", va="center", color="0.35")
+            _say_empty(ax, panel)
         for name, pen in self.pens.items():
             rows = accuracy[accuracy["model"] == name]
             x = rows[panel.across]
@@ -282,16 +343,16 @@ class PaperFigure:
                     linewidth=0,
                     zorder=1,
                 )
-            _draw_course(ax, x, rows["accuracy"], pen, rows["marked"])
+            draw_course(ax, x, rows["accuracy"], pen, rows["marked"])
 
     def _draw_levels(self, ax: Axes, panel: Panel, accuracy: pd.DataFrame) -> None:
         places = self._set_levels(ax, panel)
         for place in places.values():
             ax.axvspan(place - 0.4, place + 0.4, color="0.968", zorder=0)
-        for name, offset in _sideways(accuracy, self.pens).items():
+        for name, offset in spread_sideways(accuracy, self.pens).items():
             pen, rows = self.pens[name], accuracy[accuracy["model"] == name]
             x, y = rows[panel.across].map(places).to_numpy() + offset, rows["accuracy"].to_numpy()
-            _draw_course(ax, x, y, pen, rows["marked"], strength=0.45)
+            draw_course(ax, x, y, pen, rows["marked"], strength=0.45)
             ax.vlines(x, rows["low"], rows["high"], **pen.line() | {"linestyle": "-"})
             if self.banded:
                 ax.vlines(
@@ -322,6 +383,7 @@ class PaperFigure:
             ax.set_xlim(-0.5, len(levels) - 0.5)
         ax.set_ylim(-0.02, 1.02)
         ax.set_yticks(np.linspace(0, 1, 6))
+        ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
         ax.set_xlabel(AXES[panel.across][1])
         ax.grid(visible=False, axis="x")
         ax.spines[["top", "right", "left"]].set_visible(False)
@@ -333,47 +395,6 @@ def _join(words: Iterable[str]) -> str:
     return f"{', '.join(head)} and {last}" if head else last
 
 
-def _draw_course(ax: Axes, x, y, pen: Pen, marked, strength: float = 1.0) -> None:
-    if pen.own:  # a white seam, so that the line stands out where others cross it
-        ax.plot(x, y, color="white", linewidth=4, zorder=5)
-    ax.plot(x, y, **pen.line(), alpha=1.0 if pen.own else strength)
-    ax.plot(x, y, **pen.dots())
-    if (hollow := np.asarray(marked, bool)).any():
-        look = pen.dots() | {
-            "markerfacecolor": "white",
-            "markeredgecolor": pen.color,
-            "markeredgewidth": 0.9,
-        }
-        ax.plot(np.asarray(x)[hollow], np.asarray(y)[hollow], **look)
-
-
-def _sideways(accuracy: pd.DataFrame, drawn: dict[str, Pen]) -> dict[str, float]:
-    """Return how far beside its level each model stands; ranks times the golden ratio keep neighbours in rank apart."""
-    ranked = (
-        accuracy.groupby("model")["accuracy"]
-        .mean()
-        .loc[list(drawn)]
-        .sort_values(kind="stable")
-        .index
-    )
-    golden = (np.arange(len(ranked)) * (np.sqrt(5) - 1) / 2) % 1
-    slots = np.argsort(np.argsort(golden)) + 0.5
-    return dict(zip(ranked, 0.7 * (slots / len(ranked) - 0.5), strict=True))
-
-
-def _draw_legend(figure: Figure, drawn: list[Pen], place: str, columns: int) -> None:
-    handles: list[Any] = [
-        (Line2D([], [], **pen.line()), Line2D([], [], **pen.dots())) for pen in drawn
-    ]
-    style: dict[str, Any] = {
-        "ncols": columns,
-        "frameon": False,
-        "labelspacing": 0.3,
-        "handlelength": 2.4,
-        "loc": place,
-    }
-    legend = figure.legend(handles, ["" for _ in drawn], fontsize=_LABEL_SIZE, **style)
-    for text, pen in zip(legend.get_texts(), drawn, strict=True):
-        text.set(
-            text=pen.label, parse_math=False
-        )  # as it is: matplotlib leaves out _names, reads $math$
+def _say_empty(ax: Axes, panel: Panel) -> None:
+    style: dict[str, Any] = {"ha": "center", "va": "center", "color": "0.35"}
+    ax.text(0.5, 0.5, f"No cells at {panel.title}\nin this grid", transform=ax.transAxes, **style)

@@ -305,13 +305,19 @@ class Page:
         """Draw one of the paper's figures (a key of `figures.FIGURES`) from cells."""
         number = name.removeprefix("figure")
         figure = PaperFigure(name, cells)
-        return self.figure(
+        fragment = self.figure(
             figure.draw(),
             name,
             caption=f"Figure {number}, recomputed. {figure.caption()}.",
             alt=figure.describe(),
             evidence=evidence,
         )
+        if len(figure.panels) == 1:
+            return fragment
+        line = EVIDENCE[self._kind(evidence)].line
+        stem = self._output / "figures" / f"{name}_as_printed"
+        files = save_figure(figure.draw_as_printed(), stem, line)
+        return fragment + Fragment(_list_downloads(*files, what="In the paper's layout"), "")
 
     def paper_table(
         self, table: Table, *, evidence: str | pd.DataFrame, made: str = "recomputed"
@@ -375,9 +381,9 @@ def _caption(kind: str, caption: str, source: str) -> str:
     return " ".join(filter(None, [badge, caption, named]))
 
 
-def _list_downloads(*files: Path) -> str:
+def _list_downloads(*files: Path, what: str = "Download") -> str:
     """Return links to files of the build, named by their kind."""
     links = [
         f"{{download}}`{_KINDS[file.suffix]} <../{file.parent.name}/{file.name}>`" for file in files
     ]
-    return f":::{{div}} downloads\nDownload: {' · '.join(links)}\n:::"
+    return f":::{{div}} downloads\n{what}: {' · '.join(links)}\n:::"

@@ -1,4 +1,4 @@
-"""Data that the scripts of pages find beside them: puzzles to step through, and counts of models."""
+"""Data that the scripts of pages find beside them: puzzles to step through, counts of models."""
 
 import json
 from collections.abc import Iterator
@@ -34,9 +34,9 @@ def write_script(name: str, value: Any) -> str:
 
 
 def cells_to_show(build: str | Path) -> pd.DataFrame:
-    """Return the cells of a build's scored answers, and the committed ones of the paper's other models.
+    """Return the cells of a build's scored answers, and committed ones of the paper's other models.
 
-    The committed ones cover the whole grid, so that what they show is identified whatever the build.
+    The committed ones cover the whole grid, so that what they show is identified in any build.
     """
     cells = load_cells(build)
     scored = cells[~from_printed_tables(cells)]
@@ -46,13 +46,13 @@ def cells_to_show(build: str | Path) -> pd.DataFrame:
 
 
 def describe_origin(cells: pd.DataFrame) -> str:
-    """Return the sentences that say where counts come from and what they cover; "" for real ones."""
+    """Return sentences on where counts come from and what they cover; "" for real ones."""
     origin = describe_cells(cells)
     return f"{origin}." if origin else ""
 
 
 def has_tokens(cells: pd.DataFrame) -> pd.Series:
-    """Return for each row whether its answers were tested for the context limit, by their tokens."""
+    """Return for each row whether its answers have the tokens that the context limit needs."""
     return cells.reindex(columns=["prompt_mean", "output_mean"]).notna().all(axis=1)
 
 
@@ -158,11 +158,12 @@ def prepare_answers(puzzle: Puzzle, asked: dict[str, Any]) -> Iterator[tuple[str
     right = sentence.replace("{}", gold)
     other = sentence.replace("{}", wrong)
     statements = puzzle.text.split("\n\n")[1].split("\n")
+    unsure = "I am not sure about this."
     last_steps = "\n".join(statements[-3:-1])
     answers = {
         "correct": right,
         "wrong": other,
-        "unsure after correct reasoning": f"After the last statement {right}\n\nI am not sure about this.",
+        "unsure after correct reasoning": f"After the last statement {right}\n\n{unsure}",
         "correct on the way, wrong at the end": f"First {right}\nIn the end {other}",
         "bold": sentence.replace("{}", f"**{gold}**"),
         "with a remark in brackets": f"Answer: {gold}\n(This is so after statement {puzzle.N}.)",

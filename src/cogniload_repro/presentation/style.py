@@ -1,13 +1,12 @@
 """What all pictures share: fonts and lines, how each model is drawn, the files."""
 
 import io
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-from matplotlib.axes import Axes
+from cycler import cycler
 from matplotlib.figure import Figure
 from matplotlib.style import library
 from matplotlib.transforms import Bbox
@@ -22,6 +21,20 @@ WIDTH_IN = 7.2
 PHONE_IN = 4.5
 _DPI = 200
 _STRIP_IN = 0.24  # height of the line on the evidence
+#: A colour per family. Distinguishable for readers with any of the three colour-vision deficiencies, and at least
+#: three to one against white; tests/presentation/test_style.py holds it to both.
+FAMILY_COLORS = {
+    "OpenAI": "#1861d3",
+    "Gemini 2.5": "#c38803",
+    "DeepSeek R1": "#ab3f00",
+    "DeepSeek R1 distilled": "#009fc6",
+    "Qwen": "#972e78",
+    "Phi-4": "#005936",
+    "EXAONE": "#8c8c8d",
+}
+#: The first two of them, for all that is no model: positive and negative, or one thing beside another.
+BLUE, RED = FAMILY_COLORS["OpenAI"], FAMILY_COLORS["DeepSeek R1"]
+_CYCLE = [BLUE, RED, *(color for color in FAMILY_COLORS.values() if color not in (BLUE, RED))]
 STYLE = {
     **library["seaborn-v0_8-whitegrid"],
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
@@ -50,23 +63,13 @@ STYLE = {
     "svg.fonttype": "path",
     "svg.hashsalt": "cogniload-repro",
     "legend.frameon": True,
+    "axes.prop_cycle": cycler(color=_CYCLE),
     "patch.edgecolor": "white",
     "patch.force_edgecolor": True,
     "path.simplify": True,
     "axes.titley": 1.0,  # where titles are anyway: without it every drawing measures all tick labels again
 }
 
-#: A colour per family. Distinguishable for readers with any of the three colour-vision deficiencies, and at least
-#: three to one against white; tests/presentation/test_style.py holds it to both.
-FAMILY_COLORS = {
-    "OpenAI": "#1861d3",
-    "Gemini 2.5": "#c38803",
-    "DeepSeek R1": "#ab3f00",
-    "DeepSeek R1 distilled": "#009fc6",
-    "Qwen": "#972e78",
-    "Phi-4": "#005936",
-    "EXAONE": "#8c8c8d",
-}
 #: Models that the paper does not have, a reader's own.
 OTHERS, OTHERS_COLOR = "Not in the paper", "#000000"
 
@@ -136,23 +139,6 @@ def pens(models: list[str]) -> dict[str, Pen]:
             )
         chosen[name] = Pen(*look, own=model is None)
     return chosen
-
-
-def label_ends(axes: Axes, ends: Iterable[tuple[float, str, str]], at: float, gap: float) -> None:
-    """Write names beside the right ends of lines, at least a gap apart.
-
-    Each end is the height of its line, the name and the colour, in the units of the axes.
-    """
-    lowest = float("-inf")
-    for height, name, color in sorted(ends):
-        lowest = max(height, lowest + gap)
-        style: dict[str, Any] = {
-            "color": color,
-            "fontsize": 8.5,
-            "fontweight": "bold",
-            "va": "center",
-        }
-        axes.text(at, lowest, name, parse_math=False, **style)
 
 
 def plain_label(name: str, longest: int = 21) -> str:

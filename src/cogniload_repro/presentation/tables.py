@@ -111,7 +111,7 @@ class Table:
         )
 
     def save(self, folder: str | Path, note: str = "") -> tuple[Path, Path]:
-        """Write ``NAME.csv`` and ``NAME.tex`` into a folder, each whole or not at all; returns the two paths."""
+        """Write ``NAME.csv`` and ``NAME.tex`` into a folder and return the two paths."""
         csv = write_whole(Path(folder) / f"{self.name}.csv", self.to_csv())
         return csv, write_whole(Path(folder) / f"{self.name}.tex", self.to_latex(note))
 
@@ -188,7 +188,7 @@ def table2(fits: pd.DataFrame, points: pd.DataFrame) -> Table:
 
 
 def table3(interactions: pd.DataFrame) -> Table:
-    """Return Table 3 from `schemas.INTERACTIONS`: products with likelihood-ratio p-values, stars."""
+    """Return Table 3 from `schemas.INTERACTIONS`: products with likelihood-ratio p-values."""
     pairs = _coefficients(interactions)
     forms: dict[str, Callable[[float], str]] = {}
     for beta, p in pairs.items():
@@ -291,10 +291,10 @@ def format_frame(
     a function of the values; the decimals of a number, or of the two ends of a range; or a format
     such as ".2g".
 
-    >>> frame = pd.DataFrame({"model": ["QwQ-32B"], "low": [44.9], "high": [51.2], "p": [float("nan")]})
-    >>> format_frame(frame, {"model": ("Model", str), ("low", "high"): ("95% interval", 1), "p": ("p", ".2g")})
-         Model  95% interval   p
-    0  QwQ-32B  44.9 to 51.2  --
+    >>> frame = pd.DataFrame({"model": ["QwQ-32B"], "low": [44.9], "high": [51.2]})
+    >>> format_frame(frame, {"model": ("Model", str), ("low", "high"): ("95% interval", 1)})
+         Model  95% interval
+    0  QwQ-32B  44.9 to 51.2
     """
     texts = {}
     for names, (heading, form) in columns.items():
@@ -328,7 +328,7 @@ def _coefficients(results: pd.DataFrame) -> dict[str, str]:
 def _print_rows(
     results: pd.DataFrame, forms: Mapping[str, Callable[[float], str]], starred: Mapping[str, str]
 ) -> pd.DataFrame:
-    """Print one row per model, columns in their forms, some with the stars of a p-value in another column.
+    """Print one row per model, columns in their forms, some with the stars of another column's p.
 
     A fit that failed prints its status and no number, a p-value that is not identified "--".
     """

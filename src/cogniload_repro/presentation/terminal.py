@@ -12,15 +12,16 @@ _MODELS_SHOWN = 40
 _POINTS = {"ecl50": ".1f", "nt50": ".3f", "id50": ".2f"}
 
 
-def print_scores(endings: pd.DataFrame) -> str:
-    """Return one line per model of `cells.count_endings`: accuracy, and how its answers ended."""
-    endings = endings.set_index("model")
-    accuracy = endings["correct"] / endings["answers"]
+def print_scores(answers: pd.DataFrame) -> str:
+    """Return one line per model of `summarise_answers`: accuracy, and how its answers ended."""
+    answers = answers.set_index("model")
+    accuracy = answers["correct"] / answers["answers"]
     texts = {}
-    for row in endings.itertuples():
+    for row in answers.itertuples():
         texts[row.Index] = (
-            f"{accuracy[row.Index]:.1%} of {row.answers:,} correct, {row.cut:,} truncated, "
-            f"{row.unclosed:,} with reasoning that is not closed, "
+            f"{accuracy[row.Index]:.1%} of {row.answers:,} correct, "
+            f"{row.length + row.context:,} truncated, "
+            f"{row.unclosed_trace:,} with reasoning that is not closed, "
             f"{row.hedged:,} correct by it though not sure"
         )
     return _list_models(accuracy, texts)

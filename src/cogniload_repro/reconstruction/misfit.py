@@ -18,8 +18,8 @@ from cogniload_repro.models import NAMES
 from cogniload_repro.published import ALPHA
 from cogniload_repro.reconstruction.constraints import level_sums
 from cogniload_repro.reconstruction.prose import PROSE_RATIOS, prose_along_rho
-from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.reconstruction.sufficient import sum_cells
+from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.design import GRID, OF_RATIO, X
 from cogniload_repro.statistics.likelihood import maximise
 
@@ -131,7 +131,7 @@ def _smooth_response(model: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     The last, shape (140, 140), takes from a change of the cells' correct answers what a fit of the
     sums would take up.
     """
-    _, answers, sums = sum_cells(load_counts(), model)
+    _, answers, sums = sum_cells(load_cells(), model)
     levels, level_counts = level_sums(model)
     covariates = np.column_stack([*levels, X[:, 3:]])
     known = np.concatenate([level_counts, sums[3:]])

@@ -5,7 +5,6 @@ The smoothest would flatter the paper's regression, and so would the mean.
 """
 
 from collections.abc import Iterable, Iterator
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -70,12 +69,6 @@ def write_csv(path: str | Path, frames: Iterable[pd.DataFrame]) -> Path:
     """Write frames below one another as CSV, whole or not at all."""
     stacked = pd.concat(frames, ignore_index=True)
     return write_whole(path, stacked.to_csv(index=False, lineterminator="\n"))
-
-
-@cache
-def load_counts() -> pd.DataFrame:
-    """Return the reconstructed cells of all 22 models, 3,080 rows with the columns of `COLUMNS`."""
-    return pd.read_csv(CELLS)
 
 
 def assemble_cells(

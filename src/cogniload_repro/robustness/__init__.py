@@ -1,1 +1,1 @@
-"""What the paper leaves out: intervals, comparisons, other specifications, and what survives them."""
+"""What the paper leaves out: intervals, comparisons, other regressions, verdicts."""

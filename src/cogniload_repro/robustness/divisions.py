@@ -1,9 +1,9 @@
 """Regressions among finished answers, over the divisions of the overflows that the tables allow.
 
 Leaving overflows out of the paper's regression changes the number of answers per cell, and the
-printed tables do not say how the overflows divide over the cells. A search from several starts finds
-the least and the largest slope or z. Every value on its way is attained by a division that agrees
-with Tables 2 to 6; nothing proves that none lies beyond.
+printed tables do not say how the overflows divide over the cells. A search from several starts
+finds the least and the largest slope or z. Every value on its way is attained by a division that
+agrees with Tables 2 to 6; nothing proves that none lies beyond.
 """
 
 from collections.abc import Collection, Iterator
@@ -52,9 +52,9 @@ def finished_slopes(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the slope in N of the paper's regression among finished answers.
 
     One row per model: model, slope (overflows counted as failures, as in the paper), slope_low and
-    slope_high (least and largest found over all divisions of the overflows; scored answers have one
-    value). For the paper's models on its whole grid they are read from `DIVISIONS`; for other counts
-    they are searched, which takes a second per model.
+    slope_high (least and largest found over all divisions of the overflows; scored answers have
+    one value). For the paper's models on its whole grid they are read from `DIVISIONS`; for other
+    counts they are searched, which takes a second per model.
     """
     rows = [(model, *_find_ends(cells, model, SLOPE, None)) for model in cells["model"].unique()]
     return pd.DataFrame(rows, columns=["model", "slope", "slope_low", "slope_high"])
@@ -65,10 +65,10 @@ def finished_interactions(
 ) -> pd.DataFrame:
     """Return z of a product of two loads (dN, drho or Nrho) among finished answers.
 
-    With the level of the third load (nominal fraction, statements, units of d) it is z of the simple
-    slope there in the regression of Table 3; without one, of the product as the only one beside the
-    terms of Table 2. One row per model: model, term, level, ctx (answers that ran out of context), z
-    (overflows counted as failures), z_low and z_high (as in `finished_slopes`).
+    With the level of the third load (nominal fraction, statements, units of d) it is z of the
+    simple slope there in the regression of Table 3; without one, of the product as the only one
+    beside the terms of Table 2. One row per model: model, term, level, ctx (answers that ran out
+    of context), z (overflows counted as failures), z_low and z_high (as in `finished_slopes`).
     """
     overflows = cells.groupby("model", sort=False, observed=True)["ctx"].sum()
     rows = []
@@ -84,8 +84,8 @@ def retest_finished(
 
     ``slopes`` are those of one product in all models (`interactions.simple_slopes`), since Holm's
     correction runs over the models. One row per model and tested level with p_holm below `ALPHA`:
-    model, level, slope, p_holm, z_low and z_high (as in `finished_interactions`), and p_finished: of
-    the end nearer to zero, adjusted over the models (Holm) and for the choice of the level
+    model, level, slope, p_holm, z_low and z_high (as in `finished_interactions`), and p_finished:
+    of the end nearer to zero, adjusted over the models (Holm) and for the choice of the level
     (Bonferroni).
     """
     tested = slopes[slopes["tested"]]
@@ -109,9 +109,9 @@ def retest_finished(
 def search_divisions(cells: pd.DataFrame) -> pd.DataFrame:
     """Return one model's rows of `DIVISIONS`.
 
-    Columns: model, term, level, total, correct and ctx (answers), value, low, high. Term log10_N is
-    the slope of `finished_slopes`, other terms are those of `finished_interactions`, at every tested
-    level of the third load and without one (NaN).
+    Columns: model, term, level, total, correct and ctx (answers), value, low, high. Term log10_N
+    is the slope of `finished_slopes`, other terms are those of `finished_interactions`, at every
+    tested level of the third load and without one (NaN).
     """
     model = cells["model"].iloc[0]
     counts = cells[_COUNTS].sum()
@@ -237,7 +237,7 @@ class _Divisions:
         return best
 
     def _evaluate(self, ctx: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the value without these overflows, and its derivatives by them; NaN without a fit."""
+        """Return the value without these overflows and its derivatives; NaN without a fit."""
         x = self._x
         n = self._total - ctx
         # the last division's fit is near this one's
@@ -262,7 +262,7 @@ class _Divisions:
         return slope / variance**0.5, z_change
 
     def _corner(self, weights: np.ndarray) -> np.ndarray:
-        """Return the overflows by cell with the largest weighted sum, beside some correct answers."""
+        """Return the overflows by cell with the largest weighted sum."""
         costs = np.concatenate([np.zeros(len(weights)), -weights])
         programme = milp(
             costs,
@@ -274,7 +274,7 @@ class _Divisions:
 
 
 def _lay_contrast(term: str, level: float | None) -> tuple[tuple[int, ...], np.ndarray]:
-    """Return the columns of a regression and the weights of its coefficients in the slope asked for."""
+    """Return the columns of a regression, and the weights of its coefficients in a slope."""
     if term == SLOPE:
         return QUADRATIC, np.eye(len(QUADRATIC))[2]
     if level is None:

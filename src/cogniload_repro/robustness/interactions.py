@@ -1,8 +1,8 @@
 """Interactions of two loads at the levels of the third load that were tested.
 
-Appendix B tests an interaction where the third load is zero (rho = 0, N = 1, d = 0), which no puzzle
-has. A simple slope is the same interaction, of the same fit, at a level of the grid. The printed
-tables identify simple slopes and the arms of the fitted curve along rho.
+Appendix B tests an interaction where the third load is zero (rho = 0, N = 1, d = 0), which no
+puzzle has. A simple slope is the same interaction, of the same fit, at a level of the grid. The
+printed tables identify simple slopes and the arms of the fitted curve along rho.
 """
 
 from collections.abc import Iterator
@@ -36,13 +36,13 @@ _STEP = 1e-3
 def simple_slopes(
     cells: pd.DataFrame, formula: str = INTERACTIONS, family: str = "logit"
 ) -> pd.DataFrame:
-    """Return the interaction of two loads at each tested level of the third load, and at its origin.
+    """Return the interaction of two loads at each tested level of the third, and at its origin.
 
     One row per model with a finite fit, product of two loads in the formula and level: model, term
     (dN, drho, Nrho), third (rho, N or d), level (nominal fraction, statements, units of d), tested
     (False at the origin, where Table 3 tests), slope (log-odds per unit of both loads), se, p
-    (two-sided Wald), p_holm (over the models, at this product and level) and detectable (the size of
-    a slope that a test at `ALPHA` detects with power `POWER`).
+    (two-sided Wald), p_holm (over the models, at this product and level) and detectable (the size
+    of a slope that a test at `ALPHA` detects with power `POWER`).
     """
     levels = {
         "rho": np.sort(cells["ratio_pct"].unique()) / 100,
@@ -94,7 +94,7 @@ def count_slopes(slopes: pd.DataFrame, alpha: float = ALPHA) -> pd.DataFrame:
 
 
 def arms_of_the_u(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return how far fitted accuracy falls and rises along rho at each level of d and of N (App. A).
+    """Return how far fitted accuracy falls and rises along rho, at each level of d and of N.
 
     One row per model with a finite fit of Appendix B's regression, load (d, N) and level: model,
     load, level, fall (fraction, from the lowest rho of the grid to the trough) and rise (from the
@@ -116,9 +116,10 @@ def arms_of_the_u(cells: pd.DataFrame) -> pd.DataFrame:
 def arm_changes(cells: pd.DataFrame) -> pd.DataFrame:
     """Test whether an arm of the fitted curve along rho is longer at the highest level of a load.
 
-    One row per model with a finite fit of Appendix B's regression, load (d, N) and arm (fall, rise;
-    see `arms_of_the_u`): model, load, arm, change (fraction: the arm at the highest level minus that
-    at the lowest), se (delta method), p (two-sided) and p_holm (over the models, per load and arm).
+    One row per model with a finite fit of Appendix B's regression, load (d, N) and arm (fall,
+    rise; see `arms_of_the_u`): model, load, arm, change (fraction: the arm at the highest level
+    minus that at the lowest), se (delta method), p (two-sided) and p_holm (over the models, per
+    load and arm).
     """
     rows = []
     for model, fit, grid in _fitted_curves(cells):
@@ -161,7 +162,7 @@ class _Curves:
         return curves[:, [0, -1]] - curves.min(axis=1, keepdims=True)
 
     def gradients(self, fit: Fit) -> np.ndarray:
-        """Return the derivatives of the arms by each coefficient, shape (coefficients, levels, 2)."""
+        """Return the arms' derivatives by each coefficient, shape (coefficients, levels, 2)."""
         gradients = []
         for place, se in enumerate(fit.se):
             step = np.zeros(len(fit.coef))
@@ -172,7 +173,7 @@ class _Curves:
 
 
 def _fitted_curves(cells: pd.DataFrame) -> Iterator[tuple[str, Fit, _Curves]]:
-    """Yield the models with a finite fit of Appendix B's regression, with the grid of their curves."""
+    """Yield the models with a finite fit of Appendix B's regression, and their curves."""
     shares = cells["ratio_pct"] / 100
     rho = np.linspace(shares.min(), shares.max(), _POINTS)
     for model, counts in cells.groupby("model", sort=False, observed=True):

@@ -1,9 +1,9 @@
 """Answers that ran out of context, and what the tables say of those that were finished.
 
-Tables 4 and 5 print overflows by d and by N. They do not print them by N and d together, nor by rho,
-so accuracy among finished answers is bounded, not identified: a model that only finishes easy puzzles
-looks good when levels of d are pooled. The bounds come from integer programmes over all counts that
-have the printed sums. `divisions` has slopes among finished answers.
+Tables 4 and 5 print overflows by d and by N. They do not print them by N and d together, nor by
+rho, so accuracy among finished answers is bounded, not identified: a model that only finishes easy
+puzzles looks good when levels of d are pooled. The bounds come from integer programmes over all
+counts that have the printed sums. `divisions` has slopes among finished answers.
 """
 
 from collections.abc import Collection, Mapping
@@ -43,10 +43,10 @@ def overflow_shares(cells: pd.DataFrame, by: str = "N") -> pd.DataFrame:
 
 
 def marked_levels(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the levels of d and of N at which more than `MARKED_SHARE` of a model's answers overflow.
+    """Return the levels of d and of N at which a model has more overflows than `MARKED_SHARE`.
 
-    One row per model and such level: model, load (d or N), level, share (fraction). The tables print
-    these counts, so they are the same in each reconstruction.
+    One row per model and such level: model, load (d or N), level, share (fraction). The tables
+    print these counts, so they are the same in each reconstruction.
     """
     loads = []
     for load in ("d", "N"):
@@ -103,7 +103,7 @@ class _Tables:
         self.total = table["total"].to_numpy().reshape(len(self.lengths), -1)
         counts = table[list(_OUTCOMES)].to_numpy(float).reshape(*self.total.shape, -1)
 
-        # each row adds up some of the counts: the answers of a cell, an outcome by d, an outcome by N
+        # each row is a sum: the answers of a cell, an outcome at a d, an outcome at an N
         unit = np.eye(counts.size).reshape(*counts.shape, -1)
         rows = [unit.sum(axis=axis).reshape(-1, counts.size) for axis in (2, 0, 1)]
         self._rows = np.vstack(rows)
@@ -130,7 +130,7 @@ class _Tables:
     def _extreme_ratio(
         self, correct: np.ndarray, finished: np.ndarray, *, sign: int, single: bool
     ) -> float:
-        """Return the least (sign -1) or largest (1) accuracy among finished answers; NaN without any.
+        """Return the least (sign -1) or largest (1) accuracy among finished answers, NaN if none.
 
         Dinkelbach's method: the ratio moves to that of the counts which exceed it most. If there is
         a ``single`` number of finished answers, the first such counts are the extreme ones.

@@ -3,6 +3,8 @@
 The paper's counts are reconstructed, so a rank is found, and tested, in every reconstruction.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
@@ -29,7 +31,11 @@ from cogniload_repro.robustness.uncertainty import (
     standard_error,
 )
 from cogniload_repro.statistics import design
-from cogniload_repro.statistics.reconstructions import committed_counts, over_reconstructions
+from cogniload_repro.statistics.reconstructions import (
+    committed_counts,
+    over_reconstructions,
+    range_over,
+)
 from cogniload_repro.statistics.regression import QUADRATIC, fit_glm, fit_tables
 
 #: How an accuracy compares with that of a guesser.
@@ -67,6 +73,35 @@ def rank_models(own: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     head = ["model", "total", "cells", "accuracy", "low", "high", *_RANKS, "identified", "status"]
     lengths = [f"{name}_ecl50" for name in _RANKS]
     return pd.DataFrame(rows).reindex(columns=[*head, "ecl50", *lengths, "left_out"])
+
+
+def compare_in_samples(cells: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
+    """Compare pairs of models whose difference the printed tables do not identify.
+
+    One row per pair with a cell in common: first, second, cells (that both have), difference (of
+    their mean accuracies over these, the median over the reconstructions), difference_p10,
+    difference_p90, and verdict, in how many reconstructions they differ, as in `compare_models`.
+    """
+    layout = lay_out(cells)
+    places = pd.Index(layout.models)
+    first = places.get_indexer([names[0] for names in pairs])
+    second = places.get_indexer([names[1] for names in pairs])
+    masks = (layout.answers[first] > 0) & (layout.answers[second] > 0)
+
+    def compare(table: pd.DataFrame) -> pd.DataFrame:
+        counted = layout.with_counts(table)
+        first_share = mean_shares(counted, first, masks)
+        second_share = mean_shares(counted, second, masks)
+        return compare_shares(first_share, second_share, MARGIN).assign(pair=range(len(pairs)))
+
+    samples = over_reconstructions(cells, compare)
+    by_pair = samples.groupby("pair")
+    table = pd.DataFrame(pairs, columns=["first", "second"]).assign(cells=masks.sum(axis=1))
+    table["difference"] = by_pair["difference"].median()
+    table = table.join(range_over(by_pair, ["difference"]))
+    differ = (samples["p"] < ALPHA).groupby(samples["pair"]).sum()
+    table["verdict"] = "different in " + differ.astype(str) + " of " + by_pair.size().astype(str)
+    return table[masks.any(axis=1)]
 
 
 def _describe_accuracy(layout: Layout, model: str) -> dict[str, object]:
@@ -213,12 +248,12 @@ def compare_with_baselines(scores: pd.DataFrame, baselines: pd.DataFrame) -> pd.
     """Compare each model with a guesser and a last-clause answerer on the puzzles that it answered.
 
     Scores are of real outputs, baselines those of `baselines.baselines`. One row per model, in the
-    order of the scores: model, answers, correct; accuracy, low, high (Wilson's 95% interval); guess
-    (expected accuracy of the guesser), p_guess and against_guess (above, below or not different:
-    the score test, which the interval inverts); clause (accuracy of the last-clause answerer); above,
-    above_low, above_high and p_above (the model's accuracy minus that, on the same puzzles:
-    `differences.compare_paired`). A guesser's chances differ between puzzles; the test takes their
-    mean, which overstates its variance.
+    order of the scores: model, answers, correct; accuracy, low, high (Wilson's 95% interval);
+    guess (expected accuracy of the guesser), p_guess and against_guess (above, below or not
+    different: the score test, which the interval inverts); clause (accuracy of the last-clause
+    answerer); above, above_low, above_high and p_above (the model's accuracy minus that, on the
+    same puzzles: `differences.compare_paired`). A guesser's chances differ between puzzles; the
+    test takes their mean, which overstates its variance.
     """
     known = baselines.drop_duplicates("name")[["name", "guess", "last_clause"]]
     answers = scores[["model", "name", "correct"]].astype({"model": str, "correct": bool})

@@ -51,10 +51,10 @@ def shortcut_bound(cells: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame
     Returns
     -------
     DataFrame
-        One row per model: model, bound (fraction of the answers, at most 1), upper (one-sided upper
-        limit of the bound at level 1 - `published.ALPHA`, for the chance in answers and puzzles) and
-        identified (False if tables that agree with the paper differ in it, as on a part of the
-        grid). NaN where no cell of the model has a puzzle of the baselines.
+        One row per model: model, bound (fraction of the answers, at most 1), upper (one-sided
+        upper limit of the bound at level 1 - `published.ALPHA`, for the chance in answers and
+        puzzles) and identified (False if tables that agree with the paper differ in it, as on a
+        part of the grid). NaN where no cell of the model has a puzzle of the baselines.
 
     Examples
     --------

@@ -27,7 +27,7 @@ from cogniload_repro.statistics.regression import QUADRATIC, Fit, fit_glm
 POINTS = ("ecl50", "nt50", "id50")
 #: Probability with which an effect of the size called detectable is found.
 POWER = 0.8
-#: Where the search for an end of an interval stops: log10 statements, fraction of needles, units of d.
+#: Where the search for an end of an interval stops (log10 statements, fraction of needles, d).
 _BOUNDS = {"ecl50": (-30.0, 30.0), "nt50": (0.0, 1.0), "id50": (-300.0, 300.0)}
 _TROUGH_BOUNDS = (-10.0, 10.0)
 #: The load of each point.
@@ -145,10 +145,11 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per model and point: model, point, se (of the decimal logarithm for ecl50), estimate, profile_low and
-        profile_high (of level 1 - `published.ALPHA`), and identified (whether the printed tables fix them). ECL50 in
-        statements, NT50 as a fraction, ID50 in units of d; NaN where the point does not exist, infinite where the
-        likelihood sets no limit (for NT50: none inside [0, 1]).
+        One row per model and point: model, point, se (of the decimal logarithm for ecl50),
+        estimate, profile_low and profile_high (of level 1 - `published.ALPHA`), and identified
+        (whether the printed tables fix them). ECL50 in statements, NT50 as a fraction, ID50 in
+        units of d; NaN where the point does not exist, infinite where the likelihood sets no limit
+        (for NT50: none inside [0, 1]).
 
     Examples
     --------
@@ -209,7 +210,7 @@ def profile_interval(quadratic: Quadratic, point: str) -> tuple[float, float]:
 def _search(
     statistic: Callable[[float], float], value: float, step: float, bounds: tuple[float, float]
 ) -> tuple[float, float]:
-    """Return the ends of the range around a value in which a statistic stays below chi-square's quantile."""
+    """Return the range around a value in which a statistic stays below chi-square's quantile."""
     low = _search_end(statistic, value, -step, bounds[0])
     high = _search_end(statistic, value, step, bounds[1])
     return low, high
@@ -238,10 +239,11 @@ def trough_table(cells: pd.DataFrame, stated: tuple[float, float] = (0.25, 0.5))
 
     One row per model: model, trough (fraction; of a maximum if curvature is negative), low, high
     (profile likelihood, infinite if unlimited; these three are NaN for a curve so straight that it
-    turns nowhere near the tested ratios, or not at all), lowest (of the tested ratios, nominal, the
-    one at which the fit is lowest), inside (whether that is a stated one), curvature (beta_rho2),
-    slope_low, slope_high (log-odds per unit of rho at 5% and 95%), p_u (Sasabuchi's test: the larger
-    of the one-sided p-values of a fall at the low end and a rise at the high end).
+    turns nowhere near the tested ratios, or not at all), lowest (of the tested ratios, nominal,
+    the one at which the fit is lowest), inside (whether that is a stated one), curvature
+    (beta_rho2), slope_low, slope_high (log-odds per unit of rho at 5% and 95%), p_u (Sasabuchi's
+    test: the larger of the one-sided p-values of a fall at the low end and a rise at the high
+    end).
     """
     ratios = np.sort(cells["ratio_pct"].unique()) / 100
     rows = []

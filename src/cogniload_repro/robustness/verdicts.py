@@ -57,9 +57,10 @@ def counted(holds: Iterable[object], stated: int, what: str = "models") -> Verdi
 
 
 def most(agree: Iterable[object], disagree: Iterable[object], what: str = "models") -> Verdict:
-    """Judge a statement on models in general by a sign test over those whose own test is significant.
+    """Judge a statement on models in general by a sign test over significant models.
 
-    Supported if significantly more agree than disagree, not supported if more disagree, else in part.
+    Supported if significantly more agree than disagree, not supported if more disagree, else in
+    part.
     """
     agreeing, unknown = _known(agree)
     disagreeing, _ = _known(disagree)
@@ -90,7 +91,7 @@ def no_effect(survivals: Iterable[object]) -> Verdict:
 
 
 def all_parts(**parts: Verdict) -> Verdict:
-    """Judge a statement of several parts: supported if each part is, not supported if none is, else in part.
+    """Judge a statement of several parts: as its parts if these agree, else supported in part.
 
     A part that could not be tested leaves the whole statement untested.
     """

@@ -7,7 +7,6 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from cogniload_repro.endings import CUT
 from cogniload_repro.models import order_models
 from cogniload_repro.schemas import CELLS, SCORES, TOKENS
 from cogniload_repro.scoring.verdict import CORRECT_BUCKETS
@@ -59,22 +58,6 @@ def _describe_tokens(groups: Any) -> pd.DataFrame:
         columns[f"{kind}_mean"] = groups[column].mean().astype("float64")
         columns[f"{kind}_p90"] = groups[column].quantile(0.9).astype("float64")
     return pd.DataFrame(columns)
-
-
-def count_endings(scores: pd.DataFrame) -> pd.DataFrame:
-    """Count answers by model: all, correct, cut by a limit, unclosed reasoning, and hedged.
-
-    Hedged answers are correct by their reasoning alone, and end with words of doubt.
-    """
-    flags = {
-        "answers": True,
-        "correct": scores["correct"],
-        "cut": scores["stopped"].isin(CUT),
-        "unclosed": scores["unclosed_trace"],
-        "hedged": scores["correct"] & ~scores["answer_correct"] & scores["unsure"],
-    }
-    counts = pd.DataFrame(flags, index=scores.index).groupby(scores["model"]).sum()
-    return counts.astype("int64").reset_index()
 
 
 def count_scores(

@@ -21,8 +21,8 @@ from cogniload_repro.scoring.verdict import (
     ScorerRules,
     Verdict,
     find_scorer,
+    find_verdict,
     is_unsure,
-    judge,
 )
 from cogniload_repro.storage import open_parquet, read_metadata, remove_parts, table_writer
 
@@ -34,8 +34,6 @@ _BATCH_ROWS = 256
 _BATCH_BYTES = 16_000_000
 #: Failures that are named one by one; of more there is the count.
 _NAMED_ERRORS = 3
-
-
 _CELL = ("N", "d", "ratio_pct", "rho")
 
 
@@ -74,13 +72,13 @@ def score_dataset(
             arguments = (outputs, puzzles_path, rules)
             groups = range(_count_groups(outputs))
             tasks[outputs] = [workers.submit(score_group, group, *arguments) for group in groups]
-        _show_progress(tasks)
-        for outputs, parts in tasks.items():
-            try:
-                _write(scores_dir / outputs.name, outputs, parts, rules)
-            except (ValueError, OSError, ImportError) as error:
-                text = describe_error(error)
-                errors.append(text if outputs.name in text else f"{outputs.name}: {text}")
+        with _open_bar(tasks):
+            for outputs, parts in tasks.items():
+                try:
+                    _write(scores_dir / outputs.name, outputs, parts, rules)
+                except (ValueError, OSError, ImportError) as error:
+                    text = describe_error(error)
+                    errors.append(text if outputs.name in text else f"{outputs.name}: {text}")
     if errors:
         raise ValueError(_join_errors(errors))
     return sorted(scores_dir.glob("*.parquet"))
@@ -111,13 +109,14 @@ def _count_groups(outputs: Path) -> int:
         return 0
 
 
-def _show_progress(tasks: dict[Path, list[Future]]) -> None:
+def _open_bar(tasks: dict[Path, list[Future]]) -> tqdm:
     """Draw a bar that grows with each part that is scored."""
     count = sum(len(parts) for parts in tasks.values())
     bar = tqdm(total=count, desc="score", unit=" parts", disable=None)
     for parts in tasks.values():
         for part in parts:
             part.add_done_callback(lambda _: bar.update())
+    return bar
 
 
 def _write(scores: Path, outputs: Path, parts: list[Future], rules: ScorerRules) -> None:
@@ -155,10 +154,10 @@ def score_batch(
 def score_row(response: str, row: Mapping, asked: Asked, rules: ScorerRules) -> dict:
     """Return the verdict on a row of outputs as columns of `schemas.SCORES`."""
     question = asked.question
-    verdict = judge(response, question, rules, row["prompt_tokens"], row["response_tokens"])
+    verdict = find_verdict(response, question, rules, row["prompt_tokens"], row["response_tokens"])
     answer = take_answer(response)
     # the reasoning may have the correct value, and the answer after it another one
-    is_alone = verdict.is_correct and judge(answer or "", question, ANSWER_ONLY).is_correct
+    is_alone = verdict.is_correct and find_verdict(answer or "", question, ANSWER_ONLY).is_correct
     return {
         **asked.cell,
         "bucket": verdict,

@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS, take_answer
+from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.grid import check_count
 from cogniload_repro.puzzles.puzzle import Puzzle
 from cogniload_repro.scoring.windows import (
     QUALIFIERS,
+    ScorerRules,
     Windows,
     find_alternatives,
     find_mention,
@@ -24,20 +24,6 @@ CONTEXT_BUCKET = "wrong_max_context"
 OTHER_BUCKET = "wrong_other"
 #: The eight buckets of Appendix D.5.
 BUCKETS = (*CORRECT_BUCKETS, CONTEXT_BUCKET, *LOGIC_BUCKETS, OTHER_BUCKET)
-
-
-@dataclass(frozen=True)
-class ScorerRules:
-    """How Appendix D is read where it can be read twice; by default, its Algorithms 1 to 3."""
-
-    #: Drop a closing line in round brackets after the empty lines: a line break cannot save it.
-    late_drop: bool = False
-    #: Take the last sentence of the lines that name the person (D.3), not the whole lines.
-    cut_windows: bool = False
-    #: Another value also counts if it is mentioned after the correct one (D.4, item 5).
-    last_mention: bool = False
-    #: Look only in the last sentence of what follows the reasoning; not the paper's rule.
-    answer_only: bool = False
 
 
 PSEUDOCODE = ScorerRules()
@@ -189,8 +175,9 @@ def score_response(
     Returns
     -------
     Verdict
-        The name of the bucket as text; its attributes ``window``, ``answer`` and ``reason`` say what
-        decided, ``is_correct`` whether it counts as correct, and ``explain()`` describes each step.
+        The name of the bucket as text; its attributes ``window``, ``answer`` and ``reason`` say
+        what decided, ``is_correct`` whether it counts as correct, and ``explain()`` describes each
+        step.
 
     Raises
     ------
@@ -222,7 +209,7 @@ def score_response(
             check_count(name, count, 0)
     question = _read_question(puzzle, poi, gold, domain, category)
     rules = find_scorer(scorer)
-    return judge(response, question, rules, prompt_tokens, response_tokens)
+    return find_verdict(response, question, rules, prompt_tokens, response_tokens)
 
 
 def _read_question(
@@ -274,7 +261,7 @@ def reward(
     return float(verdict.is_correct)
 
 
-def judge(
+def find_verdict(
     response: str,
     question: Question,
     rules: ScorerRules = PSEUDOCODE,
@@ -287,7 +274,7 @@ def judge(
         raise ValueError(f"a response must be text, not {kind}; use '' for an empty one")
     if not question.gold:
         raise ValueError("the gold value is empty; give the puzzle's solution")
-    windows = _find_windows(response, question, rules)
+    windows = find_windows(response, question.poi, question.category, rules)
     evidence: dict[str, object] = {"question": question, "windows": windows}
     if exceeds_budget(prompt_tokens, response_tokens):
         reason = f"prompt, response and {RESERVED_TOKENS} tokens reach {CONTEXT_TOKENS:,}"
@@ -305,21 +292,6 @@ def judge(
     answer = _find_last(values, window)
     reason = f"window {place + 1} has {answer!r}"
     return Verdict(bucket, window=window, answer=answer, reason=reason, **evidence)
-
-
-def _find_windows(response: str, question: Question, rules: ScorerRules) -> Windows:
-    """Return the texts in which the scorer looks under these rules."""
-    text = response
-    if rules.answer_only:
-        text = take_answer(response) or ""
-    windows = find_windows(
-        text,
-        question.poi,
-        question.category,
-        late_drop=rules.late_drop,
-        cut_windows=rules.cut_windows,
-    )
-    return Windows("", "", windows.last_sentence) if rules.answer_only else windows
 
 
 def _find_bucket(windows: Windows, question: Question, last_mention: bool) -> tuple[str, int]:

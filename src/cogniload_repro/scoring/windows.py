@@ -1,7 +1,10 @@
-"""The texts of a response in which the scorer looks, and the values in them (Appendix D.2 to D.4)."""
+"""The texts of a response in which the scorer looks, and the values in them (Appendix D)."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
+
+from cogniload_repro.endings import take_answer
 
 #: Stems, one of which a line about the asked category contains (Appendix D.2).
 QUALIFIERS = {
@@ -37,6 +40,20 @@ _FIRST_BLOCK = 2_048
 _BLOCK_GROWTH = 16
 
 
+@dataclass(frozen=True)
+class ScorerRules:
+    """How Appendix D is read where it can be read twice; by default, its Algorithms 1 to 3."""
+
+    #: Drop a closing line in round brackets after the empty lines: a line break cannot save it.
+    late_drop: bool = False
+    #: Take the last sentence of the lines that name the person (D.3), not the whole lines.
+    cut_windows: bool = False
+    #: Another value also counts if it is mentioned after the correct one (D.4, item 5).
+    last_mention: bool = False
+    #: Look only in the last sentence of what follows the reasoning; not the paper's rule.
+    answer_only: bool = False
+
+
 class Windows(NamedTuple):
     """The three lower-case texts in which the answer is looked for; empty where there is none."""
 
@@ -55,23 +72,25 @@ def take_last_sentence(line: str) -> str:
 
 
 def find_windows(
-    response: str, poi: str, category: str, *, late_drop: bool = False, cut_windows: bool = False
+    response: str, poi: str, category: str, rules: ScorerRules = ScorerRules()
 ) -> Windows:
-    """Cut the deciding texts out of a response (Appendix D.3, Algorithm 2).
-
-    The options are those of `ScorerRules`.
-    """
+    """Cut the deciding texts out of a response (Appendix D.3, Algorithm 2)."""
     qualifiers = QUALIFIERS.get(category)
     if qualifiers is None:
         known = ", ".join(QUALIFIERS)
         raise ValueError(f"unknown category {category!r}; the categories are: {known}")
-    text = response.rstrip("\n") if late_drop else response
+    text = take_answer(response) or "" if rules.answer_only else response
+    if rules.late_drop:
+        text = text.rstrip("\n")
     text = _drop_remark(text).rstrip("\n")
     valid_poi_last, poi_last, last = _find_lines(text, poi.lower(), qualifiers)
-    if cut_windows:
+    last_sentence = take_last_sentence(last)
+    if rules.answer_only:
+        return Windows("", "", last_sentence)
+    if rules.cut_windows:
         valid_poi_last = take_last_sentence(valid_poi_last)
         poi_last = take_last_sentence(poi_last)
-    return Windows(valid_poi_last, poi_last, take_last_sentence(last))
+    return Windows(valid_poi_last, poi_last, last_sentence)
 
 
 def _drop_remark(text: str) -> str:
@@ -164,11 +183,12 @@ def find_alternatives(domain: Sequence[str], gold: str) -> list[str]:
 def has_alternative(
     sentence: str, domain: Sequence[str], gold: str, *, last_mention: bool = False
 ) -> bool:
-    """Return whether another value of the domain counts against the gold one (AltFlag, Algorithm 3).
+    """Return whether another value of the domain counts against the gold one.
 
-    Where the gold value occurs as well, another one counts only if it encloses the last occurrence
-    of the gold one ("non-fiction" around "fiction"). With ``last_mention`` it also counts if it is
-    mentioned later (D.4, item 5). The sentence is a window, in lower case.
+    It is the AltFlag of Algorithm 3. Where the gold value occurs as well, another one counts only
+    if it encloses the last occurrence of the gold one ("non-fiction" around "fiction"). With
+    ``last_mention`` it also counts if it is mentioned later (D.4, item 5). The sentence is a
+    window, in lower case.
     """
     alternatives = find_alternatives(domain, gold)
     gold = gold.lower()
