@@ -58,6 +58,7 @@ def test_a_figure_that_a_cell_makes_is_shown_once(code):
     assert count_pictures(show(code)) == [1]
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:matplotlib_inline")
 @pytest.mark.parametrize(
     "magic",
     [
