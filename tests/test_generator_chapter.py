@@ -19,9 +19,9 @@ GRID = grid_cells("N=20,50 ratio=5,50,95 d=1,3,10")
 PER_CELL = 5
 #: The reasons in the order in which the generator checks them.
 HAY, NEEDLE, EQUAL = (
-    "hay reaches the PoI",
-    "needle reaches everybody",
-    "somebody equals the PoI",
+    "distractor would change the PoI",
+    "needle would change everybody",
+    "somebody would be identical to the PoI",
 )
 
 
