@@ -18,7 +18,6 @@ import cogniload_repro as cl
 from cogniload_repro.grid import PAPER_GRID, grid_cells
 from cogniload_repro.presentation import page
 from cogniload_repro.presentation.chapters import list_chapters
-from cogniload_repro.published import load_claims
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import draw_rows
 from cogniload_repro.scoring.verdict import BUCKETS, score_response
@@ -64,12 +63,12 @@ def run(name, monkeypatch, **parameters):
 
 @pytest.mark.parametrize("name", [path.stem for path in _NOTEBOOKS])
 def test_every_number_in_a_sentence_is_computed_in_sight(name):
-    """Each key that a sentence uses is named in a cell of the same notebook, ``f"{load}_share"`` too, or a claim."""
+    """Each key that a sentence uses is named in a cell of the same notebook, ``f"{load}_share"`` too."""
     keys = set(_KEY.findall("\n".join(read(name, "markdown").values())))
     code = "\n".join(read(name, "code").values())
     named = re.findall(r"\b(\w+)=", code) + re.findall(r'f"([\w{}]+)":', code)
     here = re.compile("|".join(re.sub(r"{\w+}", r"\\w+", name) for name in named))
-    assert {key for key in keys if not here.fullmatch(key)} <= set(load_claims()["id"])
+    assert {key for key in keys if not here.fullmatch(key)} == set()
 
 
 @pytest.mark.slow

@@ -32,15 +32,17 @@ _KEYWORDS = {
     "notebooks/05_glm": "table 2 ecl50 nt50 id50 capacity point points coefficients",
     "notebooks/06_interactions": "table 3 interactions product products",
     "notebooks/07_aic": "table 6 aic u shape trough needle ratio",
-    "notebooks/08_errors": "table 4 5 error errors overflow overflows context limit budget ran out",
+    "notebooks/08_errors": "table 4 5 error errors overflow overflows context limit budget ran out gemini",
     "notebooks/09_tokens": "table 7 8 9 10 token tokens length lengths prompt prompts tokenizer",
+    "notebooks/data": "data download downloads dataset datasets data set hugging face csv files file licence license",
+    "notebooks/glossary": "glossary term terms definition rho what is needle ratio distractor",
     "notebooks/12_comparison": "best better model models ranking rank leaderboard compare differ",
     "notebooks/13_errata": "arxiv preprint final version versions contradictions errata errors mistakes changed",
     "notebooks/evaluate": "add my own model evaluate run openai compatible api vllm inspect lm-eval import outputs",
     "notebooks/15_your_model": "your model result results",
     "api": "python api function functions package reference",
     "explorer": "puzzle puzzles example examples step explorer",
-    "compare": "compare two models pair regression regressions",
+    "compare": "compare two models pair regression regressions o3 gpt-5 versus",
 }
 #: Markup of extensions that HTML does not have: what stands for it.
 _INVALID = (

@@ -233,10 +233,12 @@ _FIRST = {
     "05_glm": ["ECL50", "Table 2"], "04_accuracy": ["Figure 3", "Wilson"],
     "09_tokens": ["token lengths", "o3 tokens", "tokenizer"],
     "evaluate": ["own model", "add my model", "OpenAI compatible"], "explorer": ["puzzle example", "Puzzle explorer"],
-    "12_comparison": ["best model"], "01_identification": ["how was the data obtained"], "08_errors": ["overflow"],
+    "12_comparison": ["best model"], "01_identification": ["how was the data obtained", "limitations"],
+    "08_errors": ["overflow", "gemini"],
     "13_errata": ["arXiv", "preprint", "final version", "contradictions"], "about": ["cite", "license"],
     "api": ["python API"],
-    "compare": ["compare two models", "Compare"],
+    "compare": ["compare two models", "Compare", "o3 gpt-5"], "glossary": ["rho", "what is rho"],
+    "data": ["download data", "dataset hugging face"],
 }  # fmt: skip
 
 
