@@ -9,6 +9,9 @@ from nbformat.v4 import new_code_cell
 from cogniload_repro.presentation import cells
 from cogniload_repro.presentation.cells import run_cells
 
+# of matplotlib_inline itself, when its settings are first changed
+pytestmark = pytest.mark.filterwarnings("ignore:InlineBackend:DeprecationWarning")
+
 PLOT = "import matplotlib.pyplot as plt\nfigure, axes = plt.subplots(figsize=(2, 1))\n"
 
 
@@ -58,7 +61,6 @@ def test_a_figure_that_a_cell_makes_is_shown_once(code):
     assert count_pictures(show(code)) == [1]
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning:matplotlib_inline")
 @pytest.mark.parametrize(
     "magic",
     [
