@@ -177,7 +177,7 @@ class _Publisher(DisplayPublisher):
             self._named[name].append(output)
 
     def clear_output(self, wait: bool = False) -> None:
-        """Remove what the cell has shown so far; with `wait`, as soon as it shows something else."""
+        """Remove what the cell has shown so far; with `wait`, when it shows something else."""
         self.is_stale = wait
         if not wait:
             self.outputs.clear()

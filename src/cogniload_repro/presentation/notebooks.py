@@ -1,4 +1,7 @@
-"""Run a notebook: checked parameters, no start-up files of the reader, no trace of when or where it ran."""
+"""Run a notebook with checked parameters, apart from the reader's own settings.
+
+The executed copy does not show when or where it ran.
+"""
 
 import json
 import os
@@ -119,6 +122,8 @@ def _read(source: Path) -> NotebookNode:
     """Return a notebook for Python with one cell of parameters, ids that last, and no run's marks."""
     try:
         content = json.loads(source.read_text(encoding="utf-8"))
+        if not isinstance(content["metadata"].get("kernelspec"), dict):
+            content["metadata"]["kernelspec"] = _KERNEL
         _name_cells(content)
         notebook = nbformat.from_dict(content)
         nbformat.validate(notebook)
