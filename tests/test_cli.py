@@ -96,7 +96,7 @@ def test_no_text_of_a_source_reaches_the_terminal_as_a_command(tmp_path):
 
 
 def test_commands_print_through_one_door():
-    """Nothing but `params.say` writes to the terminal."""
+    """Nothing but `options.say` writes to the terminal."""
     for path in (ROOT / "src/cogniload_repro/commands").glob("*.py"):
         bare = re.findall(r"(?<![\w.])(?:click\.echo|print)\(", path.read_text("utf-8"))
-        assert not bare or path.name == "params.py", path.name
+        assert not bare or path.name == "options.py", path.name
