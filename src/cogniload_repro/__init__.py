@@ -1,6 +1,7 @@
 """The reference reproduction of CogniLoad (ICLR 2026).
 
-What users and notebooks call is listed here and imported when it is first asked for; everything else is internal.
+What users and notebooks call is listed here and imported when it is first asked for; everything
+else is internal.
 
 >>> import cogniload_repro as cl
 >>> cl.solve_text(cl.draw_puzzle(20, 3, 5, 1).text)

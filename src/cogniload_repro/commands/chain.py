@@ -157,9 +157,9 @@ def fit(
 ) -> None:
     """Fit the paper's regressions to cells.parquet and compare all with the paper, or fit a regression of your own.
 
-    Without options: Tables 2, 3 and 6, lengths of prompts, and fidelity.csv. A formula reads `correct ~ ...` over d, N,
-    log10_N, rho, ratio_pct, needles and prompt_mean; an empty one stands for the paper's specification. Your own
-    regression is printed, and kept where --out says.
+    Without options: Tables 2, 3 and 6, lengths of prompts, and fidelity.csv. A formula reads
+    `correct ~ ...` over d, N, log10_N, rho, ratio_pct, needles and prompt_mean; an empty one stands
+    for the paper's specification. Your own regression is printed, and kept where --out says.
     """
     if not (models or compare or out) and set(regression.values()) == {None}:
         from cogniload_repro.executors import open_executor
@@ -274,12 +274,13 @@ def compare_models(
 ) -> None:
     """Compare the accuracies of the models FIRST and SECOND: overall, by load, and answer by answer.
 
-    Names may be full or short. Without a build, the committed counts of the paper's models are compared.
-    Differences are FIRST minus SECOND over the cells that both have, with score intervals, which the tests invert;
-    p-values are Holm-adjusted over the rows of a table, overall over all pairs of models. The printed tables do not
-    identify accuracy of the paper's models at levels of rho, in single cells and on parts of the grid: there a range
-    over the reconstructions stands in place of a p-value, with the number of them in which the models differ. Real
-    answers of both models to the same puzzles are also compared puzzle by puzzle (McNemar).
+    Names may be full or short. Without a build, the committed counts of the paper's models are
+    compared. Differences are FIRST minus SECOND over the cells that both have, with score
+    intervals, which the tests invert; p-values are Holm-adjusted over the rows of a table, overall
+    over all pairs of models. The printed tables do not identify accuracy of the paper's models at
+    levels of rho, in single cells and on parts of the grid: there a range over the reconstructions
+    stands in place of a p-value, with the number of them in which the models differ. Real answers
+    of both models to the same puzzles are also compared puzzle by puzzle (McNemar).
 
     \b
     Examples:

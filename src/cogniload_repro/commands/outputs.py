@@ -220,7 +220,10 @@ def _refuse_counted(stage: Path, models: set[str]) -> None:
 
 
 def _take_places(stage: Path, build: Path) -> None:
-    """Replace the outputs of a build by those of a folder; until sources.json is there again, they are not whole."""
+    """Replace the outputs of a build by those of a folder.
+
+    Until sources.json is there again, they are not whole.
+    """
     (build / SOURCES).unlink(missing_ok=True)
     (build / "outputs").mkdir(exist_ok=True)
     names = {file.relative_to(stage) for file in stage.rglob("*") if file.is_file()}
@@ -261,8 +264,9 @@ def check(source: str, build: Path, **read_as: Any) -> None:
 def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> None:
     """Make a table of counts per cell that agrees with the paper's printed numbers.
 
-    Without options this writes data/reconstructed/cells.csv: per model the typical one of the committed tables
-    (`cogniload feasible`). With --seed another table is sampled (about a minute for all models).
+    Without options this writes data/reconstructed/cells.csv: per model the typical one of the
+    committed tables (`cogniload feasible`). With --seed another table is sampled (about a minute
+    for all models).
     """
     from cogniload_repro.models import MODELS, find_model
     from cogniload_repro.reconstruction import reconstruct as step
@@ -282,8 +286,9 @@ def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> 
 def feasible(tables: int | None, jobs: int) -> None:
     """Draw many tables of counts that agree with the paper, and bound what any of them can say along rho.
 
-    Writes data/reconstructed/reconstructions.csv (a quarter of an hour), bounds.csv (half a minute) and divisions.csv
-    (three minutes), of answers that did not run out of context; `cogniload reconstruct` then makes cells.csv.
+    Writes data/reconstructed/reconstructions.csv (a quarter of an hour), bounds.csv (half a minute)
+    and divisions.csv (three minutes), of answers that did not run out of context; `cogniload
+    reconstruct` then makes cells.csv.
     """
     from cogniload_repro.executors import open_executor
     from cogniload_repro.reconstruction.bounds import BOUNDS, find_bounds

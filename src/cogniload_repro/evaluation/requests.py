@@ -1,8 +1,8 @@
 """Queries in the forms that other programs take: prompts by line, requests of a batch, a task of a harness.
 
-The paper gives prompt and response 32,768 tokens together (Appendix D.3). A request can only limit the response, and
-the scorer applies the budget from the counts that come back with the answers; so the limit of a request has to be no
-smaller than what the budget leaves, and may be the whole of it.
+The paper gives prompt and response 32,768 tokens together (Appendix D.3). A request can only limit
+the response, and the scorer applies the budget from the counts that come back with the answers; so
+the limit of a request has to be no smaller than what the budget leaves, and may be the whole of it.
 """
 
 import json
@@ -17,16 +17,20 @@ from cogniload_repro.files import write_whole
 from cogniload_repro.outputs.responses import is_safe
 from cogniload_repro.puzzles.sets import cut, write_jsonl
 
-#: A file of a batch is full with so many requests, or from so many bytes on: 200 MB are allowed, with the last line.
+#: A file of a batch is full with so many requests, or from so many bytes on: 200 MB are allowed,
+#: with the last line.
 _MAX_REQUESTS, _FULL_BYTES = 50_000, 180_000_000
 
-#: How a model is to answer, under the names of columns that an import reads back: effort and temperature, unless they
-#: are the server's defaults, and max_tokens.
+#: How a model is to answer, under the names of columns that an import reads back: effort and
+#: temperature, unless they are the server's defaults, and max_tokens.
 Sampling = Mapping[str, Any]
 
 
 def batch_request(query: Query, model: str, sampling: Sampling) -> dict:
-    """Return the line of a batch that asks one query; under a condition its id begins with ``MODEL (CONDITION)/``."""
+    """Return the line of a batch that asks one query.
+
+    Under a condition its id begins with ``MODEL (CONDITION)/``.
+    """
     names = {
         "max_tokens": "max_completion_tokens",
         "effort": "reasoning_effort",
@@ -41,7 +45,10 @@ def batch_request(query: Query, model: str, sampling: Sampling) -> dict:
 def write_batches(
     folder: str | Path, queries: Iterable[Query], model: str, sampling: Sampling
 ) -> list[Path]:
-    """Write requests in as many files as the endpoint needs, in place of an earlier batch's; return their paths."""
+    """Write requests in as many files as the endpoint needs, in place of an earlier batch's.
+
+    Return their paths.
+    """
     if not is_safe(f"{model} (rectangle_perimeter)", slash=True):
         raise ValueError(
             f"answers of a model named {model[:200]!r} could not be imported; take the endpoint's own name"
@@ -67,7 +74,10 @@ def write_prompts(folder: str | Path, queries: Iterable[Query]) -> Path:
 
 _TASK = "cogniload"
 _MODULE = '''\
-"""The functions that the task's YAML names; the verdicts are those of the package cogniload_repro."""
+"""The functions that the task's YAML names.
+
+The verdicts are those of the package cogniload_repro.
+"""
 
 from pathlib import Path
 
@@ -96,7 +106,8 @@ def judge(doc, results):
 def write_harness(folder: str | Path, queries: Iterable[Query], sampling: Sampling) -> Path:
     """Write a task of lm-evaluation-harness beside a set's ``puzzles.parquet``, for its option ``--include_path``.
 
-    The temperature is always written, so that the harness's logs tell it: 0, its clients' default, unless given.
+    The temperature is always written, so that the harness's logs tell it: 0, its clients' default,
+    unless given.
     """
     columns = ["name", "poi", "category", "gold", "domain"]
     puzzles = {

@@ -1,6 +1,7 @@
 """CogniLoad as a task of Inspect: ``inspect eval cogniload_repro/cogniload``.
 
-Inspect asks the model, keeps the log and resumes runs that were stopped. Needs the extra ``evaluate``.
+Inspect asks the model, keeps the log and resumes runs that were stopped. Needs the extra
+``evaluate``.
 """
 
 import re
@@ -40,9 +41,11 @@ INTERFACE = "E"
 EFFORT = "medium"
 #: A run ends when this share of its samples has failed; a single bad answer does not end it.
 FAILED_SHARE = 0.5
-#: Fewest tokens per piece of a prompt, over all tokenizers and cells: an estimate above the count would cut answers.
+#: Fewest tokens per piece of a prompt, over all tokenizers and cells: an estimate above the count
+#: would cut answers.
 TOKENS_PER_PIECE = 0.88
-# Words with a symbol right before them, digits, runs of a symbol, line ends: about one token each for a tokenizer
+# Words with a symbol right before them, digits, runs of a symbol, line ends: about one token each
+# for a tokenizer
 _PIECES = re.compile(r"[^\w\s]?[^\W\d]+|\d|([^\w\s])\1*|\n+")
 #: What a sample says of its puzzle, and of it what the scorer is asked.
 _FACTS = ("N", "d", "ratio_pct", "needles", "rho", "poi", "category", "domain")
@@ -112,7 +115,8 @@ def cogniload(
 def answer_budget(query: str) -> int:
     """Return how many tokens the paper's context leaves for an answer (Appendix D.3), by an estimate of the query's.
 
-    The estimate is rather too small: too large, and an answer would be cut off where the paper's was not.
+    The estimate is rather too small: too large, and an answer would be cut off where the paper's
+    was not.
     """
     tokens = floor(TOKENS_PER_PIECE * sum(1 for _ in _PIECES.finditer(query)))
     if (left := CONTEXT_TOKENS - RESERVED_TOKENS - tokens) < 1:

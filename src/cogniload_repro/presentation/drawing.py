@@ -66,7 +66,10 @@ def draw_course(ax: Axes, x, y, pen: Pen, marked, strength: float = 1.0) -> None
 
 
 def spread_sideways(accuracy: pd.DataFrame, drawn: dict[str, Pen]) -> dict[str, float]:
-    """Return how far beside its level each model stands; ranks times the golden ratio keep neighbours in rank apart."""
+    """Return how far beside its level each model stands.
+
+    Ranks times the golden ratio keep neighbours in rank apart.
+    """
     ranked = (
         accuracy.groupby("model")["accuracy"]
         .mean()

@@ -1,7 +1,7 @@
 """The paper's Figures 1 and 3 to 7 from a cells frame: drawn and in words.
 
-Panels of a row or a column have numeric axes (logarithmic for N). A large panel has its levels at equal distances, so
-that the intervals of 22 models have room beside one another.
+Panels of a row or a column have numeric axes (logarithmic for N). A large panel has its levels at
+equal distances, so that the intervals of 22 models have room beside one another.
 """
 
 import re
@@ -60,7 +60,8 @@ class Panel:
         return f"{AXES[self.at][0]} = {self.level}" if self.at else ""
 
 
-#: The figures as the paper arranges them: three panels side by side, or one large one with intervals.
+#: The figures as the paper arranges them: three panels side by side, or one large one with
+#: intervals.
 FIGURES = {
     "figure1": (Panel("d"), Panel("N"), Panel("ratio_pct")),
     "figure3": tuple(Panel("ratio_pct", "d", level) for level in (1, 5, 10)),
@@ -83,7 +84,8 @@ NAMED = (
 _PANEL_IN = 2.35
 
 
-#: In place of a model: the answerer that tracks nobody (`puzzles.baselines`), drawn beside the models.
+#: In place of a model: the answerer that tracks nobody (`puzzles.baselines`), drawn beside the
+#: models.
 LAST_CLAUSE = "last clause"
 
 
@@ -91,9 +93,9 @@ def panel_accuracy(panel: Panel, cells: pd.DataFrame, *, banded: bool = False) -
     """Return the accuracies that a panel shows; empty where the grid does not have the panel's level.
 
     With ``banded`` the accuracies of reconstructed models are the mean over the drawn tables of
-    counts (`reconstructions.mean_cells`), and lowest and highest the ends of their band, missing for
-    other models. ``marked`` is whether too many of the answers ran out of context, as far as that is
-    known (`overflows.marked_levels`).
+    counts (`reconstructions.mean_cells`), and lowest and highest the ends of their band, missing
+    for other models. ``marked`` is whether too many of the answers ran out of context, as far as
+    that is known (`overflows.marked_levels`).
     """
     kept = cells if panel.at is None else cells[cells[panel.at] == panel.level]
     shown = accuracy_by(mean_cells(kept) if banded else kept, "model", panel.across)
@@ -111,10 +113,10 @@ def panel_accuracy(panel: Panel, cells: pd.DataFrame, *, banded: bool = False) -
 class PaperFigure:
     """One of the paper's figures over whatever cells there are: a picture, a caption and a description.
 
-    It shows accuracy (0 to 1) by model, pooled over the puzzles of all other dimensions. Models beside the paper's 22
-    are drawn in black, over the others. Reconstructed points are the mean over drawn tables of counts, and behind them
-    lies the band of these. The name is a key of `FIGURES`; a ValueError where there is no such figure, or the cells
-    hold no puzzle.
+    It shows accuracy (0 to 1) by model, pooled over the puzzles of all other dimensions. Models
+    beside the paper's 22 are drawn in black, over the others. Reconstructed points are the mean
+    over drawn tables of counts, and behind them lies the band of these. The name is a key of
+    `FIGURES`; a ValueError where there is no such figure, or the cells hold no puzzle.
     """
 
     def __init__(self, name: str, cells: pd.DataFrame):
@@ -366,7 +368,10 @@ class PaperFigure:
                 )
 
     def _set_levels(self, ax: Axes, panel: Panel) -> dict[int, int]:
-        """Lay out both axes; return the place of each level in a large panel, where they are equally spaced."""
+        """Lay out both axes.
+
+        Return the place of each level in a large panel, where they are equally spaced.
+        """
         levels = sorted(self.cells[panel.across].unique())
         if len(self.panels) > 1:
             if panel.across == "N":

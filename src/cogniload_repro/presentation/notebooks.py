@@ -191,7 +191,10 @@ def _describe_failure(
 
 
 def _tidy(executed: Path, values: Mapping[str, object], files: Sequence[str] = ()) -> str:
-    """Drop times, durations and random identifiers; show the injected parameters if they are more than the build."""
+    """Drop times, durations and random identifiers.
+
+    Show the injected parameters if they are more than the build.
+    """
     notebook = nbformat.read(executed, as_version=4)
     notebook.metadata.pop("papermill", None)
     notebook.metadata["cogniload_run"] = {"parameters": dict(values), "files": list(files)}

@@ -34,7 +34,8 @@ from cogniload_repro.statistics.cell_tables import coverage, describe_cells, loa
 from cogniload_repro.statistics.reconstructions import from_printed_tables
 
 MAX_COLUMNS = 8
-#: A cell that holds numbers alone, with signs, stars and units, as an interval or a share; or nothing.
+#: A cell that holds numbers alone, with signs, stars and units, as an interval or a share; or
+#: nothing.
 _NUMBERS = r"(?:[-+−–<>±\d.,e%*/() ]|to|of|no limit|nan)*"
 #: Columns of the verdicts of a chapter.
 _JUDGED = ["conclusion", "claim", "verdict", "evidence"]

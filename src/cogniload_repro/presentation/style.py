@@ -15,14 +15,16 @@ from cogniload_repro.files import write_whole
 from cogniload_repro.formats import display_names
 from cogniload_repro.models import BY_NAME
 
-#: Width of every picture: 8.5 pt text has 13 px on a page 750 px wide, and is still readable at 360 px.
+#: Width of every picture: 8.5 pt text has 13 px on a page 750 px wide, and is still readable at 360
+#: px.
 WIDTH_IN = 7.2
 #: Pictures up to this width are legible on a phone; wider ones scroll there.
 PHONE_IN = 4.5
 _DPI = 200
 _STRIP_IN = 0.24  # height of the line on the evidence
-#: A colour per family. Distinguishable for readers with any of the three colour-vision deficiencies, and at least
-#: three to one against white; tests/presentation/test_style.py holds it to both.
+#: A colour per family. Distinguishable for readers with any of the three colour-vision
+#: deficiencies, and at least three to one against white; tests/presentation/test_style.py holds it
+#: to both.
 FAMILY_COLORS = {
     "OpenAI": "#1861d3",
     "Gemini 2.5": "#c38803",
@@ -32,7 +34,8 @@ FAMILY_COLORS = {
     "Phi-4": "#005936",
     "EXAONE": "#8c8c8d",
 }
-#: The first two of them, for all that is no model: positive and negative, or one thing beside another.
+#: The first two of them, for all that is no model: positive and negative, or one thing beside
+#: another.
 BLUE, RED = FAMILY_COLORS["OpenAI"], FAMILY_COLORS["DeepSeek R1"]
 _CYCLE = [BLUE, RED, *(color for color in FAMILY_COLORS.values() if color not in (BLUE, RED))]
 STYLE = {
@@ -95,7 +98,10 @@ class Pen:
         return {"color": self.color, "linestyle": self.dashes, "linewidth": width, "zorder": order}
 
     def dots(self) -> dict:
-        """Return matplotlib's properties for the points themselves; a triangle looks smaller than a disc."""
+        """Return matplotlib's properties for the points themselves.
+
+        A triangle looks smaller than a disc.
+        """
         size, order = (7.5, 8) if self.own else (4.6 if self.marker in "^v" else 3.8, 4)
         look = {
             "color": self.color,
