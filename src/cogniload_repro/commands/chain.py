@@ -1,4 +1,4 @@
-"""The steps between outputs and book: scores, fits, and comparisons, with the paper and of two models."""
+"""The commands that score, fit and compare."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -155,7 +155,7 @@ def explain(name: str, response: TextIO, edition: str, **tokens: Any) -> None:
 def fit(
     models: tuple[str, ...], compare: bool, out: Path | None, build: Path, **regression: str | None
 ) -> None:
-    """Fit the paper's regressions to cells.parquet and compare all with the paper, or fit a regression of your own.
+    """Fit the paper's regressions and compare them with the paper, or fit your own regression.
 
     Without options: Tables 2, 3 and 6, lengths of prompts, and fidelity.csv. A formula reads
     `correct ~ ...` over d, N, log10_N, rho, ratio_pct, needles and prompt_mean; an empty one stands
@@ -226,7 +226,7 @@ def _fit_paper(build: Path, executor: "Executor") -> None:
 )
 @BUILD
 def compare(against: Path | None, build: Path) -> None:
-    """Compare every printed number with the recomputed one: fidelity.parquet, fidelity.csv and prompts.parquet."""
+    """Compare every printed number with the recomputed one (fidelity.csv, prompts.parquet)."""
     import pandas as pd
 
     from cogniload_repro.fidelity.ledger import find_moved
@@ -272,7 +272,7 @@ def _compare(build: Path, prompts: "pd.DataFrame") -> "pd.DataFrame":
 def compare_models(
     first: str, second: str, margin: float, by: tuple[str, ...], build: Path
 ) -> None:
-    """Compare the accuracies of the models FIRST and SECOND: overall, by load, and answer by answer.
+    """Compare two models' accuracies: overall, by load, and answer by answer.
 
     Names may be full or short. Without a build, the committed counts of the paper's models are
     compared. Differences are FIRST minus SECOND over the cells that both have, with score
@@ -317,7 +317,7 @@ def compare_models(
 
 
 def _table_text(frame: "pd.DataFrame", columns: list[str]) -> str:
-    """Return a table of differences in percentage points, without verdicts where they are not identified."""
+    """Return a table of differences in points; those that are not identified have no verdict."""
     from cogniload_repro.published import CONFIDENCE
 
     shown = frame[columns].assign(cells=frame["cells"])
@@ -339,7 +339,7 @@ def _table_text(frame: "pd.DataFrame", columns: list[str]) -> str:
 def _answer_lines(
     build: Path, counts: "pd.DataFrame", first: str, second: str, margin: float
 ) -> Iterator[str]:
-    """Yield what single answers say: use of the last clause by each model, and both compared on the same puzzles."""
+    """Yield each model's use of the last clause, and both models on the same puzzles."""
     import pandas as pd
 
     from cogniload_repro.formats import display_names
@@ -372,7 +372,7 @@ def _answer_lines(
 
 
 def _describe_kinds(row: Any) -> str:
-    """Return how a model does where the last clause is right and where it is wrong (`shortcut_use`)."""
+    """Return a model's accuracy where the last clause is right and where it is wrong."""
     right = f"{row.correct_right:,} of {row.answers_right:,} correct where the last clause is right"
     wrong = f"{row.correct_wrong:,} of {row.answers_wrong:,} where it is wrong"
     within = (

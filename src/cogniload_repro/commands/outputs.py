@@ -1,4 +1,4 @@
-"""The sources of a build -> its outputs and puzzles, from all of them or none; committed tables made again."""
+"""The commands that import outputs, and that make the committed tables again."""
 
 import json
 import os
@@ -239,7 +239,7 @@ def _take_places(stage: Path, build: Path) -> None:
 @click.argument("source")
 @takes(*READ_AS, BUILD)
 def check(source: str, build: Path, **read_as: Any) -> None:
-    """Summarise SOURCE without importing it: coverage, missing puzzles, token counts, truncated responses.
+    """Summarise SOURCE without importing it: its puzzles, tokens and truncated responses.
 
     SOURCE is a folder, a file, an archive or an address. Exit status 1 if no row is usable.
     """
@@ -284,7 +284,7 @@ def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> 
 @click.option("--tables", type=FROM_1, help="Tables per model; as committed by default.")
 @JOBS
 def feasible(tables: int | None, jobs: int) -> None:
-    """Draw many tables of counts that agree with the paper, and bound what any of them can say along rho.
+    """Draw tables of counts that agree with the paper, and bound accuracy along rho.
 
     Writes data/reconstructed/reconstructions.csv (a quarter of an hour), bounds.csv (half a minute)
     and divisions.csv (three minutes), of answers that did not run out of context; `cogniload

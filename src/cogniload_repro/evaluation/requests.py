@@ -1,4 +1,4 @@
-"""Queries in the forms that other programs take: prompts by line, requests of a batch, a task of a harness.
+"""Prompts as lines, as requests of a batch, or as a task of lm-evaluation-harness.
 
 The paper gives prompt and response 32,768 tokens together (Appendix D.3). A request can only limit
 the response, and the scorer applies the budget from the counts that come back with the answers; so
@@ -104,7 +104,7 @@ def judge(doc, results):
 
 
 def write_harness(folder: str | Path, queries: Iterable[Query], sampling: Sampling) -> Path:
-    """Write a task of lm-evaluation-harness beside a set's ``puzzles.parquet``, for its option ``--include_path``.
+    """Write a task for lm-evaluation-harness (``--include_path``) beside ``puzzles.parquet``.
 
     The temperature is always written, so that the harness's logs tell it: 0, its clients' default,
     unless given.

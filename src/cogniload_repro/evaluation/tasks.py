@@ -113,7 +113,7 @@ def cogniload(
 
 
 def answer_budget(query: str) -> int:
-    """Return how many tokens the paper's context leaves for an answer (Appendix D.3), by an estimate of the query's.
+    """Estimate how many tokens the paper's context leaves for an answer (Appendix D.3).
 
     The estimate is rather too small: too large, and an answer would be cut off where the paper's
     was not.
@@ -129,7 +129,7 @@ def answer_budget(query: str) -> int:
 
 @solver
 def ask(limit: int | None = None) -> Solver:
-    """Ask once, with the tokens that the paper's context leaves for this answer, or fewer where there is a limit."""
+    """Ask once, with as many tokens as the paper's context and the limit leave."""
     limit = None if limit is None else check_count("max_tokens", limit, 1)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
@@ -159,7 +159,7 @@ def shares() -> Metric:
 
 @scorer(metrics=[accuracy(), stderr(), shares()])
 def verdict() -> Scorer:
-    """Judge an answer as the import of this log will: the paper's Appendix D on the whole text, reasoning included."""
+    """Score an answer, reasoning included, by Appendix D, as the import of this log will."""
 
     async def score(state: TaskState, target: Target) -> Score:
         output = state.output.model_dump(exclude_none=True)

@@ -1,4 +1,4 @@
-"""What a source of outputs holds, before a long run: its cells, how answers ended, what it can feed."""
+"""A summary of a source of outputs, and of the chapters that it suffices for."""
 
 from collections import Counter
 from pathlib import Path

@@ -47,7 +47,7 @@ def stage_book(
     leave_out: Collection[str] = (),
     notice: str = "",
 ) -> Path:
-    """Copy pages, executed notebooks, figures and tables into ``BUILD/book``; remove what else is there.
+    """Copy pages, notebooks, figures and tables into ``BUILD/book``; remove other files.
 
     An equal file keeps its time, as Sphinx reads a page again whose file is newer. What Sphinx has
     made stays. ``leave_out`` are pages of the table of contents that this book does without;
@@ -190,7 +190,7 @@ def _run_sphinx(staged: Path, pages: Path, jobs: int, log: str) -> None:
 
 
 def _configure(config: str, notice: str, left_out: Collection[str]) -> str:
-    """Return the configuration with this version, the chapters left out, and a notice for the top of every page."""
+    """Return the configuration with version, chapters left out and the notice on every page."""
     names = ", ".join(Path(page).name for page in left_out)
     config = config.replace("{version}", __version__).replace("{left_out}", names)
     if not notice:

@@ -1,4 +1,4 @@
-"""The book's chapters: which a build has, which are older than what they are made from, the files they have written."""
+"""The book's chapters: which a build has, which are out of date, which files they wrote."""
 
 import ast
 import json

@@ -1,4 +1,4 @@
-"""What the numbers of a figure or table rest on: its badge, and the line in the exported picture."""
+"""The evidence behind a figure or table: its badge, and the line in the picture."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from cogniload_repro.statistics.reconstructions import from_printed_tables
 
 
 class Evidence(NamedTuple):
-    """A kind of evidence: the colour and words of its badge, and the line in the exported picture."""
+    """A kind of evidence: colour and words of its badge, and the line in the picture."""
 
     color: str
     words: str

@@ -48,7 +48,7 @@ AXES = {
 
 @dataclass(frozen=True)
 class Panel:
-    """One set of axes: accuracy against ``across``, of the cells where ``at`` has the value ``level``."""
+    """Axes of accuracy against ``across``, over the cells where ``at`` equals ``level``."""
 
     across: str
     at: str | None = None
@@ -90,7 +90,7 @@ LAST_CLAUSE = "last clause"
 
 
 def panel_accuracy(panel: Panel, cells: pd.DataFrame, *, banded: bool = False) -> pd.DataFrame:
-    """Return the accuracies that a panel shows; empty where the grid does not have the panel's level.
+    """Return the accuracies that a panel shows; none if the grid lacks the panel's level.
 
     With ``banded`` the accuracies of reconstructed models are the mean over the drawn tables of
     counts (`reconstructions.mean_cells`), and lowest and highest the ends of their band, missing
@@ -111,7 +111,7 @@ def panel_accuracy(panel: Panel, cells: pd.DataFrame, *, banded: bool = False) -
 
 
 class PaperFigure:
-    """One of the paper's figures over whatever cells there are: a picture, a caption and a description.
+    """One of the paper's figures over the cells given: picture, caption and description.
 
     It shows accuracy (0 to 1) by model, pooled over the puzzles of all other dimensions. Models
     beside the paper's 22 are drawn in black, over the others. Reconstructed points are the mean
@@ -140,7 +140,7 @@ class PaperFigure:
 
     # ---- in words ----
     def caption(self) -> str:
-        """Return what the figure shows, of how much, and what the bars mean, as MyST Markdown without a full stop."""
+        """Return what points and bars mean, as MyST Markdown without a full stop."""
         models, answers = self._extent()
         axes = _join(dict.fromkeys(AXES[panel.across][0] for panel in self.panels))
         at = _join(panel.title for panel in self.panels if panel.at)
@@ -168,7 +168,7 @@ class PaperFigure:
         return ". ".join(filter(None, [*sentences, self._describe_bands() if self.banded else ""]))
 
     def _message(self) -> str:
-        """Return what the drawn points show: falls along d and N, lowest points along rho, or rises from these."""
+        """Return the finding: falls along d and N, lowest points along rho, or rises from them."""
         found, rises = [], []
         for panel, accuracy in zip(self.panels, self.accuracies, strict=True):
             wide = accuracy[accuracy["model"] != LAST_CLAUSE].pivot_table(
@@ -195,7 +195,7 @@ class PaperFigure:
         return f"Accuracy is {_join(found)}" if found else ""
 
     def describe(self) -> str:
-        """Return the kind of figure, what its points show and their origin, in words for all readers."""
+        """Return the figure's description for readers who do not see it."""
         kind = (
             "Line chart with 90% intervals"
             if len(self.panels) == 1
@@ -207,7 +207,7 @@ class PaperFigure:
         return ". ".join(filter(None, said)) + "."
 
     def _extent(self) -> tuple[str, str]:
-        """Return the number of models drawn, as words, and the number of answers behind the figure."""
+        """Return the numbers of models and of answers, as words."""
         shown, (first, *_) = self.cells[self.cells["model"] != LAST_CLAUSE], self.panels
         if first.at:
             shown = shown[shown[first.at].isin([panel.level for panel in self.panels])]
@@ -215,7 +215,7 @@ class PaperFigure:
         return f"{count} model{'s' * (count != 1)}", f"{int(shown['total'].sum()):,}"
 
     def _describe_bands(self) -> str:
-        """Return how wide the bands along rho are, or others if there are none; "" if no model is reconstructed."""
+        """Return the width of the bands; "" if no model is reconstructed."""
         pairs = zip(self.panels, self.accuracies, strict=True)
         along_rho = [accuracy for panel, accuracy in pairs if panel.across == "ratio_pct"]
         points = pd.concat(along_rho or self.accuracies)
@@ -254,7 +254,7 @@ class PaperFigure:
 
     # ---- drawn ----
     def draw(self) -> Figure:
-        """Return the picture: a large panel, or a column of panels that names some models, others grey."""
+        """Return the picture: a large panel, or panels that name some models and grey the others."""
         if len(self.panels) == 1:
             return self.draw_as_printed()
         with mpl.rc_context(STYLE):
@@ -271,7 +271,7 @@ class PaperFigure:
         return figure
 
     def _draw_named(self, ax: Axes, panel: Panel, accuracy: pd.DataFrame) -> None:
-        """Draw all models of a panel, the named ones and a reader's own in colour with their bands."""
+        """Draw the models of a panel; the named ones and a reader's have colours and bands."""
         if accuracy.empty:
             return _say_empty(ax, panel)
         few = len(self.pens) <= len(NAMED)

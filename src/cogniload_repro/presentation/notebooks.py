@@ -33,7 +33,7 @@ def run_notebook(
     parameters: Mapping[str, object],
     files: str | Path | None = None,
 ) -> Path:
-    """Execute a copy of a notebook with new values for its ``parameters`` cell; write it without times or paths.
+    """Execute a copy of a notebook with new parameters; the copy has no times or paths.
 
     Figures and tables of its `Page` go into folders of ``files`` after the run has ended well;
     without it there are none. They and the copy have the time at which the run began: what changes
@@ -119,7 +119,7 @@ def _relative(value: object, folder: Path) -> object:
 
 
 def _read(source: Path) -> NotebookNode:
-    """Return a notebook for Python with one cell of parameters, ids that last, and no run's marks."""
+    """Return a Python notebook with one cell of parameters and lasting ids."""
     try:
         content = json.loads(source.read_text(encoding="utf-8"))
         if not isinstance(content["metadata"].get("kernelspec"), dict):
@@ -147,7 +147,7 @@ def _read(source: Path) -> NotebookNode:
 
 
 def _name_cells(content: dict) -> None:
-    """Give the cells numbers as ids if not each has its own: those that nbformat gives are random."""
+    """Give numbers as ids to cells without ids of their own; nbformat draws random ones."""
     cells = content.get("cells", [])
     names = {cell.get("id") for cell in cells}
     if None in names or len(names) < len(cells):
@@ -175,7 +175,7 @@ def _describe_failure(
     values: Mapping[str, object],
     failed: Path,
 ) -> str:
-    """Return the failing cell by its number in the source, its error and the remedy as one sentence."""
+    """Return a sentence with the failing cell's number, its error and the remedy."""
     (defaults,) = (
         place for place, cell in enumerate(notebook.cells) if "parameters" in _tags(cell)
     )

@@ -109,7 +109,7 @@ class Page:
 
     @cached_property
     def labels(self) -> dict[str, str]:
-        """Return what each model is called on this page, the paper's by the names of its figures."""
+        """Return the label of each model; the paper's have the names of its figures."""
         paper = {name: model.label for name, model in BY_NAME.items()}
         return display_names(self._build_cells["model"]) | paper
 
@@ -126,13 +126,13 @@ class Page:
 
     @cached_property
     def paper(self) -> pd.DataFrame:
-        """Return the cells of the paper's 22 models that statements rest on: the build's, else committed ones."""
+        """Return the cells of the paper's 22 models: the build's, else the committed ones."""
         cells = self._build_cells if self.complete else load_cells()
         return cells[cells["model"].isin(NAMES)].reset_index(drop=True)
 
     @property
     def covers(self) -> str:
-        """Return the sentence that takes the place of statements on the paper in a build that is not complete."""
+        """Return the sentence that replaces statements on the paper in an incomplete build."""
         cells = self._build_cells
         models = cells["model"].nunique()
         fewest, most = coverage(cells)
@@ -144,7 +144,7 @@ class Page:
         )
 
     def lead(self, text: str) -> Fragment:
-        """Keep the first paragraph of the page, Markdown, for its ``{glue:md}`` directive, and show it in Jupyter."""
+        """Keep the page's first paragraph for its ``{glue:md}`` directive; show it in Jupyter."""
         return self.state("lead", text)
 
     def verdicts(
@@ -196,7 +196,7 @@ class Page:
 
     @cached_property
     def checks(self) -> pd.DataFrame:
-        """Return the comparison with the paper, one row per printed number (`fidelity.ledger.compare`)."""
+        """Return the ledger, one row per printed number (`fidelity.ledger.compare`)."""
         return pd.read_parquet(self.build / "fidelity.parquet")
 
     @property
@@ -206,7 +206,7 @@ class Page:
 
     @property
     def note(self) -> str:
-        """Return the line that says where the build's counts come from and how much of the grid they cover."""
+        """Return where the build's counts come from and how much of the grid they cover."""
         return describe_cells(self._build_cells)
 
     def facts(self, **facts: object) -> None:
@@ -216,7 +216,7 @@ class Page:
 
     @cached_property
     def _output(self) -> Path:
-        """Return where files are written: where the runner says, else a folder that goes with this page."""
+        """Return the runner's folder for files, else one that is deleted with this page."""
         if self.output is not None:
             return self.output
         folder = tempfile.mkdtemp(prefix="cogniload-")
@@ -272,7 +272,7 @@ class Page:
         csv: bool = False,
         empty: str = "Nothing to show.",
     ) -> Fragment:
-        """Return a frame, without its index, as a table with badge and caption; text in it is escaped.
+        """Return a frame, without its index, as an escaped table with badge and caption.
 
         ``columns`` maps a column, or several, to heading and format (`tables.format_frame`);
         without it all are shown, with ``$...$`` in their names as math. ``csv`` offers the whole

@@ -114,7 +114,7 @@ class Pen:
 
 
 def pens(models: list[str]) -> dict[str, Pen]:
-    """Return a pen for each model: colour by family, marker and dashes by place in the family; strangers in black.
+    """Return a pen for each model: colour by family, marker and dashes by place in it.
 
     A model of the paper has the same pen in every figure, whatever other models are there.
     """
@@ -160,7 +160,7 @@ def plain_label(name: str, longest: int = 21) -> str:
 
 
 def save_figure(figure: Figure, stem: str | Path, source: str = "") -> tuple[Path, Path]:
-    """Write ``STEM.png`` and ``STEM.svg``, each whole or not at all; the same figure gives the same bytes.
+    """Write ``STEM.png`` and ``STEM.svg``; the same figure gives the same bytes.
 
     A line on the evidence, if there is one, lies in a strip that is added below the figure.
     """
