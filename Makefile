@@ -71,7 +71,7 @@ EVALUATE_ENV := $(VENV)-evaluate/.ready
 LOCAL_ENV := $(VENV)-evaluate/.local
 EVALUATE_PY := $(VENV)-evaluate/bin/python
 endif
-EVALUATE_TESTS := tests/evaluation tests/test_logs.py tests/test_servers.py tests/test_walkthrough.py
+EVALUATE_TESTS := tests/asking tests/test_logs.py tests/test_servers.py tests/test_walkthrough.py
 export PYTHONPATH := $(CURDIR)/src
 export PYTHONHASHSEED := 0
 # without its assertions pandas computes other numbers

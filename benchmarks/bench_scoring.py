@@ -52,14 +52,19 @@ def write_responses() -> dict[str, str]:
     gold = QUESTION["gold"]
     sentence = f"{poi} is wearing a {gold} hat, is at the {gold}, has {gold} hair, ate and read it."
     nameless = reasoning.replace(poi, "Somebody")
-    return {"correct": f"{reasoning}\n{sentence}", "name absent": f"{nameless}\nit stays open"}
+    return {
+        "correct": f"{reasoning}\n{sentence}",
+        "name absent": f"{nameless}\nit stays open",
+    }
 
 
 def measure_responses() -> list[tuple[str, str]]:
     """Return how much faster single responses are scored than by the printed algorithms."""
     rows = []
     for shape, response in write_responses().items():
-        if reference_score(response, **QUESTION) != score_response(response, **QUESTION):
+        if reference_score(response, **QUESTION) != score_response(
+            response, **QUESTION
+        ):
             raise SystemExit(f"{shape}: the verdicts differ")
         seconds = best_seconds(
             {
@@ -82,7 +87,9 @@ def measure_table() -> list[tuple[str, str]]:
     label = {"provenance": "imported"}
     with tempfile.TemporaryDirectory() as folder:
         build = Path(folder)
-        write_table(build / "puzzles.parquet", pa.Table.from_pylist(puzzles, PUZZLES), label)
+        write_table(
+            build / "puzzles.parquet", pa.Table.from_pylist(puzzles, PUZZLES), label
+        )
         table = pa.Table.from_pylist(outputs, OUTPUTS)
         write_table(build / "outputs" / "model.parquet", table, label)
         begin = time.process_time()
@@ -90,7 +97,9 @@ def measure_table() -> list[tuple[str, str]]:
         seconds = time.process_time() - begin
     megabytes = ROWS * len(response.encode()) / 1e6
     what = f"scoring {ROWS:,} responses in Parquet, {megabytes:.0f} MB, on one core"
-    return [(what, f"{ROWS / seconds:,.0f} per second, {megabytes / seconds:,.0f} MB/s")]
+    return [
+        (what, f"{ROWS / seconds:,.0f} per second, {megabytes / seconds:,.0f} MB/s")
+    ]
 
 
 def measure() -> list[tuple[str, str]]:

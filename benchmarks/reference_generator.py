@@ -22,14 +22,19 @@ def draw_set_up(rng, d):
     categories = rng.sample(list(CATEGORIES), d)
     people = rng.sample(list(words.people), d)
     if d == 1:
-        people.append(rng.choice([person for person in words.people if person not in people]))
+        people.append(
+            rng.choice([person for person in words.people if person not in people])
+        )
     poi = rng.choice(people)
     domains = {}
     for category in categories:
         values = list(words.values[category])
         domains[category] = rng.sample(values, min(len(values), 3 if d == 1 else d + 1))
     states = {
-        person: {category: domains[category][i % len(domains[category])] for category in categories}
+        person: {
+            category: domains[category][i % len(domains[category])]
+            for category in categories
+        }
         for i, person in enumerate(people)
     }
     return categories, people, poi, domains, states
@@ -48,7 +53,9 @@ def attempt(rng, setting, states, needles_left, hays_left):
     reference = rng.choice(others) if is_hay else poi
     condition_categories = rng.sample(categories, rng.randint(1, len(categories)))
     update_categories = rng.sample(categories, rng.randint(1, len(categories)))
-    conditions = {category: states[reference][category] for category in condition_categories}
+    conditions = {
+        category: states[reference][category] for category in condition_categories
+    }
     updates = {}
     for category in update_categories:
         taken = (states[reference][category], states[poi][category])
@@ -67,9 +74,13 @@ def attempt(rng, setting, states, needles_left, hays_left):
         return None
     if not is_hay and affected_others:
         already = [
-            person for person in others if person not in affected and holds(states[person], updates)
+            person
+            for person in others
+            if person not in affected and holds(states[person], updates)
         ]
-        if len(affected_others) == len(others) or len(equal) + len(already) == len(others):
+        if len(affected_others) == len(others) or len(equal) + len(already) == len(
+            others
+        ):
             return None
     if any(after[person] == after[poi] for person in others):
         return None
@@ -78,7 +89,9 @@ def attempt(rng, setting, states, needles_left, hays_left):
     return SimpleNamespace(
         is_hay=is_hay,
         reference=reference,
-        conditions=[(category, conditions[category]) for category in condition_categories],
+        conditions=[
+            (category, conditions[category]) for category in condition_categories
+        ],
         updates=[(category, updates[category]) for category in update_categories],
         after=after,
     )
@@ -90,7 +103,9 @@ def draw_statements(rng, setting, states, N, needles):
     statements = []
     for number in range(1, N + 1):
         failures = 0
-        while (statement := attempt(rng, setting, states, needles_left, hays_left)) is None:
+        while (
+            statement := attempt(rng, setting, states, needles_left, hays_left)
+        ) is None:
             failures += 1
             if failures > 50:
                 raise RuntimeError(f"statement {number}: 51 failed attempts")
@@ -105,17 +120,22 @@ def draw(rng, N, d, needles, puzzle_id):
     """Draw the puzzle of one id with its text."""
     rng.seed(puzzle_id)
     categories, people, poi, domains, start = draw_set_up(rng, d)
-    statements, states = draw_statements(rng, (categories, people, poi, domains), start, N, needles)
+    statements, states = draw_statements(
+        rng, (categories, people, poi, domains), start, N, needles
+    )
     category = rng.choice(categories)
     lines = [INSTRUCTION, ""]
-    for person in dict.fromkeys(statement.reference for statement in reversed(statements)):
+    for person in dict.fromkeys(
+        statement.reference for statement in reversed(statements)
+    ):
         order = list(categories)
         rng.shuffle(order)
         clauses = [PHRASES[name].initial.format(start[person][name]) for name in order]
         lines.append(f"{person} {' and '.join(clauses)}.")
     for number, statement in enumerate(statements, 1):
         conditions = " and ".join(
-            PHRASES[name].condition.format(value) for name, value in statement.conditions
+            PHRASES[name].condition.format(value)
+            for name, value in statement.conditions
         )
         updates = " and ".join(
             PHRASES[name].update.format(value) for name, value in statement.updates

@@ -34,7 +34,9 @@ def run(folder: Path, target: str) -> str:
         environment.pop(name, None)
     begin = time.monotonic()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False
+    )
     wall = time.monotonic() - begin
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
@@ -46,7 +48,10 @@ def run(folder: Path, target: str) -> str:
 def copy_tracked_files(folder: Path) -> None:
     """Copy the files that git tracks, as they are now, into a folder."""
     listing = subprocess.run(
-        ["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, check=True
+        ["git", "-C", str(ROOT), "ls-files", "-z"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     for name in listing.stdout.split("\0"):
         if name and (ROOT / name).is_file():
@@ -73,7 +78,9 @@ def measure_chain() -> list[tuple[str, str]]:
         ]
         for kind, what, addition in EDITS:
             edit(folder / "notebooks" / "05_glm.ipynb", kind, addition)
-            rows.append((f"`make reproduce`, one {what} changed", run(folder, "reproduce")))
+            rows.append(
+                (f"`make reproduce`, one {what} changed", run(folder, "reproduce"))
+            )
         rows.append(("`make smoke`, nothing built", run(folder, "smoke")))
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024**2
     return [*rows, ("largest process", f"{peak:.2f} GiB")]
@@ -85,7 +92,9 @@ def main() -> None:
     is_kept = "--write" in sys.argv[1:]
     load = os.getloadavg()[0]
     if is_kept and load > cores:
-        sys.exit(f"the load average is {load:.1f} on {cores} cores; wait until the machine is idle")
+        sys.exit(
+            f"the load average is {load:.1f} on {cores} cores; wait until the machine is idle"
+        )
     rows = measure_chain() + bench_generation.measure() + bench_scoring.measure()
     machine = f"{cores} cores, Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}"
     lines = [f"| measured ({machine}) | |", "|:--|--:|"]
@@ -96,7 +105,9 @@ def main() -> None:
         readme = ROOT / "README.md"
         text = readme.read_text("utf-8")
         old = re.search(f"{BEGIN}.*{END}", text, flags=re.DOTALL)[0]
-        readme.write_text(text.replace(old, f"{BEGIN}\n{table}\n{END}"), encoding="utf-8")
+        readme.write_text(
+            text.replace(old, f"{BEGIN}\n{table}\n{END}"), encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

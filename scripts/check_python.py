@@ -9,4 +9,6 @@ try:
     import ensurepip  # noqa: F401
     import venv  # noqa: F401
 except ImportError:
-    sys.exit(sys.executable + " lacks venv (on Debian and Ubuntu: apt install python3-venv).")
+    sys.exit(
+        sys.executable + " lacks venv (on Debian and Ubuntu: apt install python3-venv)."
+    )

@@ -14,9 +14,13 @@ from itertools import islice
 import pandas as pd
 from count_prompt_tokens import count
 
-from cogniload_repro.fidelity.prompts import TOKENIZERS, compare_prompts, prompt_statistics
 from cogniload_repro.files import DATA
 from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.ledger.prompts import (
+    TOKENIZERS,
+    compare_prompts,
+    prompt_statistics,
+)
 from cogniload_repro.puzzles.draws import resolve_edition
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import draw_rows
@@ -25,13 +29,16 @@ MODEL, NAME = "DeepSeek-R1-Distill-Llama-70B", "llama3"
 entry = json.loads(TOKENIZERS.read_text("utf-8"))[NAME]
 editions = [resolve_edition(name) for name in ("python", "elixir")]
 sets = {
-    str(edition): PuzzleSet(PAPER_GRID, scheme="default", edition=edition) for edition in editions
+    str(edition): PuzzleSet(PAPER_GRID, scheme="default", edition=edition)
+    for edition in editions
 }
 sets["expected"] = PuzzleSet(PAPER_GRID, 1_000, 7, scheme="spawn")
 parts = []
 for name, puzzles in sets.items():
     rows, counts = draw_rows(puzzles), []
-    while batch := list(islice(rows, 5_000)):  # the texts of a set need not be in memory together
+    while batch := list(
+        islice(rows, 5_000)
+    ):  # the texts of a set need not be in memory together
         frame = pd.DataFrame(batch)
         counts.append(
             frame[["name", "N", "d", "ratio_pct"]].assign(
@@ -49,5 +56,9 @@ for name, puzzles in sets.items():
         .assign(set=name)
         .rename(columns={"total": "puzzles", "se_mean": "se"})
     )
-table = pd.concat(parts)[["set", "puzzles", "N", "d", "printed", "counted", "se", "overhead", "z"]]
-table.round(3).to_csv(DATA / "companions" / "edition_lengths.csv", index=False, lineterminator="\n")
+table = pd.concat(parts)[
+    ["set", "puzzles", "N", "d", "printed", "counted", "se", "overhead", "z"]
+]
+table.round(3).to_csv(
+    DATA / "companions" / "edition_lengths.csv", index=False, lineterminator="\n"
+)

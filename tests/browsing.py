@@ -17,13 +17,19 @@ def book_html() -> Path | None:
     """Folder of the built HTML: COGNILOAD_BOOK when set, otherwise the mini-grid's or the paper grid's."""
     named = os.environ.get("COGNILOAD_BOOK")
     places = [Path(named)] if named else [ROOT / place for place in _BUILT]
-    return next((place.resolve() for place in places if (place / "index.html").is_file()), None)
+    return next(
+        (place.resolve() for place in places if (place / "index.html").is_file()), None
+    )
 
 
 def pages(html: Path) -> list[str]:
     """The book's own pages, without those that only lead to others."""
     files = sorted(html.rglob("*.html"))
-    found = [file.relative_to(html).as_posix() for file in files if "_static" not in file.parts]
+    found = [
+        file.relative_to(html).as_posix()
+        for file in files
+        if "_static" not in file.parts
+    ]
     return [
         page
         for page in found

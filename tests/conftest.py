@@ -20,5 +20,7 @@ settings.load_profile("fixed")
 def one_process():
     """Commands work in a thread beside, where no promise is about processes: a new one has all to import."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cogniload_repro.executors.open_executor", lambda *_: ThreadPoolExecutor(1))
+        patch.setattr(
+            "cogniload_repro.executors.open_executor", lambda *_: ThreadPoolExecutor(1)
+        )
         yield

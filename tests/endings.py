@@ -81,7 +81,24 @@ BEFORE = [
     "x",
 ]
 BEFORE += ["\r"]
-AFTER = ["", "", ".", ",", "**", "}", "}}$", "]", ")", '"', "`", "s", " ", "...", "\u2019s", "!"]
+AFTER = [
+    "",
+    "",
+    ".",
+    ",",
+    "**",
+    "}",
+    "}}$",
+    "]",
+    ")",
+    '"',
+    "`",
+    "s",
+    " ",
+    "...",
+    "\u2019s",
+    "!",
+]
 FILLERS = [
     "is wearing",
     "was at the",
@@ -210,7 +227,12 @@ def draw_question(rng):
         domain += rng.choice([[], [], [""], [gold.upper()], domain])
     rng.shuffle(domain)
     poi = rng.choice(NAMES + ODD_NAMES if odd else NAMES)
-    return {"poi": poi, "gold": gold, "domain": domain, "category": rng.choice(list(QUALIFIERS))}
+    return {
+        "poi": poi,
+        "gold": gold,
+        "domain": domain,
+        "category": rng.choice(list(QUALIFIERS)),
+    }
 
 
 def draw_response(rng, question):
@@ -234,7 +256,9 @@ def _draw_line(rng, question):
         kind = rng.random()
         if kind < 0.3:
             pieces.append(
-                rng.choice([poi, poi, poi.upper(), poi.lower(), poi.title(), rng.choice(NAMES)])
+                rng.choice(
+                    [poi, poi, poi.upper(), poi.lower(), poi.title(), rng.choice(NAMES)]
+                )
             )
         elif kind < 0.65:
             value = rng.choice([gold, *question["domain"], rng.choice(WORDS)])
@@ -253,4 +277,8 @@ def _draw_padding(rng, question):
     if rng.random() < 0.6:
         return ""
     unit = rng.choice(PADDING).format(**question)
-    return unit * (rng.choice([3, 30, 600, 5_000, 40_000]) // len(unit) + 1) if unit else ""
+    return (
+        unit * (rng.choice([3, 30, 600, 5_000, 40_000]) // len(unit) + 1)
+        if unit
+        else ""
+    )

@@ -13,7 +13,12 @@ from cogniload_repro.puzzles.baselines import find_last_value
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import draw_rows
 
-PERFECT, CLAUSE, GUESS, CUT = "mine-perfect", "mine-last-clause", "mine-guess", "mine-cut"
+PERFECT, CLAUSE, GUESS, CUT = (
+    "mine-perfect",
+    "mine-last-clause",
+    "mine-guess",
+    "mine-cut",
+)
 WHOLE = "N=20,50,100,250 ratio=5,10,25,50,75,90,95 d=1,3,5,7,10"
 SMALL = "N=20,50 ratio=5,50,95 d=1,5"
 
@@ -57,7 +62,9 @@ def few_rows() -> Iterator[dict]:
 def small_rows() -> Iterator[dict]:
     """Two answers in each cell of short and middle length, one in five right, a few unreadable."""
     cells = grid_cells("N=20,50,100 ratio=5,10,25,50,75,90,95 d=1,3,5,7,10")
-    yield from answer_some("openai-api/local/small", draw_rows(PuzzleSet(cells, 2, 8)), 5)
+    yield from answer_some(
+        "openai-api/local/small", draw_rows(PuzzleSet(cells, 2, 8)), 5
+    )
 
 
 def answer_some(model: str, drawn, every: int) -> Iterator[dict]:
@@ -65,7 +72,9 @@ def answer_some(model: str, drawn, every: int) -> Iterator[dict]:
     for number, puzzle in enumerate(drawn):
         others = [value for value in puzzle["domain"] if value != puzzle["gold"]]
         value = puzzle["gold"] if number % every == 0 else others[number % len(others)]
-        answer = "I cannot say." if number % every == 1 else f"So {puzzle['poi']}: {value}."
+        answer = (
+            "I cannot say." if number % every == 1 else f"So {puzzle['poi']}: {value}."
+        )
         yield {"model": model, "name": puzzle["name"], "response": answer}
 
 

@@ -16,10 +16,19 @@ def make_header(model="openai/gpt-5-2025-08-07"):
         "task": "cogniload",
         "model": model,
     }
-    return {"version": 2, "status": "success", "eval": run, "plan": {}, "results": {}, "stats": {}}
+    return {
+        "version": 2,
+        "status": "success",
+        "eval": run,
+        "plan": {},
+        "results": {},
+        "stats": {},
+    }
 
 
-def make_sample(identifier="20_1_1_770487_red", content="Sue wears red.", epoch=1, **fields):
+def make_sample(
+    identifier="20_1_1_770487_red", content="Sue wears red.", epoch=1, **fields
+):
     """One sample with its messages, output and usage."""
     message = {"id": "m", "content": content, "source": "generate", "role": "assistant"}
     usage = {
@@ -50,7 +59,9 @@ def make_sample(identifier="20_1_1_770487_red", content="Sue wears red.", epoch=
 
 def write_json(path, samples, header=None):
     """Write a plain log."""
-    path.write_text(json.dumps({**(header or make_header()), "samples": samples}, indent=2))
+    path.write_text(
+        json.dumps({**(header or make_header()), "samples": samples}, indent=2)
+    )
     return path
 
 

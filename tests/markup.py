@@ -25,6 +25,13 @@ HOSTILE = st.one_of(
         ]
     ),
 )
-_EXTENSIONS = {"amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath", "substitution"}
+_EXTENSIONS = {
+    "amsmath",
+    "attrs_inline",
+    "colon_fence",
+    "deflist",
+    "dollarmath",
+    "substitution",
+}
 PARSER = create_md_parser(MdParserConfig(enable_extensions=_EXTENSIONS), RendererHTML)
 render = PARSER.parse

@@ -54,4 +54,6 @@ ODD = {
 def odd_cells(*names):
     """Cells of some of the odd models, or of all that have answers, each under its name."""
     chosen = names or [name for name in ODD if ODD[name]["total"].sum()]
-    return pd.concat([ODD[name].assign(model=name) for name in chosen], ignore_index=True)
+    return pd.concat(
+        [ODD[name].assign(model=name) for name in chosen], ignore_index=True
+    )

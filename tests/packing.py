@@ -9,7 +9,9 @@ import zipfile
 
 def write_packed(path, content):
     """Write bytes, compressed as the name's ending says; return the path."""
-    path.write_bytes(gzip.compress(content) if path.suffix in (".gz", ".tgz") else content)
+    path.write_bytes(
+        gzip.compress(content) if path.suffix in (".gz", ".tgz") else content
+    )
     return path
 
 

@@ -12,7 +12,12 @@ NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
 MODEL = "m"
 #: The words of programs for an answer that ended by itself, at a limit, and for another reason.
 CHAT_STOPS = {"stop": "stop", "length": "length", "error": "error", None: None}
-ANTHROPIC_STOPS = {"stop": "end_turn", "length": "max_tokens", "error": "pause_turn", None: None}
+ANTHROPIC_STOPS = {
+    "stop": "end_turn",
+    "length": "max_tokens",
+    "error": "pause_turn",
+    None: None,
+}
 GEMINI_STOPS = {"stop": "STOP", "length": "MAX_TOKENS", "error": "OTHER", None: None}
 INSPECT_STOPS = {"stop": "stop", "length": "max_tokens", "error": "unknown", None: None}
 
@@ -45,7 +50,12 @@ def _chat_usage(answer):
 
 def chat_line(answer):
     """A line of a batch of OpenAI's chat endpoint."""
-    message = {"role": "assistant", "content": answer.text, "refusal": None, "annotations": []}
+    message = {
+        "role": "assistant",
+        "content": answer.text,
+        "refusal": None,
+        "annotations": [],
+    }
     if answer.reasoning:
         message["reasoning_content"] = answer.reasoning
     choice = {"index": 0, "message": message, "finish_reason": CHAT_STOPS[answer.stop]}
@@ -62,15 +72,26 @@ def completion_line(answer):
 
 def responses_line(answer):
     """A line of a batch of OpenAI's Responses."""
-    summary = [{"type": "summary_text", "text": answer.reasoning}] if answer.reasoning else []
+    summary = (
+        [{"type": "summary_text", "text": answer.reasoning}] if answer.reasoning else []
+    )
     items = [{"id": "rs", "type": "reasoning", "summary": summary}]
     if answer.text is not None:
         content = [{"type": "output_text", "text": answer.text, "annotations": []}]
-        items.append({"id": "m", "type": "message", "role": "assistant", "content": content})
-    status = {"stop": "completed", "length": "incomplete", "error": "queued"}.get(answer.stop)
+        items.append(
+            {"id": "m", "type": "message", "role": "assistant", "content": content}
+        )
+    status = {"stop": "completed", "length": "incomplete", "error": "queued"}.get(
+        answer.stop
+    )
     details = {"reason": "max_output_tokens"} if answer.stop == "length" else None
     usage = {"input_tokens": answer.tokens, "output_tokens": 9}
-    body = {"output": items, "status": status, "incomplete_details": details, "usage": usage}
+    body = {
+        "output": items,
+        "status": status,
+        "incomplete_details": details,
+        "usage": usage,
+    }
     return _openai_line(answer, body)
 
 
@@ -78,13 +99,23 @@ def anthropic_line(answer):
     """A line of a batch of Anthropic's."""
     content = []
     if answer.reasoning:
-        content.append({"type": "thinking", "thinking": answer.reasoning, "signature": "Eq"})
+        content.append(
+            {"type": "thinking", "thinking": answer.reasoning, "signature": "Eq"}
+        )
     if answer.text is not None:
         content.append({"type": "text", "text": answer.text})
-    message = {"type": "message", "role": "assistant", "model": MODEL, "content": content}
+    message = {
+        "type": "message",
+        "role": "assistant",
+        "model": MODEL,
+        "content": content,
+    }
     message["stop_reason"] = ANTHROPIC_STOPS[answer.stop]
     message["usage"] = {"input_tokens": answer.tokens, "output_tokens": 9}
-    return {"custom_id": answer.name, "result": {"type": "succeeded", "message": message}}
+    return {
+        "custom_id": answer.name,
+        "result": {"type": "succeeded", "message": message},
+    }
 
 
 def gemini_line(answer):
@@ -95,9 +126,17 @@ def gemini_line(answer):
     if answer.text is not None:
         parts.append({"text": answer.text, "thoughtSignature": "Eq"})
     content = {"role": "model"} | ({"parts": parts} if parts else {})
-    candidate = {"content": content, "finishReason": GEMINI_STOPS[answer.stop], "index": 0}
+    candidate = {
+        "content": content,
+        "finishReason": GEMINI_STOPS[answer.stop],
+        "index": 0,
+    }
     usage = {"promptTokenCount": answer.tokens, "candidatesTokenCount": 9}
-    response = {"candidates": [candidate], "usageMetadata": usage, "modelVersion": MODEL}
+    response = {
+        "candidates": [candidate],
+        "usageMetadata": usage,
+        "modelVersion": MODEL,
+    }
     return {"key": answer.name, "response": response}
 
 
@@ -105,13 +144,17 @@ def inspect_sample(answer):
     """A sample of a log of Inspect."""
     content = []
     if answer.reasoning:
-        content.append({"type": "reasoning", "reasoning": answer.reasoning, "redacted": False})
+        content.append(
+            {"type": "reasoning", "reasoning": answer.reasoning, "redacted": False}
+        )
     if answer.text is not None:
         content.append({"type": "text", "text": answer.text})
     choice = {"message": {"id": "m", "role": "assistant", "content": content}}
     choice["stop_reason"] = INSPECT_STOPS[answer.stop]
     usage = {"input_tokens": answer.tokens, "output_tokens": 9}
-    return make_sample(answer.name, output={"model": MODEL, "choices": [choice], "usage": usage})
+    return make_sample(
+        answer.name, output={"model": MODEL, "choices": [choice], "usage": usage}
+    )
 
 
 def harness_sample(answer):
@@ -119,7 +162,9 @@ def harness_sample(answer):
     return {
         "doc_id": NAMES.index(answer.name),
         "doc": {"name": answer.name, "text": "Solve this logic puzzle.", "gold": "red"},
-        "arguments": {"gen_args_0": {"arg_0": "Solve this logic puzzle.", "arg_1": {"until": []}}},
+        "arguments": {
+            "gen_args_0": {"arg_0": "Solve this logic puzzle.", "arg_1": {"until": []}}
+        },
         "resps": [[answer.text]],
         "filtered_resps": ["red"],
         "filter": "none",
@@ -174,7 +219,9 @@ FORMATS = {
     "Gemini": Format("gemini.jsonl", gemini_line, write_lines),
     "Inspect": Format("log.eval", inspect_sample, write_eval),
     "Inspect as JSON": Format("log.json", inspect_sample, write_json_log),
-    "harness": Format("samples_c_2026-01-01T10-20-30.1.jsonl", harness_sample, write_samples),
+    "harness": Format(
+        "samples_c_2026-01-01T10-20-30.1.jsonl", harness_sample, write_samples
+    ),
 }
 
 
@@ -182,4 +229,6 @@ def write_answers(folder, kind, *answers):
     """Write answers in a format; return the file."""
     program = FORMATS[kind]
     folder.mkdir(parents=True, exist_ok=True)
-    return program.write(folder / program.file, [program.make(answer) for answer in answers])
+    return program.write(
+        folder / program.file, [program.make(answer) for answer in answers]
+    )

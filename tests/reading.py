@@ -4,8 +4,8 @@ import ast
 import json
 from pathlib import Path
 
+from cogniload_repro.book import page
 from cogniload_repro.files import write_whole
-from cogniload_repro.presentation import page
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 
@@ -25,10 +25,13 @@ def read_chapter(name, monkeypatch, **parameters):
             continue
         body = ast.parse("".join(cell["source"])).body
         last = body.pop() if isinstance(body[-1], ast.Expr) else None
-        exec(compile(ast.Module(body, []), f"{name}, {cell['id']}", "exec"), space)  # our own
+        exec(
+            compile(ast.Module(body, []), f"{name}, {cell['id']}", "exec"), space
+        )  # our own
         if last is not None:
             value = eval(
-                compile(ast.Expression(last.value), f"{name}, {cell['id']}", "eval"), space
+                compile(ast.Expression(last.value), f"{name}, {cell['id']}", "eval"),
+                space,
             )
             shown.append(show(value))
         if "parameters" in cell["metadata"].get("tags", ()):

@@ -106,7 +106,9 @@ def alt_flag(s, alts, gold, last_mention=False):
             alt_present = False
     if last_mention:
         any_present = any([check_correct_answer(a, s) for a in a_set])
-        alt_is_last = max([last_place(a, s) for a in a_set], default=-1) > last_place(g, s)
+        alt_is_last = max([last_place(a, s) for a in a_set], default=-1) > last_place(
+            g, s
+        )
         return any_present and (spans or alt_is_last)
     return alt_present
 
@@ -143,8 +145,15 @@ def score(
     valid_poi_lines = [s for s in poi_lines if any(q in s for q in quals)]
     valid_poi_last = valid_poi_lines[-1] if valid_poi_lines else ""
     if cut_windows:
-        poi_last, valid_poi_last = take_last_sentence(poi_last), take_last_sentence(valid_poi_last)
-    if exceeded_context(prompt_tokens, response_tokens) or last_sentence == "" or len(resp) == 0:
+        poi_last, valid_poi_last = (
+            take_last_sentence(poi_last),
+            take_last_sentence(valid_poi_last),
+        )
+    if (
+        exceeded_context(prompt_tokens, response_tokens)
+        or last_sentence == ""
+        or len(resp) == 0
+    ):
         return "wrong_max_context"
     c_valid = check_correct_answer(gold, valid_poi_last)
     c_poi = check_correct_answer(gold, poi_last)

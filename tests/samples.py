@@ -8,16 +8,21 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from cogniload_repro.fidelity.results import Results
 from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.ledger.results import Results
 from cogniload_repro.published import load_table
 from cogniload_repro.puzzles.catalog import puzzle_row
 from cogniload_repro.puzzles.generate import draw_puzzle
-from cogniload_repro.statistics.paper_tables import aic_table, glm_table, interactions_table
+from cogniload_repro.regression.paper_tables import (
+    aic_table,
+    glm_table,
+    interactions_table,
+)
 
 #: The literal generator, which is no module of the package.
 _spec = importlib.util.spec_from_file_location(
-    "reference_generator", Path(__file__).parents[1] / "benchmarks" / "reference_generator.py"
+    "reference_generator",
+    Path(__file__).parents[1] / "benchmarks" / "reference_generator.py",
 )
 reference_generator = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(reference_generator)
@@ -60,7 +65,11 @@ def results_of(cells):
 
 def release_state(puzzle, **changes):
     """The metadata of a puzzle in the authors' release, as JSON; a change of None leaves the key out."""
-    keys = {"poi": puzzle.poi, "category_defaults": puzzle.domains, "needles": puzzle.needles}
+    keys = {
+        "poi": puzzle.poi,
+        "category_defaults": puzzle.domains,
+        "needles": puzzle.needles,
+    }
     keys |= {"difficulty": puzzle.d, "num_statements": puzzle.N} | changes
     return json.dumps({key: value for key, value in keys.items() if value is not None})
 

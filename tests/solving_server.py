@@ -19,12 +19,22 @@ CURVE = (7.0, -0.35, -2.5, -2.0, 1.6)
 
 def fate(text):
     """What happens to a prompt: how its answer ends, where it thinks, and what fails at the first attempt."""
-    puzzle, rng = parse_puzzle(text), random.Random(hashlib.sha256(text.encode()).digest())
+    puzzle, rng = (
+        parse_puzzle(text),
+        random.Random(hashlib.sha256(text.encode()).digest()),
+    )
     terms = (1, puzzle.d, math.log10(puzzle.N), puzzle.rho, puzzle.rho**2)
-    right = rng.random() < 1 / (1 + math.exp(-sum(map(math.prod, zip(CURVE, terms, strict=True)))))
+    right = rng.random() < 1 / (
+        1 + math.exp(-sum(map(math.prod, zip(CURVE, terms, strict=True))))
+    )
     end = "right" if right else rng.choice(["wrong", "cut", "wrong", "full"])
     trouble = rng.choices(["", "429", "500", "stall"], [85, 6, 6, 3])[0]
-    return {"puzzle": puzzle, "end": end, "in_field": rng.random() < 0.5, "trouble": trouble}
+    return {
+        "puzzle": puzzle,
+        "end": end,
+        "in_field": rng.random() < 0.5,
+        "trouble": trouble,
+    }
 
 
 class Server:
@@ -39,7 +49,9 @@ class Server:
 
             def do_POST(self):
                 try:
-                    request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                    request = json.loads(
+                        self.rfile.read(int(self.headers["Content-Length"]))
+                    )
                     self.reply(*own.answer(request))
                 except OSError:
                     pass  # the client has gone
@@ -94,7 +106,10 @@ class Server:
             request.get("max_tokens") or request["max_completion_tokens"],
             len(text) // 4,
         )
-        puzzle, others = own["puzzle"], [v for v in own["puzzle"].domains[own["puzzle"].category]]
+        puzzle, others = (
+            own["puzzle"],
+            [v for v in own["puzzle"].domains[own["puzzle"].category]],
+        )
         others.remove(puzzle.solution)
         value = puzzle.solution if own["end"] == "right" else others[0]
         said = f"{puzzle.poi} is at, wears, eats, watches, listens to, reads, has hair {value}."

@@ -10,8 +10,8 @@ from odd_models import ODD, odd_cells
 from reading import NOTEBOOKS, read_chapter
 from samples import table_of
 
-from cogniload_repro.fidelity.ledger import COLUMNS
 from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.ledger.entries import COLUMNS
 from cogniload_repro.puzzles.baselines import write_baselines
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.storage import write_table
@@ -26,7 +26,9 @@ def write_build(folder, cells):
     write_table(folder / "puzzles.parquet", puzzles)
     write_baselines(folder / "puzzles.parquet", folder / "baselines.parquet")
     write_table(folder / "cells.parquet", cells)
-    pd.DataFrame(columns=list(COLUMNS), dtype=str).to_parquet(folder / "fidelity.parquet")
+    pd.DataFrame(columns=list(COLUMNS), dtype=str).to_parquet(
+        folder / "fidelity.parquet"
+    )
     return folder
 
 
@@ -37,14 +39,20 @@ def test_no_term_of_a_regression_is_markup(chapter, tmp_path, monkeypatch):
     """A level of a factor is a reader's text; a chapter shows it letter by letter, in the book and in Jupyter."""
     cells = odd_cells("even and odd", "length alone")
     level = "<img src=x onerror=alert(9)>"
-    perturbed = cells.assign(perturbation=np.where(np.arange(len(cells)) % 3, "", level))
+    perturbed = cells.assign(
+        perturbation=np.where(np.arange(len(cells)) % 3, "", level)
+    )
     build = write_build(tmp_path, perturbed)
     formula = "correct ~ d + log10_N + C(perturbation)"
     models = ["even and odd", "length alone"]
-    shown = read_chapter(chapter, monkeypatch, build=build, formula=formula, models=models)
+    shown = read_chapter(
+        chapter, monkeypatch, build=build, formula=formula, models=models
+    )
     assert any("onerror" in text for text in shown) == (chapter == "05_glm")
     for text in shown:
-        markup = re.sub(r"^:alt: .*$", "", text, flags=re.MULTILINE)  # a plain attribute
+        markup = re.sub(
+            r"^:alt: .*$", "", text, flags=re.MULTILINE
+        )  # a plain attribute
         assert not re.search(r"(?<!\\)<img src=x", markup)
 
 
@@ -95,7 +103,9 @@ def test_no_chapter_fails_because_of_added_models(chapter, odd_build, monkeypatc
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", ["constant", "perfect", "one cell", "one length", "two lengths"])
+@pytest.mark.parametrize(
+    "name", ["constant", "perfect", "one cell", "one length", "two lengths"]
+)
 def test_no_chapter_fails_because_of_a_model_alone(name, tmp_path, monkeypatch):
     """A build that holds one such model has all of its chapters."""
     build = tmp_path / "build"

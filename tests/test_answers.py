@@ -35,8 +35,12 @@ GOOD = Answer(PURPLE)
 def read(path):
     """Responses by name, and reasons of rejected rows by their detail."""
     items = list(read_outputs(path, Catalog()))
-    rejected = {item.detail: item.reason for item in items if isinstance(item, Rejected)}
-    return {item.name: item for item in items if not isinstance(item, Rejected)}, rejected
+    rejected = {
+        item.detail: item.reason for item in items if isinstance(item, Rejected)
+    }
+    return {
+        item.name: item for item in items if not isinstance(item, Rejected)
+    }, rejected
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -55,7 +59,9 @@ def test_an_answer_without_text_counts_only_if_the_model_ended_it_or_a_limit_did
 ):
     """It is a wrong, empty answer then, and else a failed request; the harness keeps no reasons."""
     text = "" if kind in ("completions", "harness") else None
-    outputs, rejected = read(write_answers(tmp_path, kind, Answer(text=text, stop=stop), GOOD))
+    outputs, rejected = read(
+        write_answers(tmp_path, kind, Answer(text=text, stop=stop), GOOD)
+    )
     if stop in ("stop", "length") and kind != "harness":
         assert (outputs[RED].response, rejected) == ("", {})
     else:
@@ -85,24 +91,38 @@ CALL = {"type": "function_call", "name": "answer", "arguments": '{"hair":"red"}'
 ELSEWHERE = {
     "message as a string": change(chat_line(Answer()), MESSAGE, SUE),
     "transcript": change(
-        chat_line(Answer(text=None)), (*MESSAGE, "audio"), {"id": "a", "transcript": SUE}
+        chat_line(Answer(text=None)),
+        (*MESSAGE, "audio"),
+        {"id": "a", "transcript": SUE},
     ),
     "tool call": change(chat_line(Answer(text=None)), (*MESSAGE, "tool_calls"), [CALL]),
     "unknown key": change(chat_line(Answer(text="")), (*MESSAGE, "output_text"), "red"),
-    "delta": change(chat_line(Answer()), (*BODY, "choices"), [{"delta": {"content": SUE}}]),
-    "beside the message": change(chat_line(Answer(text=None)), (*BODY, "choices", 0, "text"), SUE),
+    "delta": change(
+        chat_line(Answer()), (*BODY, "choices"), [{"delta": {"content": SUE}}]
+    ),
+    "beside the message": change(
+        chat_line(Answer(text=None)), (*BODY, "choices", 0, "text"), SUE
+    ),
     "number as content": change(chat_line(Answer()), (*MESSAGE, "content"), 5),
-    "beside the choices": change(chat_line(Answer(text="")), (*BODY, "output_text"), SUE),
-    "unknown body": change(chat_line(Answer()), BODY, {"id": "x", "data": [{"embedding": [1]}]}),
+    "beside the choices": change(
+        chat_line(Answer(text="")), (*BODY, "output_text"), SUE
+    ),
+    "unknown body": change(
+        chat_line(Answer()), BODY, {"id": "x", "data": [{"embedding": [1]}]}
+    ),
     "output as a string": change(responses_line(Answer()), (*BODY, "output"), SUE),
     "function call": change(responses_line(Answer()), (*BODY, "output"), [CALL]),
-    "tool use": change(anthropic_line(Answer()), ("result", "message", "content"), [TOOL]),
+    "tool use": change(
+        anthropic_line(Answer()), ("result", "message", "content"), [TOOL]
+    ),
     "code": change(gemini_line(Answer()), PARTS, [CODE]),
     "image": change(gemini_line(Answer()), PARTS, [{"inlineData": {"data": "x"}}]),
     "candidate's output": change(
         gemini_line(Answer()), PARTS[:-2], {"output": SUE, "finishReason": "STOP"}
     ),
-    "harness": change(harness_sample(Answer()), ("resps",), [[{"generated_text": SUE}]]),
+    "harness": change(
+        harness_sample(Answer()), ("resps",), [[{"generated_text": SUE}]]
+    ),
 } | {
     f"column {name}": table_row(Answer(text=text)) | {name: SUE}
     for text in ("", None)
@@ -128,14 +148,22 @@ def test_an_answer_that_stands_elsewhere_is_never_an_empty_answer(tmp_path, case
 def test_what_programs_put_beside_an_empty_answer_is_no_text(tmp_path):
     """Filters, log-probabilities, reasons of other names, prompts and gold answers leave it empty."""
     row = table_row(Answer(PURPLE, text="", stop="length"))
-    row |= {"prompt_text": SUE, "text": SUE, "gold_answer": SUE, "generated_at": "1 May"}
+    row |= {
+        "prompt_text": SUE,
+        "text": SUE,
+        "gold_answer": SUE,
+        "generated_at": "1 May",
+    }
     (output,) = read_outputs(write_lines(tmp_path / "row.jsonl", [row]), Catalog())
     assert output.response == ""
     line = chat_line(Answer(text="", stop="length"))
     choice = line["response"]["body"]["choices"][0]
     choice["message"] |= {"provider_specific_fields": {"refusal": None}, "name": "m"}
     choice |= {"prompt_token_ids": [1, 2]}
-    choice |= {"content_filter_results": {"hate": {"filtered": False}}, "matched_stop": "</s>"}
+    choice |= {
+        "content_filter_results": {"hate": {"filtered": False}},
+        "matched_stop": "</s>",
+    }
     choice |= {"native_finish_reason": "max tokens", "logprobs": {"content": [1]}}
     outputs, rejected = read(write_lines(tmp_path / "o.jsonl", [line]))
     assert (outputs[RED].response, rejected) == ("", {})
@@ -167,7 +195,9 @@ SHAPES = {
 def test_reasoning_stands_before_the_answer_in_every_format(tmp_path, kind):
     """The paper scores both; cut off within its reasoning, a response stays open."""
     cut = Answer(PURPLE, text=None, stop="length", reasoning=THOUGHT)
-    outputs, rejected = read(write_answers(tmp_path, kind, Answer(reasoning=THOUGHT), cut))
+    outputs, rejected = read(
+        write_answers(tmp_path, kind, Answer(reasoning=THOUGHT), cut)
+    )
     assert rejected == {}
     assert outputs[RED].response == f"<think>\n{THOUGHT}\n</think>\n\nSue wears red."
     assert outputs[PURPLE].response == f"<think>\n{THOUGHT}"
@@ -197,7 +227,9 @@ def test_reasoning_among_the_parts_of_a_content_is_read(tmp_path, shape):
     parts = SHAPES[shape] if isinstance(SHAPES[shape], list) else []
     parts = parts or [{"type": "thinking", "thinking": SHAPES[shape]}]
     line = change(
-        chat_line(Answer()), (*MESSAGE, "content"), [*parts, {"type": "text", "text": SUE}]
+        chat_line(Answer()),
+        (*MESSAGE, "content"),
+        [*parts, {"type": "text", "text": SUE}],
     )
     (output,) = read_outputs(write_lines(tmp_path / "o.jsonl", [line]), Catalog())
     assert output.response == f"<think>\n{THOUGHT}\n</think>\n\n{SUE}"
@@ -214,7 +246,9 @@ HIDDEN = [
 def test_encrypted_reasoning_is_neither_text_nor_a_reason_to_reject(tmp_path, hidden):
     """An answer that spent its budget on it is empty."""
     line = change(
-        chat_line(Answer(text=None, stop="length")), (*MESSAGE, "reasoning_details"), hidden
+        chat_line(Answer(text=None, stop="length")),
+        (*MESSAGE, "reasoning_details"),
+        hidden,
     )
     if hidden == {"effort": "high"}:
         line = change(line, (*MESSAGE, "content"), SUE)
@@ -228,10 +262,14 @@ UNREAD = {
     "column in capitals": table_row(Answer()) | {"Reasoning_Trace": THOUGHT},
     "short name": table_row(Answer()) | {"model_cot": THOUGHT},
     "analysis": change(gemini_line(Answer()), (*PARTS[:-2], "analysis"), THOUGHT),
-    "beside the choices": change(chat_line(Answer()), (*BODY, "thinking_trace"), THOUGHT),
+    "beside the choices": change(
+        chat_line(Answer()), (*BODY, "thinking_trace"), THOUGHT
+    ),
     "scratchpad": table_row(Answer()) | {"scratchpad": [{"step": THOUGHT}]},
     "key": change(chat_line(Answer()), (*MESSAGE, "inner_monologue"), THOUGHT),
-    "known key": change(chat_line(Answer()), (*MESSAGE, "reasoning"), {"steps": [THOUGHT]}),
+    "known key": change(
+        chat_line(Answer()), (*MESSAGE, "reasoning"), {"steps": [THOUGHT]}
+    ),
     "part": change(
         chat_line(Answer()),
         (*MESSAGE, "content"),
@@ -256,7 +294,11 @@ def test_what_looks_like_reasoning_and_is_not_read_is_named(tmp_path, case):
 
 def test_numbers_and_words_beside_an_answer_are_no_reasoning(tmp_path):
     """Effort, counts and reasons to stop have names like reasoning."""
-    row = table_row(Answer()) | {"reasoning_effort": "high", "reasoning_tokens": 5, "why": THOUGHT}
+    row = table_row(Answer()) | {
+        "reasoning_effort": "high",
+        "reasoning_tokens": 5,
+        "why": THOUGHT,
+    }
     (output,) = read_outputs(write_lines(tmp_path / "o.jsonl", [row]), Catalog())
     assert output.remarks == ()
 
@@ -274,7 +316,9 @@ def test_a_text_cut_where_spreadsheets_cut_is_remarked(tmp_path, kind):
 @pytest.mark.parametrize("kind", FORMATS)
 def test_nan_is_a_missing_value(tmp_path, kind):
     """Token counts may be missing; pandas, R and JSON write that in their ways."""
-    outputs, rejected = read(write_answers(tmp_path, kind, Answer(tokens=float("nan")), GOOD))
+    outputs, rejected = read(
+        write_answers(tmp_path, kind, Answer(tokens=float("nan")), GOOD)
+    )
     assert rejected == {}
     assert outputs[RED].prompt_tokens is None
     assert outputs[PURPLE].prompt_tokens == (None if kind == "harness" else 9)
@@ -284,9 +328,15 @@ TABLES = ["JSONL", "CSV", "Parquet"]
 
 
 @pytest.mark.parametrize("kind", TABLES)
-@pytest.mark.parametrize("word", ["NaN", "nan", "NA", "#N/A", "<NA>", "null", "None", ""])
-@pytest.mark.parametrize("column", ["prompt_tokens", "perturbation", "temperature", "reasoning"])
-def test_words_for_missing_values_are_read_as_such_in_tables(tmp_path, kind, column, word):
+@pytest.mark.parametrize(
+    "word", ["NaN", "nan", "NA", "#N/A", "<NA>", "null", "None", ""]
+)
+@pytest.mark.parametrize(
+    "column", ["prompt_tokens", "perturbation", "temperature", "reasoning"]
+)
+def test_words_for_missing_values_are_read_as_such_in_tables(
+    tmp_path, kind, column, word
+):
     """In every column that may be empty; a model may be called so."""
     row = {"model": "NA", "name": RED, "response": SUE, column: word}
     path = FORMATS[kind].write(tmp_path / FORMATS[kind].file, [row])
@@ -307,10 +357,14 @@ def test_a_failed_request_in_a_table_is_none_under_any_word(tmp_path, kind, word
 FAILURES = {
     "JSONL": table_row(Answer(text="", stop="error")),
     "chat": {"custom_id": RED, "response": None, "error": {"code": "batch_expired"}},
-    "Anthropic": {"custom_id": RED, "result": {"type": "errored", "error": {"type": "api_error"}}},
+    "Anthropic": {
+        "custom_id": RED,
+        "result": {"type": "errored", "error": {"type": "api_error"}},
+    },
     "Gemini": {"key": RED, "error": {"code": 429}},
     "Inspect": inspect_sample(Answer()) | {"error": {"message": "RateLimitError"}},
-    "Inspect, invalidated": inspect_sample(Answer()) | {"invalidation": {"author": "reviewer"}},
+    "Inspect, invalidated": inspect_sample(Answer())
+    | {"invalidation": {"author": "reviewer"}},
 }
 
 
@@ -350,7 +404,9 @@ UNFINISHED = ["JSONL", "CSV", "Parquet", "Inspect", "Inspect as JSON"]
 @pytest.mark.parametrize("kind", UNFINISHED)
 def test_a_file_that_is_cut_short_is_never_accepted(tmp_path, kind):
     """It may lack any number of rows, whatever MAX_REJECTED allows; the sentence names it."""
-    path = write_answers(tmp_path, kind, Answer(text='"Sue",\nred'), Answer(PURPLE, '"Sue",\nred'))
+    path = write_answers(
+        tmp_path, kind, Answer(text='"Sue",\nred'), Answer(PURPLE, '"Sue",\nred')
+    )
     if kind == "JSONL":
         packed = path.with_name("table.jsonl.gz")
         packed.write_bytes(gzip.compress(path.read_bytes())[:-12])
@@ -386,7 +442,9 @@ def test_a_stray_quote_loses_no_row_in_silence(tmp_path, case, ending):
     path = tmp_path / f"o.{ending}"
     path.write_bytes(gzip.compress(content) if ending == "csv.gz" else content)
     catalog = Catalog()
-    catalog.draw = lambda name: dict.fromkeys(catalog.table().column_names) | {"name": name}
+    catalog.draw = lambda name: (
+        dict.fromkeys(catalog.table().column_names) | {"name": name}
+    )
     items = list(read_outputs(path, catalog))
     rejected = [item for item in items if isinstance(item, Rejected)]
     assert [item.name for item in items if not isinstance(item, Rejected)] == names[2:]
@@ -402,48 +460,110 @@ def test_an_open_quote_is_never_one_acceptable_row(tmp_path):
     options = ("--max-rejected", 1, "--build", tmp_path / "build")
     done = run("download-outputs", "--source", path, *options)
     assert done.exit_code == 2
-    assert "lines 2 to 1002: a quote is not closed, which loses 1,001 lines" in done.output
+    assert (
+        "lines 2 to 1002: a quote is not closed, which loses 1,001 lines" in done.output
+    )
 
 
 TABLE = f"model,name,response\nm,{RED},Sue wears red.\n"
 LINE = json.dumps(table_row(Answer())) + "\n"
 DIALECTS = {
-    "semicolons": ("o.csv", TABLE.replace(",", ";").encode(), "separated by semicolons"),
-    "quoted semicolons": ("o.csv", b'"model";"name";"response"\n"m";"n";"x"\n', "semicolons"),
+    "semicolons": (
+        "o.csv",
+        TABLE.replace(",", ";").encode(),
+        "separated by semicolons",
+    ),
+    "quoted semicolons": (
+        "o.csv",
+        b'"model";"name";"response"\n"m";"n";"x"\n',
+        "semicolons",
+    ),
     "tabs": ("o.csv", TABLE.replace(",", "\t").encode(), "separated by tabs"),
     "bars": ("o.csv", TABLE.replace(",", "|").encode(), "separated by vertical bars"),
     "colons": ("o.csv", TABLE.replace(",", ":").encode(), "separated by ':'"),
-    "blanks between": ("o.csv", b"id  model  name  response\n1 m n x\n", "separated by blanks"),
+    "blanks between": (
+        "o.csv",
+        b"id  model  name  response\n1 m n x\n",
+        "separated by blanks",
+    ),
     "ampersands": ("o.csv", b"model & name & response \\\n", "separated by '&'"),
     "sep": ("o.csv", b"sep=,\n" + TABLE.encode(), "(sep=) is meant for Excel alone"),
-    "sep in capitals": ("o.csv", b"SEP=;\n" + TABLE.encode(), "(sep=) is meant for Excel alone"),
-    "title": ("o.csv", b"# exported\n" + TABLE.encode(), "its first line is '# exported'"),
+    "sep in capitals": (
+        "o.csv",
+        b"SEP=;\n" + TABLE.encode(),
+        "(sep=) is meant for Excel alone",
+    ),
+    "title": (
+        "o.csv",
+        b"# exported\n" + TABLE.encode(),
+        "its first line is '# exported'",
+    ),
     "blank line": ("o.csv", b"\n" + TABLE.encode(), "its first line is ''"),
-    "other names": ("o.csv", b"llm,puzzle,output\nm,n,x\n", "it should hold the names of columns"),
+    "other names": (
+        "o.csv",
+        b"llm,puzzle,output\nm,n,x\n",
+        "it should hold the names of columns",
+    ),
     "page": ("o.csv", b"<html><body>404</body></html>", "its first line is '<html>"),
     "JSON lines": ("o.csv", LINE.encode(), "let its name end in .jsonl"),
-    "capitals": ("o.csv", TABLE.replace("model", "Model").encode(), "is called 'Model'"),
+    "capitals": (
+        "o.csv",
+        TABLE.replace("model", "Model").encode(),
+        "is called 'Model'",
+    ),
     "blanks": ("o.csv", TABLE.replace(",name", ", name").encode(), "is called ' name'"),
-    "no header": ("o.csv", TABLE.partition("\n")[2].encode(), "its first line is a row"),
+    "no header": (
+        "o.csv",
+        TABLE.partition("\n")[2].encode(),
+        "its first line is a row",
+    ),
     "old Mac": ("o.csv", TABLE.replace("\n", "\r").encode(), "as on an old Mac"),
-    "old Mac with an end": ("o.csv", TABLE[:-1].replace("\n", "\r").encode() + b"\n", "old Mac"),
-    "old Mac, lines": ("o.jsonl", (LINE * 2).replace("\n", "\r").encode(), "as on an old Mac"),
+    "old Mac with an end": (
+        "o.csv",
+        TABLE[:-1].replace("\n", "\r").encode() + b"\n",
+        "old Mac",
+    ),
+    "old Mac, lines": (
+        "o.jsonl",
+        (LINE * 2).replace("\n", "\r").encode(),
+        "as on an old Mac",
+    ),
     "escaped quotes": ("o.csv", TABLE.replace("Sue", '"\\"Sue').encode(), "not CSV: "),
-    "key in capitals": ("o.jsonl", LINE.replace("resp", "Resp").encode(), "is called 'Response'"),
+    "key in capitals": (
+        "o.jsonl",
+        LINE.replace("resp", "Resp").encode(),
+        "is called 'Response'",
+    ),
     "array": ("o.jsonl", f"[{LINE}]".encode(), "write one JSON object per line"),
-    "array of lines": ("o.jsonl", f"[\n{LINE}]\n".encode(), "write one JSON object per line"),
+    "array of lines": (
+        "o.jsonl",
+        f"[\n{LINE}]\n".encode(),
+        "write one JSON object per line",
+    ),
     "spread object": (
         "o.jsonl",
         json.dumps(table_row(Answer()), indent=1).encode(),
         "write one JSON object per line",
     ),
     "gzip": ("o.jsonl", gzip.compress(LINE.encode()), "compressed by gzip; add .gz"),
-    "gzip as CSV": ("o.csv", gzip.compress(TABLE.encode()), "compressed by gzip; add .gz"),
+    "gzip as CSV": (
+        "o.csv",
+        gzip.compress(TABLE.encode()),
+        "compressed by gzip; add .gz",
+    ),
     "zip": ("o.csv", b"PK\x03\x04" + bytes(30), "a workbook of a spreadsheet"),
-    "Zstandard": ("o.jsonl", b"\x28\xb5\x2f\xfd" + bytes(30), "compressed by Zstandard"),
+    "Zstandard": (
+        "o.jsonl",
+        b"\x28\xb5\x2f\xfd" + bytes(30),
+        "compressed by Zstandard",
+    ),
     "Parquet": ("o.jsonl", b"PAR1" + bytes(30), "it is Parquet"),
     "not gzip": ("o.jsonl.gz", LINE.encode(), "Not a gzipped file"),
-    "Latin-1": ("o.csv", TABLE.replace("Sue", "Zo\xeb").encode("latin-1"), "no character of UTF-8"),
+    "Latin-1": (
+        "o.csv",
+        TABLE.replace("Sue", "Zo\xeb").encode("latin-1"),
+        "no character of UTF-8",
+    ),
 } | {
     f"{encoding}, {name}": (name, content.encode(encoding), "save it as UTF-8")
     for encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32")
@@ -491,7 +611,11 @@ def test_an_ending_that_is_not_read_is_named(tmp_path, name, words):
 
 def test_an_invalidated_sample_is_rejected_in_every_kind_of_log(tmp_path):
     """With author and reason, also in an archive."""
-    note = {"author": "reviewer", "reason": "wrong prompt", "timestamp": "2026-01-01T00:00:00Z"}
+    note = {
+        "author": "reviewer",
+        "reason": "wrong prompt",
+        "timestamp": "2026-01-01T00:00:00Z",
+    }
     for kind in ("Inspect", "Inspect as JSON"):
         folder = tmp_path / kind
         folder.mkdir()
@@ -507,17 +631,63 @@ def test_an_invalidated_sample_is_rejected_in_every_kind_of_log(tmp_path):
 
 
 MARKED = [
-    *("<think>", "<Think>", '<think time="3">', "<mm:think>", "<seed:think>", "<antThinking>"),
-    *("<thinking>", "<thought>", "<Thoughts>", "<reasoning>", "<reason>", "<scratchpad>"),
-    *("<reflection>", "<inner_monologue>", "<rationale>", "<chain-of-thought>", "<analysis>"),
-    *("<|START_THINKING|>", "<|thinking|>", "<|begin_of_thought|>", "<|start_reasoning|>"),
+    *(
+        "<think>",
+        "<Think>",
+        '<think time="3">',
+        "<mm:think>",
+        "<seed:think>",
+        "<antThinking>",
+    ),
+    *(
+        "<thinking>",
+        "<thought>",
+        "<Thoughts>",
+        "<reasoning>",
+        "<reason>",
+        "<scratchpad>",
+    ),
+    *(
+        "<reflection>",
+        "<inner_monologue>",
+        "<rationale>",
+        "<chain-of-thought>",
+        "<analysis>",
+    ),
+    *(
+        "<|START_THINKING|>",
+        "<|thinking|>",
+        "<|begin_of_thought|>",
+        "<|start_reasoning|>",
+    ),
     *("<|channel|>analysis<|message|>", "<|channel>thought\n", "<unused94>thought\n"),
-    *("[THINK]", "[think]", "[REASONING]", "◁think▷", "<cot>", "<scratch-pad>", "<思考>"),
+    *(
+        "[THINK]",
+        "[think]",
+        "[REASONING]",
+        "◁think▷",
+        "<cot>",
+        "<scratch-pad>",
+        "<思考>",
+    ),
 ]
 ENDS = [
-    *("</think>", "</Think>", "</think >", "</mm:think>", "</Thoughts>", "</scratchpad>"),
+    *(
+        "</think>",
+        "</Think>",
+        "</think >",
+        "</mm:think>",
+        "</Thoughts>",
+        "</scratchpad>",
+    ),
     *("<|END_THINKING|>", "<|/thinking|>", "<|end_of_thought|>", "<|end_reasoning|>"),
-    *("<|channel|>final<|message|>", "<channel|>", "<unused95>", "[/THINK]", "◁/think▷"),
+    *(
+        "<|channel|>final<|message|>",
+        "<channel|>",
+        "<unused95>",
+        "[/THINK]",
+        "◁/think▷",
+    ),
     *("<|thought_end|>", "<|REASONING_END|>", "</scratch_pad>", "[/reasoning]"),
 ]
 

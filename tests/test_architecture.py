@@ -21,13 +21,12 @@ SOURCES = {
 LAYERS = (
     ("foundation",),
     ("puzzles",),
-    ("statistics",),
-    ("scoring", "outputs", "robustness"),
-    ("reconstruction",),
-    ("fidelity",),
-    ("companions",),
-    ("evaluation",),
-    ("presentation",),
+    ("regression",),
+    ("scoring", "outputs", "analysis"),
+    ("counts",),
+    ("ledger",),
+    ("asking",),
+    ("book",),
     ("commands",),
     ("cli",),
 )
@@ -45,9 +44,13 @@ def find_imports(path: Path) -> set[str]:
     """The package's modules that a module imports, anywhere in it."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("cogniload_repro"):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
+            "cogniload_repro"
+        ):
             parts = node.module.split(".")[1:]
-            names |= {"/".join(parts)} | {"/".join([*parts, alias.name]) for alias in node.names}
+            names |= {"/".join(parts)} | {
+                "/".join([*parts, alias.name]) for alias in node.names
+            }
     return names & set(SOURCES)
 
 
@@ -100,14 +103,18 @@ def find_dense_places(path: Path) -> Iterator[str]:
         if "# fmt: skip" in line:
             yield "`fmt: skip`"
     tree = ast.parse(text)
-    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    parents = {
+        child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)
+    }
     for node in ast.walk(tree):
         inner = [one for child in ast.iter_child_nodes(node) for one in ast.walk(child)]
         if isinstance(node, COMPREHENSIONS) and any(
             isinstance(one, COMPREHENSIONS) for one in inner
         ):
             yield "comprehensions in a comprehension"
-        if isinstance(node, ast.IfExp) and any(isinstance(one, ast.IfExp) for one in inner):
+        if isinstance(node, ast.IfExp) and any(
+            isinstance(one, ast.IfExp) for one in inner
+        ):
             yield "conditionals in a conditional"
         if isinstance(node, ast.NamedExpr) and not is_plain_test(node, parents):
             yield "walruses other than `if name := ...`"
@@ -130,7 +137,9 @@ def is_plain_test(walrus: ast.NamedExpr, parents: dict[ast.AST, ast.AST]) -> boo
 
 def joins_values(assign: ast.Assign) -> bool:
     """Whether it gives several names values that have nothing to do with one another, such as a, b = 1, f(c)."""
-    if not isinstance(assign.value, ast.Tuple) or not isinstance(assign.targets[0], ast.Tuple):
+    if not isinstance(assign.value, ast.Tuple) or not isinstance(
+        assign.targets[0], ast.Tuple
+    ):
         return False
     named = {one.id for one in ast.walk(assign.targets[0]) if isinstance(one, ast.Name)}
     used = {one.id for one in ast.walk(assign.value) if isinstance(one, ast.Name)}
@@ -144,7 +153,13 @@ def test_code_gets_no_denser():
         rule: int(count.replace(",", ""))
         for rule, count in re.findall(r"^\| (.+?) \| ([\d,]+) \|", page, re.M)
     }
-    found = Counter(rule for path in SOURCES.values() for rule in find_dense_places(path))
+    found = Counter(
+        rule for path in SOURCES.values() for rule in find_dense_places(path)
+    )
     assert allowed.keys() >= found.keys()
-    over = {rule: (found[rule], allowed[rule]) for rule in allowed if found[rule] > allowed[rule]}
+    over = {
+        rule: (found[rule], allowed[rule])
+        for rule in allowed
+        if found[rule] > allowed[rule]
+    }
     assert not over, f"write it more plainly: (places, allowed) {over}"

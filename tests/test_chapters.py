@@ -15,9 +15,9 @@ from reading import save_nothing
 from samples import table_of
 
 import cogniload_repro as cl
+from cogniload_repro.book import page
+from cogniload_repro.book.chapters import list_chapters
 from cogniload_repro.grid import PAPER_GRID, grid_cells
-from cogniload_repro.presentation import page
-from cogniload_repro.presentation.chapters import list_chapters
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import draw_rows
 from cogniload_repro.scoring.verdict import BUCKETS, score_response
@@ -35,25 +35,37 @@ def test_a_chapter_is_an_analysis_that_a_reader_can_edit(name):
     """A chapter has one cell of parameters, and its cells define no functions and no classes."""
     (path,) = (path for path in _NOTEBOOKS if path.stem == name)
     cells = [
-        cell for cell in json.loads(path.read_text("utf-8"))["cells"] if cell["cell_type"] == "code"
+        cell
+        for cell in json.loads(path.read_text("utf-8"))["cells"]
+        if cell["cell_type"] == "code"
     ]
     tags = [set(cell["metadata"].get("tags", ())) for cell in cells]
     assert sum("parameters" in cell_tags for cell_tags in tags) == 1
-    nodes = [node for cell in cells for node in ast.walk(ast.parse("".join(cell["source"])))]
-    assert not [node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    nodes = [
+        node for cell in cells for node in ast.walk(ast.parse("".join(cell["source"])))
+    ]
+    assert not [
+        node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    ]
 
 
 def read(name, kind):
     """Return the sources of a notebook's cells of one kind, by the cells' names."""
     (path,) = (path for path in _NOTEBOOKS if path.stem == name)
     cells = json.loads(path.read_text("utf-8"))["cells"]
-    return {cell["id"]: "".join(cell["source"]) for cell in cells if cell["cell_type"] == kind}
+    return {
+        cell["id"]: "".join(cell["source"])
+        for cell in cells
+        if cell["cell_type"] == kind
+    }
 
 
 def run(name, monkeypatch, **parameters):
     """Run a notebook's code in this process; return what it keeps for its sentences."""
     kept, space = {}, {}
-    monkeypatch.setattr(page, "glue", lambda key, value, display: kept.update({key: value}))
+    monkeypatch.setattr(
+        page, "glue", lambda key, value, display: kept.update({key: value})
+    )
     monkeypatch.setattr(page, "save_figure", save_nothing)
     for code in read(name, "code").values():
         exec(code, space)  # our own notebook
@@ -89,11 +101,18 @@ def test_the_readme_has_the_findings_of_the_first_page(tmp_path, monkeypatch):
 def test_the_generator_chapter_holds_for_any_puzzles(levels, tmp_path, monkeypatch):
     """Its sentences have their numbers for a build of a few puzzles, for d = 1 alone too."""
     puzzles = table_of(
-        *[(N, d, N // 2, number) for N in (20, 50) for d in levels for number in range(2)]
+        *[
+            (N, d, N // 2, number)
+            for N in (20, 50)
+            for d in levels
+            for number in range(2)
+        ]
     )
     write_table(tmp_path / "puzzles.parquet", puzzles)
     kept = run("02_generation", monkeypatch, build=tmp_path, per_cell=1)
-    assert set(_KEY.findall("\n".join(read("02_generation", "markdown").values()))) == set(kept)
+    assert set(
+        _KEY.findall("\n".join(read("02_generation", "markdown").values()))
+    ) == set(kept)
     assert all(value and "nan" not in str(value) for value in kept.values())
     assert levels == (1, 4) or kept["missing"] == "0"
 
@@ -103,7 +122,14 @@ def scoring():
     """What the visible cells of the scorer's chapter compute."""
     cells, space = read("03_scoring", "code"), {}
     exec(cells["load"].partition("build, page = ")[0], space)  # our own notebook
-    for cell in ("explain", "examples", "made-up", "made-up-more", "ambiguous", "changes"):
+    for cell in (
+        "explain",
+        "examples",
+        "made-up",
+        "made-up-more",
+        "ambiguous",
+        "changes",
+    ):
         exec(cells[cell], space)
     return space
 
@@ -120,7 +146,12 @@ def test_every_consequence_is_what_the_scorer_does(scoring):
 
 def test_made_up_endings_distinguish_the_scorers(scoring):
     """Each scorer changes some verdicts on the ambiguous responses, and none changes all of them."""
-    assert list(scoring["changed"].index) == ["prose", "late_drop", "cut_windows", "last_mention"]
+    assert list(scoring["changed"].index) == [
+        "prose",
+        "late_drop",
+        "cut_windows",
+        "last_mention",
+    ]
     assert scoring["changed"].between(1, len(scoring["ways"]) - 1).all()
 
 
@@ -131,7 +162,11 @@ def test_the_scorers_chapter_counts_the_answers_that_were_scored(
     rows = list(draw_rows(PuzzleSet(grid_cells("N=20 ratio=50 d=1,3"), 3, 5)))
     endings = ["{poi}: {gold}.", "I do not know.", "{gold}"]
     answers = [
-        {"model": "mine", "name": row["name"], "response": endings[place % 3].format(**row)}
+        {
+            "model": "mine",
+            "name": row["name"],
+            "response": endings[place % 3].format(**row),
+        }
         for place, row in enumerate(rows)
     ]
     source = write_lines(tmp_path / "answers.jsonl", answers)
@@ -178,16 +213,26 @@ def show(monkeypatch, build):
     return [fragment.markdown for fragment in fragments], figures
 
 
-@pytest.mark.parametrize("grid", ["N=20,200,1000 ratio=5,50,95 d=1,3", "N=250 ratio=50 d=5"])
-def test_an_own_model_on_other_levels_has_its_chapter(grid, one_process, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "grid", ["N=20,200,1000 ratio=5,50,95 d=1,3", "N=250 ratio=50 d=5"]
+)
+def test_an_own_model_on_other_levels_has_its_chapter(
+    grid, one_process, tmp_path, monkeypatch
+):
     """Levels that the paper does not have, and a single one, stop nothing; what cannot be fitted says why."""
     rows = list(draw_rows(PuzzleSet(grid_cells(grid), 2, 5)))
     answers = [
-        {"model": "mine", "name": row["name"], "response": f"So {row['poi']}: {row['gold']}."}
+        {
+            "model": "mine",
+            "name": row["name"],
+            "response": f"So {row['poi']}: {row['gold']}.",
+        }
         for row in rows
     ]
     shown, figures = show(monkeypatch, build_own(tmp_path, answers))
-    (lacking,) = (text for text in shown if text.startswith("There is no regression for mine"))
+    (lacking,) = (
+        text for text in shown if text.startswith("There is no regression for mine")
+    )
     assert ("takes 1 value" in lacking) == (grid == "N=250 ratio=50 d=5")
     assert figures == ["your-accuracy"]
 
@@ -201,7 +246,9 @@ def test_the_chapter_on_own_models_has_no_empty_rows_and_no_figure_without_them(
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for text in shown for line in text.splitlines()
              if line.startswith("| ") and not line.startswith("| :")]  # fmt: skip
     assert len(cells) > 20
-    assert not [row for row in cells if {*row[1:]} <= {r"\-\-", "nan", "", "not stated"}]
+    assert not [
+        row for row in cells if {*row[1:]} <= {r"\-\-", "nan", "", "not stated"}
+    ]
     assert "your-accuracy" in figures
     assert "tiny" in " ".join(shown)
     assert "openai" not in " ".join(shown)
@@ -233,7 +280,9 @@ def test_chapters_link_to_chapters_that_the_same_book_has(whole_grid):
     dead = {
         (chapter.source.stem, target)
         for chapter in kept
-        for target in re.findall(r"\]\((\d\d_\w+)", chapter.source.read_text(encoding="utf-8"))
+        for target in re.findall(
+            r"\]\((\d\d_\w+)", chapter.source.read_text(encoding="utf-8")
+        )
         if target not in names
     }
     assert dead == set()

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from harness import run
 
-from cogniload_repro.statistics.cell_tables import load_cells
+from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.storage import write_table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,7 +28,10 @@ def assert_refused(arguments, *words: str) -> None:
     ("arguments", "words"),
     [
         (("download-outputs", "--grid", "N=21 ratio=5 d=1"), ("21", "reconstructed")),
-        (("reconstruct", "--model", "gpt-6", "--out", os.devnull), ("gpt-6", "QwQ-32B")),
+        (
+            ("reconstruct", "--model", "gpt-6", "--out", os.devnull),
+            ("gpt-6", "QwQ-32B"),
+        ),
         (("reconstruct", "--seed", "1"), ("--out",)),
         (("score",), ("make download-outputs",)),
         (("compare",), ("make",)),
@@ -37,7 +40,8 @@ def assert_refused(arguments, *words: str) -> None:
 def test_what_is_not_possible_is_a_sentence(tmp_path, arguments, words):
     """It names the value or the remedy, and nothing but the lock is in the build."""
     assert_refused(
-        [*arguments, *([] if arguments[0] == "reconstruct" else ["--build", tmp_path])], *words
+        [*arguments, *([] if arguments[0] == "reconstruct" else ["--build", tmp_path])],
+        *words,
     )
     assert {file.name for file in tmp_path.iterdir()} <= {".lock"}
 
@@ -62,7 +66,9 @@ def test_a_regression_is_refused_printed_kept_and_compared(fitted):
             "there is no family 'poisson'; choose one of: logit,",
         )
     said = run(*fit, "--formula", "correct ~ d + log10_N + I(2 * d)").stdout
-    assert said.splitlines()[0] == "Reconstructed from the paper's tables, not raw outputs"
+    assert (
+        said.splitlines()[0] == "Reconstructed from the paper's tables, not raw outputs"
+    )
     assert "QwQ-32B: the cells determine 3 of its 4 coefficients" in said
     kept = [
         "--formula",
@@ -75,10 +81,17 @@ def test_a_regression_is_refused_printed_kept_and_compared(fitted):
         fitted / "mine.csv",
     ]
     assert "gemini" not in run(*fit, *kept).stdout
-    columns = pd.read_csv(fitted / "mine.csv")[["model", "term", "family"]].to_numpy().tolist()
+    columns = (
+        pd.read_csv(fitted / "mine.csv")[["model", "term", "family"]]
+        .to_numpy()
+        .tolist()
+    )
     assert columns == [["QwQ-32B", "Intercept", "cloglog"], ["QwQ-32B", "d", "cloglog"]]
     said = run(*fit, "--compare", "--formula", "correct ~ d * rho").stdout
-    assert all(word in said for word in ("logLik", "AIC", "BIC", "less paper's", "yours", "paper"))
+    assert all(
+        word in said
+        for word in ("logLik", "AIC", "BIC", "less paper's", "yours", "paper")
+    )
     assert max(map(len, said.splitlines())) <= 100
     assert (fitted / "cells.parquet").read_bytes() == before
 
@@ -90,7 +103,9 @@ def test_no_text_of_a_source_reaches_the_terminal_as_a_command(tmp_path):
     request = {"custom_id": title, "response": None, "error": {"message": title}}
     (tmp_path / "b.jsonl").write_text(json.dumps(request) + "\n", encoding="utf-8")
     for source in (tmp_path, tmp_path / title):
-        done = run("download-outputs", "--source", source, "--build", tmp_path / "build")
+        done = run(
+            "download-outputs", "--source", source, "--build", tmp_path / "build"
+        )
         assert (done.exit_code, "OWNED" in done.output) == (2, True)
         assert not set(done.output) & {"\x1b", "\x07"}
 

@@ -7,7 +7,9 @@ import yaml
 from browsing import book_html
 
 ROOT = Path(__file__).resolve().parents[1]
-ENTRIES = yaml.safe_load((ROOT / "codecheck.yml").read_text(encoding="utf-8"))["manifest"]
+ENTRIES = yaml.safe_load((ROOT / "codecheck.yml").read_text(encoding="utf-8"))[
+    "manifest"
+]
 PRINTED = [f"Figure {n}" for n in range(1, 8)] + [f"Table {n}" for n in range(1, 11)]
 
 

@@ -63,7 +63,14 @@ def test_loads_are_those_of_the_posts_examples(puzzles):
 def numbers(puzzles):
     """What the chapter recomputes of the documents' numbers."""
     no_page = SimpleNamespace(verdicts=lambda judged: None)
-    names = ["perturb", "shares", "sampling", "perturbed-verdicts", "made-up", "critical-load"]
+    names = [
+        "perturb",
+        "shares",
+        "sampling",
+        "perturbed-verdicts",
+        "made-up",
+        "critical-load",
+    ]
     variables = run_cells(names, dict(puzzles, page=no_page))
     names = ["recomputed", "recomputed-benchmark", "recomputed-sizes", "checked"]
     return run_cells(names, variables)

@@ -14,15 +14,15 @@ import pandas as pd
 import pytest
 
 import cogniload_repro as cl
+from cogniload_repro.analysis import comparisons, verdicts
+from cogniload_repro.analysis.uncertainty import fit_quadratics
+from cogniload_repro.book.page import Page
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import NAMES
-from cogniload_repro.presentation.page import Page
 from cogniload_repro.published import ERRORS, load_conclusions, load_contradictions
 from cogniload_repro.puzzles.baselines import write_baselines
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_parquet
-from cogniload_repro.robustness import comparisons, verdicts
-from cogniload_repro.robustness.uncertainty import fit_quadratics
 from cogniload_repro.storage import write_table
 
 CELLS = cl.load_cells()
@@ -82,7 +82,9 @@ def statements_in(cell):
         if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Dict):
             continue
         if ast.unparse(node.targets[0]) == "judged":
-            names += [key.value for key in node.value.keys if isinstance(key, ast.Constant)]
+            names += [
+                key.value for key in node.value.keys if isinstance(key, ast.Constant)
+            ]
     return names
 
 
@@ -152,7 +154,9 @@ def test_visible_cells_lead_to_the_verdicts_of_the_audits(chapter, build):
 def test_contradictions_in_main_results_are_verdicts():
     """What the paper's own tables contradict is not fully supported among the conclusions either."""
     main = load_contradictions().query("affects == 'main result'")
-    words = {name: word for chapter in EXPECTED.values() for name, word in chapter.items()}
+    words = {
+        name: word for chapter in EXPECTED.values() for name, word in chapter.items()
+    }
     assert len(main)
     assert {words[name] for name in main["conclusion"]} <= {
         verdicts.NOT_SUPPORTED,
@@ -161,13 +165,20 @@ def test_contradictions_in_main_results_are_verdicts():
 
 
 @pytest.mark.skipif(
-    "COGNILOAD_PAPER" not in os.environ, reason="needs the paper's text: COGNILOAD_PAPER=FILE"
+    "COGNILOAD_PAPER" not in os.environ,
+    reason="needs the paper's text: COGNILOAD_PAPER=FILE",
 )
 def test_statements_and_passages_are_the_papers_words():
     """What stands in quotation marks is in the paper, but for spaces and marks of mathematics."""
 
     def plain(text):
-        macros = {"×": r"\times", "ρ": r"\rho", "β": r"\beta", "≈": r"\approx", "∈": r"\in "}
+        macros = {
+            "×": r"\times",
+            "ρ": r"\rho",
+            "β": r"\beta",
+            "≈": r"\approx",
+            "∈": r"\in ",
+        }
         for sign, macro in macros.items():
             text = text.replace(macro, sign)
         return re.sub(r"[\s$*{}|\\]", "", text)
@@ -195,7 +206,10 @@ def test_an_interaction_is_judged_at_the_tested_levels_after_holm(build):
         changed = slopes.assign(**change)
         cells = "judged", "printed"
         judged = run_again(
-            space, "06_interactions", *cells, simple_slopes=lambda *_, changed=changed: changed
+            space,
+            "06_interactions",
+            *cells,
+            simple_slopes=lambda *_, changed=changed: changed,
         )
         assert judged["d_by_n"] == word
 
@@ -213,7 +227,10 @@ def test_one_pair_in_the_wrong_order_counts(build, monkeypatch):
         words = run_again(space, "05_glm", "judge-lengths", "judge-classes", "judged")
         return words["leaders"], words["classes"]
 
-    assert judge(pairs.mask(behind, swapped)) == (verdicts.PARTLY, verdicts.NOT_SUPPORTED)
+    assert judge(pairs.mask(behind, swapped)) == (
+        verdicts.PARTLY,
+        verdicts.NOT_SUPPORTED,
+    )
     tied = pairs["p_holm"].mask(behind, 0.3)
     assert judge(pairs.assign(p_holm=tied))[1] == verdicts.NOT_SUPPORTED
     tied_neighbours = pairs["p_holm"].mask(beside, 0.3)
@@ -231,7 +248,9 @@ def test_the_standard_error_of_falls_is_the_spread_of_drawn_tables():
     """The difference of two falls varies over drawn tables as its standard error says."""
     counts = CELLS[CELLS["model"] == "o4-mini-2025-04-16"].reset_index(drop=True)
     shared = {"pd": pd, "np": np, "cl": cl, "level": 0.05}
-    row = run_cell("04_accuracy", "dominant", paper=counts, **shared)["dominant"].iloc[0]
+    row = run_cell("04_accuracy", "dominant", paper=counts, **shared)["dominant"].iloc[
+        0
+    ]
     fitted = np.asarray(cl.glm(counts, "o4-mini-2025-04-16").fittedvalues)
     rng = np.random.default_rng(7)
     total = counts["total"].to_numpy()
@@ -275,13 +294,17 @@ def page_of(tmp_path):
 def test_conclusions_are_about_the_models_of_the_paper(page_of):
     """A reader's model, as bad as can be, enters no verdict."""
     counts = CELLS[CELLS["model"] == "QwQ-32B"]
-    flat = counts.assign(model="mine", correct=counts["total"] // 2, **dict.fromkeys(ERRORS, 0))
+    flat = counts.assign(
+        model="mine", correct=counts["total"] // 2, **dict.fromkeys(ERRORS, 0)
+    )
     page = page_of(pd.concat([flat, CELLS], ignore_index=True))
     assert page.complete
     assert page.paper["model"].unique().tolist() == list(CELLS["model"].unique())
 
 
-def test_without_a_finite_fit_of_each_model_nothing_is_tested(page_of, tmp_path, monkeypatch):
+def test_without_a_finite_fit_of_each_model_nothing_is_tested(
+    page_of, tmp_path, monkeypatch
+):
     """A model of the paper that is always right leaves every statement untested."""
     counts = CELLS.copy()
     is_perfect = counts["model"] == LEADERS[1]

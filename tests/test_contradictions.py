@@ -9,6 +9,8 @@ import pytest
 from scipy.stats import chi2, norm
 
 import cogniload_repro as cl
+from cogniload_repro.counts.printed import BETAS
+from cogniload_repro.counts.table2 import derive_each
 from cogniload_repro.files import DATA, ICLR2026
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, MODELS
@@ -21,9 +23,7 @@ from cogniload_repro.published import (
     load_printed,
     load_table,
 )
-from cogniload_repro.reconstruction.printed import BETAS
-from cogniload_repro.reconstruction.table2 import derive_each
-from cogniload_repro.statistics.design import GRID, grid_means, roots_along_rho
+from cogniload_repro.regression.design import GRID, grid_means, roots_along_rho
 
 PLAIN = "correct ~ d + log10_N"
 GPT5, O3, PLUS = "gpt-5-2025-08-07", "o3-2025-04-16", "Phi-4-reasoning-plus"
@@ -33,7 +33,9 @@ T2, T3, T4, T5, T6, TOKENS = map(
 BY_D, BY_N = T4.set_index(["model", "d"]), T5.set_index(["model", "N"])
 LONG = TOKENS[TOKENS["N"] == 250].set_index(["model", "d"])
 AT_250 = BY_N.xs(250, level="N")
-ACCURACY = correct_by("table4").assign(accuracy=lambda rows: rows["correct"] / rows["samples"])
+ACCURACY = correct_by("table4").assign(
+    accuracy=lambda rows: rows["correct"] / rows["samples"]
+)
 ACCURACY = ACCURACY.pivot_table("accuracy", "model", "d")
 
 
@@ -56,7 +58,9 @@ def overflows():
 def budget():
     """Tokens of gpt-5 at the highest load, and overflows there: at N = 250 only, so those of a d are of that cell."""
     assert BY_N.loc[[GPT5, O3], "ctx"].groupby("N").sum().drop(250).eq(0).all()
-    errors = AT_250.loc[GPT5, ["ctx", "valid_logic", "poi_logic", "last_logic", "other"]]
+    errors = AT_250.loc[
+        GPT5, ["ctx", "valid_logic", "poi_logic", "last_logic", "other"]
+    ]
     total = LONG.loc[(GPT5, 10), ["prompt_p90", "output_p90"]].sum()
     return [f"{total:,.0f} tokens", f"{BY_D.loc[(GPT5, 10), 'ctx']} of its 70", f"o3: {BY_D.loc[(O3, 10), 'ctx']}",
             f"{errors['ctx']} of gpt-5's {errors.sum()} errors"]  # fmt: skip
@@ -92,7 +96,10 @@ def one_row():
     printed = load_printed("table2").set_index("model").loc[name, list(BETAS)].tolist()
     differ = [place for place, text in enumerate(implied) if text != printed[place]]
     assert differ == [0, 3]  # the intercept and the coefficient of rho
-    return [*(implied[place] for place in differ), *(printed[place] for place in differ)]
+    return [
+        *(implied[place] for place in differ),
+        *(printed[place] for place in differ),
+    ]
 
 
 def rising_errors():
@@ -108,7 +115,11 @@ def rising_errors():
 
 def prompt_lengths():
     """Ranges of the printed 90th percentiles of the models that Appendix H speaks of."""
-    names = [name for name in T2["model"] if name.startswith(("gpt-5", "o3", "o4", "gemini-2.5"))]
+    names = [
+        name
+        for name in T2["model"]
+        if name.startswith(("gpt-5", "o3", "o4", "gemini-2.5"))
+    ]
     ends = LONG.loc[names, "prompt_p90"].groupby("d").agg(["min", "max"])
     return [
         f"{low:,.0f} to {high:,.0f} at d = {d}"
@@ -118,9 +129,14 @@ def prompt_lengths():
 
 def value_domains():
     """Categories of Appendix G with exactly ten values."""
-    sizes = json.loads((ICLR2026 / "ontology.json").read_text(encoding="utf-8"))["categories"]
+    sizes = json.loads((ICLR2026 / "ontology.json").read_text(encoding="utf-8"))[
+        "categories"
+    ]
     tens = Counter(map(len, sizes.values()))[10]
-    return [f"for {max(cell.d for cell in PAPER_GRID) + 1} values", f"{tens} of the {len(sizes)}"]
+    return [
+        f"for {max(cell.d for cell in PAPER_GRID) + 1} values",
+        f"{tens} of the {len(sizes)}",
+    ]
 
 
 def three_way():
@@ -133,16 +149,24 @@ def three_way():
 def first_step():
     """Accuracy lost from d = 1 to d = 3, of the exception and of the model that the paragraph excepts itself."""
     loss = ACCURACY[1] - ACCURACY[3]
-    return [f"by {loss['Qwen3-1.7B']:.2f}", f"gains {-loss['DeepSeek-R1-Distill-Qwen-32B']:.2f}"]
+    return [
+        f"by {loss['Qwen3-1.7B']:.2f}",
+        f"gains {-loss['DeepSeek-R1-Distill-Qwen-32B']:.2f}",
+    ]
 
 
 def uniquely_large():
     """Overflows of both Gemini models, at N = 250 and in all, and the slope that they are to explain."""
-    ctx = T5.pivot_table("ctx", "model", "N").loc[["gemini-2.5-flash", "gemini-2.5-pro"]]
+    ctx = T5.pivot_table("ctx", "model", "N").loc[
+        ["gemini-2.5-flash", "gemini-2.5-pro"]
+    ]
     flash, pro = zip(ctx[250], ctx.sum(axis=1), strict=True)
     slope = T2.set_index("model").loc["gemini-2.5-pro", "beta_N"]
     return [
-        *(f"({one:.0f} against {other:.0f})" for one, other in zip(flash, pro, strict=True)),
+        *(
+            f"({one:.0f} against {other:.0f})"
+            for one, other in zip(flash, pro, strict=True)
+        ),
         f"slope of {slope}",
     ]
 
@@ -152,7 +176,11 @@ def dependence_on_rho():
     assert T2.loc[T2["beta_rho"].abs().idxmax(), "model"] == GPT5
     cells = cl.load_cells(models=[GPT5, O3])
     tests = [
-        2 * (cl.glm(cells, one, f"{PLAIN} + rho + I(rho**2)").llf - cl.glm(cells, one, PLAIN).llf)
+        2
+        * (
+            cl.glm(cells, one, f"{PLAIN} + rho + I(rho**2)").llf
+            - cl.glm(cells, one, PLAIN).llf
+        )
         for one in (GPT5, O3)
     ]
     return [
@@ -165,10 +193,15 @@ def models_listed():
     """Open models with 100 puzzles a cell, and those of the families that Section 3 names."""
     names = [model.name for model in MODELS if model.puzzles_per_cell == 100]
     named = [
-        name for name in T2["model"] if name.startswith(("gemini-2.5", "gpt-5", "DeepSeek-R1-0528"))
+        name
+        for name in T2["model"]
+        if name.startswith(("gemini-2.5", "gpt-5", "DeepSeek-R1-0528"))
     ]
     assert set(T2["model"]) - {*names, *named} == {O3, "o4-mini-2025-04-16"}
-    return [f"{len(names)} open-weights", f"{len(names) + len(named)} of {len(T2)} models"]
+    return [
+        f"{len(names)} open-weights",
+        f"{len(names) + len(named)} of {len(T2)} models",
+    ]
 
 
 NUMBERS = {
@@ -206,7 +239,9 @@ def test_findings_without_a_recomputation_state_no_result():
     assert found[found.map(bool)].to_dict() == {"Name of a quantile": ["95%", "90%"]}
     assert (
         f"{norm.ppf(0.95):.9f}"
-        in load_contradictions().set_index("title").loc["Name of a quantile", "passage_1"]
+        in load_contradictions()
+        .set_index("title")
+        .loc["Name of a quantile", "passage_1"]
     )
 
 
@@ -225,7 +260,9 @@ def test_quoted_rows_are_those_of_the_tables():
             table in ("table2", "table3", "table4", "table5", "table6")
             and row.text.rstrip("*")[-1].isdigit()
         ):
-            numbers = [text.rstrip("*") for text in row.text.split()[1:] if text != "--"]
+            numbers = [
+                text.rstrip("*") for text in row.text.split()[1:] if text != "--"
+            ]
             printed = load_printed(table)
             known = [set(values) for values in printed.astype(str).to_numpy()]
             assert any(set(numbers) <= values for values in known), row.title
@@ -249,10 +286,14 @@ def test_lists_and_consequences_agree():
 
 def test_versions_are_compared_by_their_printed_rows():
     """Thirteen models are in both; a row gives back the model's accuracy, and the covariance that a fit has."""
-    cells = json.loads((DATA.parent / "notebooks" / "13_errata.ipynb").read_text(encoding="utf-8"))[
-        "cells"
-    ]
-    code = {cell["id"]: "".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"}
+    cells = json.loads(
+        (DATA.parent / "notebooks" / "13_errata.ipynb").read_text(encoding="utf-8")
+    )["cells"]
+    code = {
+        cell["id"]: "".join(cell["source"])
+        for cell in cells
+        if cell["cell_type"] == "code"
+    }
     space = {"ALPHA": ALPHA}
     for name in ("versions-table", "compare", "distances"):
         exec(code[name], space)  # our own notebook
@@ -260,7 +301,9 @@ def test_versions_are_compared_by_their_printed_rows():
     assert len(moved) == 13
     sums = cells.groupby("model")[["correct", "total"]].sum().loc[moved.index]
     assert (moved["accuracy_now"] - sums["correct"] / sums["total"]).abs().max() < 0.01
-    assert moved.loc["Phi-4-reasoning", ["accuracy_then", "accuracy_now"]].round(2).to_list() == [
+    assert moved.loc["Phi-4-reasoning", ["accuracy_then", "accuracy_now"]].round(
+        2
+    ).to_list() == [
         0.46,
         0.51,
     ]
@@ -269,4 +312,6 @@ def test_versions_are_compared_by_their_printed_rows():
     ]  # whose covariance is the last one computed: of its submitted and its published row
     fitted = cl.glm(cells, last).cov_params().to_numpy()
     implied = np.linalg.inv(space["information"][1])
-    assert np.sqrt(np.diag(implied)) == pytest.approx(np.sqrt(np.diag(fitted)), rel=0.02)
+    assert np.sqrt(np.diag(implied)) == pytest.approx(
+        np.sqrt(np.diag(fitted)), rel=0.02
+    )

@@ -10,8 +10,8 @@ import pytest
 from browsing import book_html
 
 import cogniload_repro as cl
+from cogniload_repro.book.notebooks import run_notebook
 from cogniload_repro.formats import format_beta
-from cogniload_repro.presentation.notebooks import run_notebook
 from cogniload_repro.storage import write_table
 
 ROOT = Path(__file__).parents[1]
@@ -40,7 +40,9 @@ def render(build, folder, *edits, name="05_glm", **parameters):
     notebook = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
     for old, new in edits:
         (cell,) = (
-            cell for cell in notebook.cells if cell.cell_type == "code" and old in cell.source
+            cell
+            for cell in notebook.cells
+            if cell.cell_type == "code" and old in cell.source
         )
         cell.source = cell.source.replace(old, new)
     source = folder / "edited.ipynb"
@@ -48,7 +50,8 @@ def render(build, folder, *edits, name="05_glm", **parameters):
     run_notebook(source, folder / "run.ipynb", {"build": build, **parameters})
     cells = nbformat.read(folder / "run.ipynb", as_version=4).cells
     data = {
-        cell.id: [output.get("data", {}) for output in cell.get("outputs", ())] for cell in cells
+        cell.id: [output.get("data", {}) for output in cell.get("outputs", ())]
+        for cell in cells
     }
     return {name: "\n".join(one.get("text/markdown") or one.get("text/html", "") for one in shown).replace("\\", "")
             for name, shown in data.items()}  # fmt: skip
@@ -93,8 +96,13 @@ def test_own_terms_fewer_models_a_refit_and_a_column_of_it(build, tmp_path):
     formula = "correct ~ d + log10_N + rho + I((rho - 0.5) ** 3)"
     fit = "[cl.glm(cells, m, formula, family).model.fit(cov_type='HC1').bse[t] for m, t in zip(fits.model, fits.term)]"
     line = 'fits[["model", "term", "coef", "se", "p", "identified"]].head().round(4)'
-    edit = line, f"fits['robust'] = {fit}\n" + line.replace('"se", ', '"se", "robust", ')
-    shown = render(build, tmp_path, edit, formula=formula, family="probit", models=MODELS[:2])
+    edit = (
+        line,
+        f"fits['robust'] = {fit}\n" + line.replace('"se", ', '"se", "robust", '),
+    )
+    shown = render(
+        build, tmp_path, edit, formula=formula, family="probit", models=MODELS[:2]
+    )
     assert f"Binomial GLM {formula} (probit)" in shown["table2"]
     assert "not identified" in shown["table2"]
     assert "*" not in re.findall(r"^\| QwQ-32B.*$", shown["table2"], re.MULTILINE)[0]
@@ -102,7 +110,9 @@ def test_own_terms_fewer_models_a_refit_and_a_column_of_it(build, tmp_path):
         "QwQ" in shown[cell] and "o3-" not in shown[cell]
         for cell in ("fit", "table2", "intervals-shown")
     )
-    own = cl.glm(cl.load_cells(), "QwQ-32B", formula, "probit").model.fit(cov_type="HC1")
+    own = cl.glm(cl.load_cells(), "QwQ-32B", formula, "probit").model.fit(
+        cov_type="HC1"
+    )
     assert f"{own.bse['Intercept']:.4f}" in shown["fit"]
 
 
@@ -129,7 +139,11 @@ def test_the_pages_own_examples_can_be_fitted():
     """Its command and its block of parameters name formulas, families and models that there are."""
     (command,) = (line for line in blocks("sh")[0].splitlines() if "FORMULA" in line)
     given = dict(word.split("=", 1) for word in shlex.split(command) if "=" in word)
-    assert cl.fit(cl.load_cells(models="QwQ-32B"), given["FORMULA"])["status"].eq("ok").all()
+    assert (
+        cl.fit(cl.load_cells(models="QwQ-32B"), given["FORMULA"])["status"]
+        .eq("ok")
+        .all()
+    )
     assert f"formula: {given['FORMULA']}\n" in blocks("yaml")[0]
     values = {}
     exec(blocks("python")[0], values)  # our own page

@@ -101,5 +101,10 @@ def test_what_is_joined_comes_apart(reasoning, answer):
 )
 def test_marks_are_never_the_last_sentence(reasoning, answer, bucket):
     """Reasoning and answer that came apart are scored as if they had not."""
-    question = {"poi": "Sue", "gold": "red", "domain": ["blue", "red"], "category": "hair"}
+    question = {
+        "poi": "Sue",
+        "gold": "red",
+        "domain": ["blue", "red"],
+        "category": "hair",
+    }
     assert score_response(join_reasoning(reasoning, answer), **question) == bucket

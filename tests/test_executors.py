@@ -51,7 +51,9 @@ def build(tmp_path):
 
 def score(build, folder, executor):
     """Score all outputs; return the bytes of the files that are there then, by name."""
-    score_dataset(build / "outputs", build / "puzzles.parquet", build / folder, executor)
+    score_dataset(
+        build / "outputs", build / "puzzles.parquet", build / folder, executor
+    )
     return {path.name: path.read_bytes() for path in (build / folder).iterdir()}
 
 
@@ -85,7 +87,9 @@ def test_a_scheduler_without_workers_is_refused():
 def test_an_address_without_a_scheduler_is_refused(address, monkeypatch):
     """The sentence names the address and how to start one."""
     monkeypatch.setattr(executors, "CONNECT_S", 1)
-    refused = pytest.raises(ValueError, match=r"no scheduler answers at .*dask scheduler")
+    refused = pytest.raises(
+        ValueError, match=r"no scheduler answers at .*dask scheduler"
+    )
     with refused, open_executor(1, address):
         pass
 
@@ -104,7 +108,9 @@ def test_a_worker_ends_with_its_parent(tmp_path):
     script.write_text(PARENT)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, script]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as parent:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env=environment
+    ) as parent:
         number = int(parent.stdout.readline())
         parent.kill()
     worker = Path(f"/proc/{number}/stat")
@@ -128,7 +134,10 @@ def fail(text):
 def test_after_a_failure_no_other_work_is_started(tmp_path):
     """What runs beside it is finished; the refusal has its name."""
     done = [tmp_path / name for name in ("beside", "later")]
-    works = [Work("first", fail, ("no data",)), *(Work(path.name, path.touch) for path in done)]
+    works = [
+        Work("first", fail, ("no data",)),
+        *(Work(path.name, path.touch) for path in done),
+    ]
     with pytest.raises(ValueError, match=r"^first: no data$"):
         list(do_side_by_side(works, 2))
     assert [path.exists() for path in done] == [True, False]
@@ -152,6 +161,6 @@ def start_a_thread():
 
 def test_a_thread_that_a_chapter_has_started_does_not_stop_the_book():
     """Its process ends with the work."""
-    assert [name for name, _ in do_side_by_side([Work("page.ipynb", start_a_thread)])] == [
-        "page.ipynb"
-    ]
+    assert [
+        name for name, _ in do_side_by_side([Work("page.ipynb", start_a_thread)])
+    ] == ["page.ipynb"]

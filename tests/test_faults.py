@@ -46,14 +46,20 @@ def visible(files):
 
 def write_source(path, models="abcdef", text="Raymond: red"):
     """Write responses of these models, which take turns."""
-    rows = [{"model": model, "name": name, "response": text} for name in NAMES for model in models]
+    rows = [
+        {"model": model, "name": name, "response": text}
+        for name in NAMES
+        for model in models
+    ]
     return write_lines(path, rows)
 
 
 def interrupt(number, script, *arguments, when):
     """Start a script, send it and its children a signal when `when` is true, and wait for its end."""
     command = [sys.executable, "-c", script, *map(str, arguments)]
-    process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, start_new_session=True, stderr=subprocess.PIPE, text=True
+    )
     deadline = time.monotonic() + 120
     while not when() and time.monotonic() < deadline:
         assert process.poll() is None, process.stderr.read()
@@ -184,10 +190,22 @@ def test_good_rows_are_scored_and_bad_ones_are_named(tmp_path):
     assert rejected.groupby(["file", "reason"]).size().to_dict() == expected
     reasons = rejected["reason"].value_counts().items()
     assert all(f"{count} {reason}, first in" in message for reason, count in reasons)
-    command = ["download-outputs", "--build", build, "--source", source, "--max-rejected", 100]
-    for name in [name for name, (_, reasons) in FAULTS.items() if "unreadable file" in reasons]:
+    command = [
+        "download-outputs",
+        "--build",
+        build,
+        "--source",
+        source,
+        "--max-rejected",
+        100,
+    ]
+    for name in [
+        name for name, (_, reasons) in FAULTS.items() if "unreadable file" in reasons
+    ]:
         code, message = run(*command)
-        assert (code, f"'{name}' cannot be read to its end" in message) == (2, True), message
+        assert (code, f"'{name}' cannot be read to its end" in message) == (2, True), (
+            message
+        )
         (source / name).unlink()
     for _ in range(2):
         code, message = run(*command)
@@ -197,7 +215,10 @@ def test_good_rows_are_scored_and_bad_ones_are_named(tmp_path):
         assert sorted(zip(scores["name"], scores["correct"], strict=True)) == [
             (name, True) for name in sorted(NAMES)
         ]
-        assert scores[["prompt_tokens", "response_tokens"]].to_numpy().tolist() == [[7, 9]] * 2
+        assert (
+            scores[["prompt_tokens", "response_tokens"]].to_numpy().tolist()
+            == [[7, 9]] * 2
+        )
 
 
 #: A command under a limit on the size of files, which a full disk resembles where none can be mounted.
@@ -235,7 +256,9 @@ def test_a_file_that_cannot_be_written_changes_nothing(tmp_path, step):
         *map(str, command),
     ]
     failed = subprocess.run(limited, capture_output=True, text=True)
-    assert (failed.returncode, "Traceback" in failed.stderr) == (2, False), failed.stderr
+    assert (failed.returncode, "Traceback" in failed.stderr) == (2, False), (
+        failed.stderr
+    )
     assert contents(build) == before
     if step != "score":
         assert run(*command)[0] == 0

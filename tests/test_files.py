@@ -83,7 +83,10 @@ def holder(tmp_path):
 
 def test_a_folder_has_one_process_at_a_time(tmp_path, holder):
     """Another one is refused with the first one's number."""
-    with pytest.raises(ValueError, match=f"process {holder.pid} is at work in"), locked(tmp_path):
+    with (
+        pytest.raises(ValueError, match=f"process {holder.pid} is at work in"),
+        locked(tmp_path),
+    ):
         pass
 
 
@@ -118,7 +121,9 @@ def test_a_folder_is_free_when_its_process_is_killed(tmp_path, holder):
 
 def test_a_lock_is_never_that_of_a_process_that_has_ended(tmp_path):
     """Workers have the lock of the process that started them, and end with it, even by force."""
-    first = subprocess.Popen([sys.executable, "-c", FORK, tmp_path], stdin=-1, stdout=-1, text=True)
+    first = subprocess.Popen(
+        [sys.executable, "-c", FORK, tmp_path], stdin=-1, stdout=-1, text=True
+    )
     assert first.stdout.readline() == "at work\n"
     first.kill()
     first.stdout.read()  # its worker has ended too
@@ -178,7 +183,9 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     ],
 )
 @pytest.mark.parametrize("named", [True, False])
-def test_a_refusal_of_the_system_names_the_file_and_the_remedy(tmp_path, number, sentence, named):
+def test_a_refusal_of_the_system_names_the_file_and_the_remedy(
+    tmp_path, number, sentence, named
+):
     """It names the file that was asked for, not the part beside it, which the system may name."""
     with pytest.raises(OSError) as caught, replacing(tmp_path / "a") as part:  # noqa: PT011, PT012
         names = [str(part)] if named else []
@@ -194,7 +201,9 @@ def test_a_refused_copy_is_named_by_where_it_goes():
 
 def test_a_lack_of_memory_ends_in_a_sentence():
     """The system says nothing then."""
-    assert re.match("there is not enough memory; .*--jobs", describe_error(MemoryError()))
+    assert re.match(
+        "there is not enough memory; .*--jobs", describe_error(MemoryError())
+    )
 
 
 @given(st.text())
@@ -208,7 +217,10 @@ def test_a_terminal_gets_only_printable_signs(text):
 
 def test_control_signs_are_spelt_out():
     """So are marks that turn the writing, and halves of characters."""
-    assert for_terminal("\x1b]0;a\rb \u202e c\n\udcff") == "\\x1b]0;a\\rb \\u202e c\n\\udcff"
+    assert (
+        for_terminal("\x1b]0;a\rb \u202e c\n\udcff")
+        == "\\x1b]0;a\\rb \\u202e c\n\\udcff"
+    )
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,9 @@ def test_an_estimate_below_the_least_is_only_said_to_be_below_it():
     assert formats.format_estimate(math.nan, 0.1, 3.0, 1) == "--"
 
 
-@pytest.mark.parametrize("form", [formats.format_beta, formats.format_thousandths, formats.stars])
+@pytest.mark.parametrize(
+    "form", [formats.format_beta, formats.format_thousandths, formats.stars]
+)
 def test_a_failed_fit_has_no_number_to_print(form):
     """Its status is shown in their place."""
     with pytest.raises(ValueError, match="status"):

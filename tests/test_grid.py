@@ -68,7 +68,11 @@ def test_no_cell_has_a_value_out_of_range(arguments):
 
 @pytest.mark.parametrize(
     "grid",
-    ["N=20,50 ratio=5,2.5 d=3", "N=20:50,ratio=5:2.5,d=3", "d=3; ratio=5;2.5; N = 20 50"],
+    [
+        "N=20,50 ratio=5,2.5 d=3",
+        "N=20:50,ratio=5:2.5,d=3",
+        "d=3; ratio=5;2.5; N = 20 50",
+    ],
 )
 def test_a_written_grid_is_the_product_of_its_axes(grid):
     """Spaces, commas, colons and semicolons separate values, which keep their order."""
@@ -112,7 +116,9 @@ def test_a_grid_that_cannot_be_read_is_refused_with_an_example(grid):
         grid_cells(grid)
 
 
-@pytest.mark.parametrize("grid", ["N=2.5 ratio=5 d=1", "N=20 ratio=101 d=1", "N=20 ratio=5 d=13"])
+@pytest.mark.parametrize(
+    "grid", ["N=2.5 ratio=5 d=1", "N=20 ratio=101 d=1", "N=20 ratio=5 d=13"]
+)
 def test_a_grid_has_no_impossible_cells(grid):
     """The sentence names the value and the range."""
     with pytest.raises(ValueError, match="give a"):

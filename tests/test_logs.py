@@ -5,14 +5,16 @@ from collections import Counter
 import pyarrow.parquet as pq
 import pytest
 
-pytest.importorskip("inspect_ai", reason="Inspect is not installed; `make test-evaluate` has it")
+pytest.importorskip(
+    "inspect_ai", reason="Inspect is not installed; `make test-evaluate` has it"
+)
 
 from inspect_ai import Task
 from inspect_ai import eval as evaluate
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import ModelFallback, ModelOutput, ModelUsage, get_model
 
-from cogniload_repro.evaluation.tasks import cogniload
+from cogniload_repro.asking.tasks import cogniload
 from cogniload_repro.outputs.imports import import_outputs
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.parse import parse_puzzle
@@ -48,7 +50,9 @@ def read(source, folder):
     """Import a log; return responses by model and the rejected rows as reason and sentence."""
     report = import_outputs(source, folder)
     rejected = pq.read_table(folder / "rejected.parquet").to_pylist()
-    return dict(report.responses), [(row["row"], row["reason"], row["detail"]) for row in rejected]
+    return dict(report.responses), [
+        (row["row"], row["reason"], row["detail"]) for row in rejected
+    ]
 
 
 def test_a_run_that_ended_with_an_error(tmp_path):
@@ -73,7 +77,11 @@ def test_a_run_that_ended_with_an_error(tmp_path):
     responses, rejected = read(tmp_path / "logs", tmp_path / "again")
     assert responses == {"mockllm/model": 6}
     reasons = Counter(reason for _, reason, _ in rejected)
-    assert reasons == {"duplicate": 3, "answered elsewhere": len(failed), "unfinished log": 1}
+    assert reasons == {
+        "duplicate": 3,
+        "answered elsewhere": len(failed),
+        "unfinished log": 1,
+    }
 
 
 def test_a_log_in_json_is_read_and_one_without_samples_says_so(tmp_path):
@@ -83,7 +91,11 @@ def test_a_log_in_json_is_read_and_one_without_samples_says_so(tmp_path):
     assert read(log.location, tmp_path) == ({"mockllm/model": 6}, [])
     log = ask(tmp_path / "logs", log_samples=False)
     ((row, reason, detail),) = read(log.location, tmp_path / "none")[1]
-    assert (row, reason, "--no-log-samples" in detail) == (0, "log without samples", True)
+    assert (row, reason, "--no-log-samples" in detail) == (
+        0,
+        "log without samples",
+        True,
+    )
 
 
 def test_logs_of_another_task_beside_one_of_ours(tmp_path):
@@ -91,16 +103,24 @@ def test_logs_of_another_task_beside_one_of_ours(tmp_path):
     ask(tmp_path / "logs")
     ask(
         tmp_path / "logs",
-        Task(dataset=MemoryDataset([Sample(id="sum", input="What is 2 + 2?", target="4")])),
+        Task(
+            dataset=MemoryDataset(
+                [Sample(id="sum", input="What is 2 + 2?", target="4")]
+            )
+        ),
     )
     drawn = [draw_puzzle(20, 5, 10, number) for number in (1, 2)]
     puzzles = [Sample(id=puzzle.name, input=puzzle.text) for puzzle in drawn]
     assert (
-        ask(tmp_path / "logs", Task(dataset=MemoryDataset(puzzles)), epochs=2).status == "success"
+        ask(tmp_path / "logs", Task(dataset=MemoryDataset(puzzles)), epochs=2).status
+        == "success"
     )
     responses, rejected = read(tmp_path / "logs", tmp_path)
     assert responses == {"mockllm/model": 8}
-    assert Counter(reason for _, reason, _ in rejected) == {"missing field": 1, "duplicate": 2}
+    assert Counter(reason for _, reason, _ in rejected) == {
+        "missing field": 1,
+        "duplicate": 2,
+    }
 
 
 def test_another_model_that_answered(tmp_path):
@@ -116,4 +136,7 @@ def test_another_model_that_answered(tmp_path):
     assert responses == {"mockllm/model": 3}
     assert [reason for _, reason, _ in rejected] == ["another model"] * 3
     assert rejected[0][2].endswith(": mockllm/small answered in place of mockllm/model")
-    assert sum(sample.scores["verdict"].reason == "no_response" for sample in log.samples) == 3
+    assert (
+        sum(sample.scores["verdict"].reason == "no_response" for sample in log.samples)
+        == 3
+    )

@@ -20,13 +20,24 @@ from cogniload_repro.puzzles.generate import draw_puzzle
 ROOT = Path(__file__).parents[1]
 PUZZLES = [draw_puzzle(20, d, 10, number) for d in (1, 5) for number in (7, 8)]
 STEPS = ["download-outputs", "score", "fit", "render"]
-GIVEN = ("SOURCE", "ADD", "MAX_REJECTED", "SCORER", "FORMULA", "FAMILY", "MODELS", "GRID")
-KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+GIVEN = (
+    "SOURCE",
+    "ADD",
+    "MAX_REJECTED",
+    "SCORER",
+    "FORMULA",
+    "FAMILY",
+    "MODELS",
+    "GRID",
+)
+KERNEL = {
+    "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}
+}
 #: A chapter that takes a formula, and shows and writes it.
 CHAPTER = {
     "title": "# The page",
     "parameters": 'build = "../data/build"\nformula = "none"',
-    "show": "import pandas as pd\n\nfrom cogniload_repro.presentation.page import Page\n\n"
+    "show": "import pandas as pd\n\nfrom cogniload_repro.book.page import Page\n\n"
     'Page(build).csv(pd.DataFrame({"formula": [formula]}), "formulas", formula)',
 }
 
@@ -55,7 +66,9 @@ def checkout(tmp_path):
 def whole(tmp_path_factory):
     """A checkout in which all is made, with an added source, and a copy of it."""
     folder = make_checkout(tmp_path_factory.mktemp("made") / "a b é'c")
-    (folder / "main.jsonl").rename(folder.parent / "main.jsonl")  # a copy would be another source
+    (folder / "main.jsonl").rename(
+        folder.parent / "main.jsonl"
+    )  # a copy would be another source
     write_answers(folder.parent / "a.jsonl", "mine")
     (folder / "params.yaml").write_text("source: ../main.jsonl\nadd: [../a.jsonl]\n")
     assert steps(output_of(make(folder, "reproduce"))) == STEPS
@@ -112,7 +125,11 @@ def write_chapter(path, cells):
     """Write a notebook of these cells, by id."""
     written = []
     for name, source in cells.items():
-        new = nbformat.v4.new_markdown_cell if name == "title" else nbformat.v4.new_code_cell
+        new = (
+            nbformat.v4.new_markdown_cell
+            if name == "title"
+            else nbformat.v4.new_code_cell
+        )
         tags = {"tags": ["parameters"]} if name == "parameters" else {}
         written.append(new(source, id=name, metadata=tags))
     nbformat.write(nbformat.v4.new_notebook(cells=written, metadata=KERNEL), path)
@@ -168,7 +185,11 @@ def read_counts(checkout):
 def contents(build):
     """What a build holds, but for what programs keep for themselves."""
     private = {".lock", "doctrees", "__pycache__"}
-    files = [path for path in build.rglob("*") if path.is_file() and not private & set(path.parts)]
+    files = [
+        path
+        for path in build.rglob("*")
+        if path.is_file() and not private & set(path.parts)
+    ]
     return {path.relative_to(build).as_posix(): path.read_bytes() for path in files}
 
 
@@ -188,7 +209,14 @@ def test_nothing_that_is_given_reaches_a_shell(checkout):
 
 @pytest.mark.parametrize("name", ["JOBS", "VENV", "PYTHON", "GRID"])
 @pytest.mark.parametrize(
-    "value", ["1; touch OWNED", "$(shell touch OWNED)", "$$(touch OWNED)", "`touch OWNED`", "a\nb"]
+    "value",
+    [
+        "1; touch OWNED",
+        "$(shell touch OWNED)",
+        "$$(touch OWNED)",
+        "`touch OWNED`",
+        "a\nb",
+    ],
 )
 def test_a_value_that_a_shell_would_read_is_refused_by_name(checkout, name, value):
     """These stand in recipes: the sentence has the name, and nothing has run."""
@@ -213,7 +241,9 @@ def test_a_grid_of_params_yaml_is_read_as_yaml_reads_it_or_refused(checkout, lin
     assert contents(checkout / "data/build") == {}
 
 
-@pytest.mark.parametrize("line", ["mini # small", "mini ", '"mini"', "'mini'", "mini\r"])
+@pytest.mark.parametrize(
+    "line", ["mini # small", "mini ", '"mini"', "'mini'", "mini\r"]
+)
 def test_ordinary_yaml_names_the_grid(checkout, line):
     """Comments, blanks and quotation marks do not matter to make, as they do not to YAML."""
     (checkout / "params.yaml").write_text(f"family: logit\ngrid: {line}\n", newline="")
@@ -221,7 +251,9 @@ def test_ordinary_yaml_names_the_grid(checkout, line):
     assert "(now mini)" in output_of(done)
 
 
-def test_a_variable_of_the_shell_is_no_parameter_and_an_unknown_one_is_refused(checkout):
+def test_a_variable_of_the_shell_is_no_parameter_and_an_unknown_one_is_refused(
+    checkout,
+):
     """MODELS or SOURCE may mean something else in a shell; SORCE= would be lost in silence."""
     shell = {"SOURCE": "/nowhere", "MODELS": "nobody", "COGNILOAD_FAMILY": "normal"}
     output_of(make(checkout, "download-outputs", **shell))
@@ -243,7 +275,9 @@ exec {python} -c 'import sys; {claim}; exec(open(sys.argv[1]).read())' "$@"
     [("sys.version_info = (3, 9, 2)", "3.9.2, which is too old"),
      ('sys.modules["ensurepip"] = None', "lacks venv")],
 )  # fmt: skip
-def test_a_python_that_cannot_do_is_refused_before_anything_is_installed(checkout, claim, reason):
+def test_a_python_that_cannot_do_is_refused_before_anything_is_installed(
+    checkout, claim, reason
+):
     """The sentence says what is wrong, and how to name another one."""
     python = checkout.parent / "python"
     python.write_text(OTHER_PYTHON.format(python=sys.executable, claim=claim))
@@ -294,7 +328,11 @@ def test_a_refused_source_changes_nothing(made):
         done = run("score", call)
         is_named = "cannot be read to its end" in done.stderr or "reconstructed" in call
         assert (done.returncode, is_named) == (2, True), done.stderr
-        rejected = {"rejected.parquet": b"", "rejected.csv": b"", "params/outputs.json": b""}
+        rejected = {
+            "rejected.parquet": b"",
+            "rejected.csv": b"",
+            "params/outputs.json": b"",
+        }
         assert contents(build) | rejected == before | rejected
     (made / "params.yaml").write_text(f"source: {bad.name}\nmax_rejected: 1\n")
     assert "cannot be read to its end" in run("score").stderr
@@ -326,7 +364,9 @@ def test_the_book_follows_its_notebooks_and_what_is_given(made):
     output = output_of(run("render", "FORMULA=correct ~ d + rho", "MODELS=theirs"))
     assert steps(output) == ["render"]
     assert all(b"correct ~ d + rho" in file.read_bytes() for file in (copy, page))
-    assert "formula: correct ~ d + rho" in page.read_text("utf-8")  # the notice at the top
+    assert "formula: correct ~ d + rho" in page.read_text(
+        "utf-8"
+    )  # the notice at the top
 
     write_chapter(source, CHAPTER | {"show": "raise ValueError('x' * 9000)"})
     failed = run("render")
@@ -377,7 +417,16 @@ def test_tables_of_the_book_come_from_its_own_runs(made):
     build = made / "data/build-mini"
     before = contents(build)
     table = build / "tables/formulas.csv"
-    by_hand = [sys.executable, "-m", "papermill", "--cwd", "notebooks", "-p", "formula", "mine"]
+    by_hand = [
+        sys.executable,
+        "-m",
+        "papermill",
+        "--cwd",
+        "notebooks",
+        "-p",
+        "formula",
+        "mine",
+    ]
     paths = ["notebooks/page.ipynb", str(made.parent / "by-hand.ipynb")]
     done = subprocess.run(
         [*by_hand, "-p", "build", "../data/build-mini", *paths],
@@ -489,10 +538,21 @@ def test_the_environment_of_another_checkout_is_refused(tmp_path):
     ready.parent.mkdir()
     ready.write_text("/another/checkout\n")
     done = subprocess.run(
-        ["make", "VENV=theirs", "help"], cwd=tmp_path, capture_output=True, text=True, check=False
+        ["make", "VENV=theirs", "help"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    assert (done.returncode, "the environment of /another/checkout" in done.stderr) == (2, True)
+    assert (done.returncode, "the environment of /another/checkout" in done.stderr) == (
+        2,
+        True,
+    )
     ready.write_text(f"{tmp_path}\n")
     subprocess.run(
-        ["make", "VENV=theirs", "help"], cwd=tmp_path, capture_output=True, text=True, check=True
+        ["make", "VENV=theirs", "help"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
     )

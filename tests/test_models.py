@@ -48,7 +48,15 @@ def test_samples_follow_from_puzzles_per_cell_and_missing_puzzles(table, level, 
 
 def test_a_model_is_shown_by_what_follows_the_last_slash():
     """Its server is no part of the name, unless two models would share it."""
-    names = ["openai-api/local/mine", "a/b", "c/b", "openai/gpt-5", "x/QwQ-32B", "plain", "QwQ-32B"]
+    names = [
+        "openai-api/local/mine",
+        "a/b",
+        "c/b",
+        "openai/gpt-5",
+        "x/QwQ-32B",
+        "plain",
+        "QwQ-32B",
+    ]
     assert short_names(names) == {
         "openai-api/local/mine": "mine",
         **{name: name for name in names[1:]},
@@ -63,7 +71,9 @@ def test_a_model_is_found_by_each_name_that_is_shown():
         assert resolve_model(name, models) == "openai-api/local/mine"
     for name in ("gpt-5", "gpt-5-2025-08-07"):
         assert resolve_model(name, models) == "gpt-5-2025-08-07"
-    with pytest.raises(ValueError, match=r"no model b.*they have: mine, a/b, c/b, gpt-5$"):
+    with pytest.raises(
+        ValueError, match=r"no model b.*they have: mine, a/b, c/b, gpt-5$"
+    ):
         resolve_model("b", models)
 
 

@@ -13,9 +13,9 @@ import statsmodels.api as sm
 from scipy.stats import chi2
 
 from cogniload_repro import formats
+from cogniload_repro.counts.reconstruct import CELLS
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ERRORS, load_claims, load_printed
-from cogniload_repro.reconstruction.reconstruct import CELLS
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -49,7 +49,9 @@ def fit(cells, places):
     """A binomial GLM on some of the covariates, with the Bernoulli log-likelihood of its answers."""
     x = columns(cells)[:, places]
     k, n = cells["correct"].to_numpy(float), cells["total"].to_numpy(float)
-    result = sm.GLM(np.column_stack([k, n - k]), x, family=sm.families.Binomial()).fit(tol=1e-12)
+    result = sm.GLM(np.column_stack([k, n - k]), x, family=sm.families.Binomial()).fit(
+        tol=1e-12
+    )
     assert result.converged
     eta = x @ result.params
     loglik = k @ eta - n @ np.logaddexp(0, eta)
@@ -79,18 +81,27 @@ def recomputed(cells):
         _, _, aic_linear = fit(own, [0, 1, 2, 3])
         full, loglik, _ = fit(own, list(range(9)))
         ecl50, nt50, id50 = thresholds(quadratic.params, own)
-        table2[model] = dict(zip(BETAS, map(formats.format_beta, quadratic.params), strict=True))
-        table2[model] |= {"ecl50": formats.format_ecl50(ecl50), "nt50": formats.format_point(nt50)}
+        table2[model] = dict(
+            zip(BETAS, map(formats.format_beta, quadratic.params), strict=True)
+        )
+        table2[model] |= {
+            "ecl50": formats.format_ecl50(ecl50),
+            "nt50": formats.format_point(nt50),
+        }
         table2[model] |= {"id50": formats.format_point(id50)}
         table2[model] |= {
-            f"{b}_stars": formats.stars(p) for b, p in zip(BETAS, quadratic.pvalues, strict=True)
+            f"{b}_stars": formats.stars(p)
+            for b, p in zip(BETAS, quadratic.pvalues, strict=True)
         }
         table3[model] = {}
         for place, pair in enumerate(PAIRS, start=5):
             dropped = fit(own, [c for c in range(9) if c != place])[1]
             p = chi2.sf(2 * (loglik - dropped), 1)
             table3[model] |= {f"beta_{pair}": formats.format_beta(full.params[place])}
-            table3[model] |= {f"p_{pair}": formats.format_p(p), f"p_{pair}_stars": formats.stars(p)}
+            table3[model] |= {
+                f"p_{pair}": formats.format_p(p),
+                f"p_{pair}_stars": formats.stars(p),
+            }
         numbers = {
             "p_lr": chi2.sf(aic_linear - aic + 2, 1),
             "aic_linear": aic_linear,
@@ -105,13 +116,15 @@ def recomputed(cells):
 def differences(recomputed, table, names):
     """The (model, column) whose recomputed string is not the printed one, and how many were compared."""
     printed = (
-        load_printed(table).set_index("model")[list(names)].replace({"nt50": {"": formats.NONE}})
+        load_printed(table)
+        .set_index("model")[list(names)]
+        .replace({"nt50": {"": formats.NONE}})
     )
     assert set(printed.index) == set(recomputed[table]) == set(NAMES)
     compared = [(model, name) for model in NAMES for name in names]
-    return {(m, c) for m, c in compared if recomputed[table][m][c] != printed.loc[m, c]}, len(
-        compared
-    )
+    return {
+        (m, c) for m, c in compared if recomputed[table][m][c] != printed.loc[m, c]
+    }, len(compared)
 
 
 @pytest.mark.parametrize(("table", "key"), [("table4", "d"), ("table5", "N")])
@@ -181,6 +194,8 @@ def test_accuracies_along_rho_are_those_of_the_prose(cells):
     claims = claims[claims["rho"].isin(places) & (claims["quantity"] == "accuracy")]
     assert len(claims) > 10
     for claim in claims.itertuples():
-        own = cells[(cells["model"] == claim.model) & (cells["ratio_pct"] == places[claim.rho])]
+        own = cells[
+            (cells["model"] == claim.model) & (cells["ratio_pct"] == places[claim.rho])
+        ]
         accuracy = Fraction(int(own["correct"].sum()), int(own["total"].sum()))
         assert abs(accuracy - Fraction(claim.value)) <= Fraction(1, 200), claim.id

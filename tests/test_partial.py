@@ -11,19 +11,19 @@ from click.testing import CliRunner
 from samples import GPT5, table_of
 
 import cogniload_repro as cl
+from cogniload_repro.asking.server import BUNDLED_MODEL
+from cogniload_repro.book import tables
+from cogniload_repro.book.evidence import judge_evidence
+from cogniload_repro.book.page import Page
 from cogniload_repro.cli import main
-from cogniload_repro.evaluation.server import BUNDLED_MODEL
-from cogniload_repro.fidelity.ledger import COLUMNS
-from cogniload_repro.fidelity.results import load_results
 from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.ledger.entries import COLUMNS
+from cogniload_repro.ledger.results import load_results
 from cogniload_repro.models import NAMES
-from cogniload_repro.presentation import tables
-from cogniload_repro.presentation.evidence import judge_evidence
-from cogniload_repro.presentation.page import Page
 from cogniload_repro.published import load_table
 from cogniload_repro.puzzles.baselines import write_baselines
 from cogniload_repro.puzzles.generate import draw_puzzle
-from cogniload_repro.statistics.cell_tables import describe_cells
+from cogniload_repro.regression.cell_tables import describe_cells
 from cogniload_repro.storage import write_table
 
 pytestmark = pytest.mark.usefixtures("one_process")
@@ -78,7 +78,9 @@ def build_from(folder, *options):
 
 def compared(build):
     """The tables of models with a printed number that was compared with one from these outputs."""
-    checks = pd.read_parquet(build / "fidelity.parquet").query("verdict != 'not_computable'")
+    checks = pd.read_parquet(build / "fidelity.parquet").query(
+        "verdict != 'not_computable'"
+    )
     return set(
         checks.loc[~checks["quantity"].str.startswith("prompt_"), "table"]
     )  # prompts are the default set's
@@ -92,23 +94,38 @@ def test_one_own_model_on_two_cells(tmp_path):
     assert results.cells["total"].tolist() == [4, 4]
     for frame in (results.glm, results.aic, results.interactions):
         assert frame["status"].tolist() == ["N takes 1 value, the formula needs 2"]
-        assert frame.filter(regex="^(beta|se|p|ecl50|nt50|id50|aic|loglik)").isna().all(axis=None)
+        assert (
+            frame.filter(regex="^(beta|se|p|ecl50|nt50|id50|aic|loglik)")
+            .isna()
+            .all(axis=None)
+        )
     fits = cl.fit(results.cells)
     shown = tables.table2(fits, cl.capacity_points(fits, results.cells)).frame
-    assert shown.iloc[0].tolist() == ["mine", "N takes 1 value, the formula needs 2", *[""] * 7]
+    assert shown.iloc[0].tolist() == [
+        "mine",
+        "N takes 1 value, the formula needs 2",
+        *[""] * 7,
+    ]
     assert describe_cells(results.cells) == "Partial grid: 2 of the paper's 140 cells"
     assert not compared(build) & {f"table{number}" for number in range(2, 11)}
 
 
 def test_an_own_model_beside_the_papers(tmp_path):
     """All are there, the own one last; the paper's come from counts, the own one from its scored answers."""
-    source = write(tmp_path / "mine.jsonl", answers("me/mine", points([20], [1, 3], [50]), 3))
-    build = build_from(tmp_path, "--grid", "N=20,50 ratio=50 d=1,3", "--jobs", 1, "--add", source)
+    source = write(
+        tmp_path / "mine.jsonl", answers("me/mine", points([20], [1, 3], [50]), 3)
+    )
+    build = build_from(
+        tmp_path, "--grid", "N=20,50 ratio=50 d=1,3", "--jobs", 1, "--add", source
+    )
     results = load_results(build)
     scored = [BUNDLED_MODEL, "me/mine"]
     assert list(results.glm["model"])[-3:] == ["o4-mini-2025-04-16", *scored]
     assert len(results.glm) == len(load_table("table2")) + 2
-    assert results.cells.query("provenance == 'scored'")["model"].unique().tolist() == scored
+    assert (
+        results.cells.query("provenance == 'scored'")["model"].unique().tolist()
+        == scored
+    )
     outputs = {path.name for path in (build / "outputs").glob("*.parquet")}
     assert outputs == {f"{BUNDLED_MODEL}.parquet", "me%2Fmine.parquet"}
     note = describe_cells(results.cells)
@@ -146,19 +163,25 @@ def said(build, chapters, monkeypatch):
         monkeypatch.setattr(Page, "output", build)
         test_chapters.run(name, monkeypatch, build=build)
         monkeypatch.undo()
-    return {name: "\n".join(text.markdown for text in own) for name, own in texts.items()}
+    return {
+        name: "\n".join(text.markdown for text in own) for name, own in texts.items()
+    }
 
 
 @pytest.mark.parametrize("name", [*CHAPTERS, "06_interactions", "09_tokens"])
 def test_the_mini_grids_book_judges_nothing(name):
     """In the executed notebooks of `make smoke`, lead and verdicts are a sentence on what the build covers."""
     executed = (
-        test_chapters._NOTEBOOKS[0].parents[1] / "data/build-mini/notebooks" / f"{name}.ipynb"
+        test_chapters._NOTEBOOKS[0].parents[1]
+        / "data/build-mini/notebooks"
+        / f"{name}.ipynb"
     )
     if not executed.exists():
         pytest.skip("no book of the mini-grid: run `make smoke` first")
     cells = json.loads(executed.read_text("utf-8"))["cells"]
-    shown = [output.get("data", {}) for cell in cells for output in cell.get("outputs", ())]
+    shown = [
+        output.get("data", {}) for cell in cells for output in cell.get("outputs", ())
+    ]
     texts = [
         "".join(text)
         for data in shown
@@ -175,7 +198,9 @@ def test_the_mini_grids_book_judges_nothing(name):
     ("what", "chapters"),
     [(what, CHAPTERS + DEARER * (what in ("whole grid", "one level"))) for what in OWN],
 )
-def test_nothing_is_judged_without_the_papers_models(what, chapters, tmp_path, monkeypatch):
+def test_nothing_is_judged_without_the_papers_models(
+    what, chapters, tmp_path, monkeypatch
+):
     """Every verdict and lead becomes a sentence on what the build covers, whatever its models do on whatever levels."""
     rows = answers("me/rising", OWN[what], 3, right=lambda d: 0.2 + 0.07 * d)
     build = build_from(tmp_path, "--source", write(tmp_path / "source.jsonl", rows))
@@ -191,13 +216,18 @@ def test_outputs_of_all_the_papers_models_make_every_chapter(tmp_path, monkeypat
     rows = []
     for place, model in enumerate(NAMES):
         best = 0.9 - 0.02 * place
-        rows += answers(model, OWN["whole grid"], 1, right=lambda d, best=best: best - 0.04 * d)
+        rows += answers(
+            model, OWN["whole grid"], 1, right=lambda d, best=best: best - 0.04 * d
+        )
     build = build_from(tmp_path, "--source", write(tmp_path / "source.jsonl", rows))
     results = load_results(build)
     assert not results.reconstructed
     assert set(results.cells["provenance"]) == {"scored"}
     assert results.cells["total"].sum() == len(rows)
-    assert set(pd.read_parquet(build / "fidelity.parquet")["kind"]) <= {"independent", "input"}
+    assert set(pd.read_parquet(build / "fidelity.parquet")["kind"]) <= {
+        "independent",
+        "input",
+    }
     page = Page(build)
     assert page.complete
     assert judge_evidence("identified", page.cells()) == "outputs"
@@ -217,16 +247,28 @@ def test_verdicts_follow_the_outputs(tmp_path, monkeypatch):
     write_table(tmp_path / "puzzles.parquet", puzzles)
     write_baselines(tmp_path / "puzzles.parquet", tmp_path / "baselines.parquet")
     write_table(tmp_path / "cells.parquet", cells)
-    pd.DataFrame(columns=list(COLUMNS), dtype=str).to_parquet(tmp_path / "fidelity.parquet")
+    pd.DataFrame(columns=list(COLUMNS), dtype=str).to_parquet(
+        tmp_path / "fidelity.parquet"
+    )
     judging = {*CHAPTERS, *DEARER} - {"09_tokens", "10_conclusions"}
-    chapters = [*sorted(judging), "10_conclusions"]  # which reads what the others have judged
+    chapters = [
+        *sorted(judging),
+        "10_conclusions",
+    ]  # which reads what the others have judged
     texts = said(tmp_path, chapters, monkeypatch)
     assert "| gpt-5 and o3 lead | supported in part |" in texts["05_glm"]
     assert "| supported | 7 |" not in texts["10_conclusions"]
-    for title in ("Three classes", "No d × N in gpt-5 and o3", "Below the token budget"):
+    for title in (
+        "Three classes",
+        "No d × N in gpt-5 and o3",
+        "Below the token budget",
+    ):
         assert title in next(
             line
             for line in texts["10_conclusions"].split("\n")
             if line.startswith("| not supported")
         )
-    assert all("| supported |" in texts[name] for name in ("04_accuracy", "07_aic", "08_errors"))
+    assert all(
+        "| supported |" in texts[name]
+        for name in ("04_accuracy", "07_aic", "08_errors")
+    )

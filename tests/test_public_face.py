@@ -14,9 +14,9 @@ import cogniload_repro as cl
 PACKAGE = Path(cl.__file__).parent
 #: Modules whose docstrings hold examples.
 WITH_EXAMPLES = [
-    ".".join(("cogniload_repro", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(
-        ".__init__"
-    )
+    ".".join(
+        ("cogniload_repro", *path.relative_to(PACKAGE).with_suffix("").parts)
+    ).removesuffix(".__init__")
     for path in sorted(PACKAGE.rglob("*.py"))
     if re.search(r"^ *>>> ", path.read_text("utf-8"), re.MULTILINE)
 ]
@@ -43,7 +43,8 @@ def test_every_public_name_is_there_and_no_other():
     for name in cl.__all__:
         assert getattr(cl, name) is getattr(cl, name)
     with pytest.raises(
-        AttributeError, match="no attribute 'regress'; it offers: draw_puzzle, read_puzzle"
+        AttributeError,
+        match="no attribute 'regress'; it offers: draw_puzzle, read_puzzle",
     ):
         _ = cl.regress
 
@@ -58,5 +59,7 @@ def test_examples_run(name):
 def test_examples_of_the_book_run():
     """What the page on regressions shows in Python is what comes out."""
     page = Path(__file__).parents[1] / "book" / "edit-a-regression.md"
-    failed, attempted = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    failed, attempted = doctest.testfile(
+        str(page), module_relative=False, encoding="utf-8"
+    )
     assert (failed, attempted > 3) == (0, True)

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
+from cogniload_repro.counts.printed import BETAS
+from cogniload_repro.counts.table2 import derive_each
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import load_printed
-from cogniload_repro.reconstruction.printed import BETAS
-from cogniload_repro.reconstruction.table2 import derive_each
 
 SCRIPT = Path(__file__).resolve().parents[1] / "scripts" / "rebuild_one_row.py"
 PLAIN = run_path(str(SCRIPT))
@@ -29,17 +29,20 @@ def test_the_script_is_short_and_needs_only_numpy_and_scipy():
     text = SCRIPT.read_text("utf-8")
     assert len(text.splitlines()) <= 60
     imported = {
-        (node.module if isinstance(node, ast.ImportFrom) else node.names[0].name).split(".")[0]
+        (node.module if isinstance(node, ast.ImportFrom) else node.names[0].name).split(
+            "."
+        )[0]
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Import | ast.ImportFrom)
     }
     assert imported - set(sys.stdlib_module_names) == {"numpy", "scipy"}
-    program = (
-        "import sys, runpy; plain = runpy.run_path(sys.argv[1]); print(plain['rebuild']('QwQ-32B'))"
-    )
+    program = "import sys, runpy; plain = runpy.run_path(sys.argv[1]); print(plain['rebuild']('QwQ-32B'))"
     blocked = f"import sys; sys.modules['cogniload_repro'] = None; {program}"
     done = subprocess.run(
-        [sys.executable, "-c", blocked, str(SCRIPT)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", blocked, str(SCRIPT)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout.startswith("[ 5.68")
 

@@ -8,8 +8,12 @@ import pandas as pd
 
 import cogniload_repro as cl
 from cogniload_repro.cli import main
-from cogniload_repro.fidelity.prompts import LARGEST_Z, compare_prompts, load_prompt_counts
 from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.ledger.prompts import (
+    LARGEST_Z,
+    compare_prompts,
+    load_prompt_counts,
+)
 from cogniload_repro.published import load_table
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import draw_rows
@@ -24,10 +28,17 @@ PATTERNS = (
     "scripts/*",
     "*.md",
 )
-TEXTS = [ROOT / "Makefile", *(file for pattern in PATTERNS for file in ROOT.glob(pattern))]
+TEXTS = [
+    ROOT / "Makefile",
+    *(file for pattern in PATTERNS for file in ROOT.glob(pattern)),
+]
 #: In code or at the start of a line, as commands are written; "make sense" is none.
-MAKE = re.compile(r"(?:`|^|\\n|  )make ((?:[a-z][a-z-]*)(?: [a-z-]+)*)(?=[` \n\\])", re.MULTILINE)
-COMMAND = re.compile(r"(?:`|^|bin/|  )cogniload ([a-z][a-z-]*)((?: --[a-z-]+)*)", re.MULTILINE)
+MAKE = re.compile(
+    r"(?:`|^|\\n|  )make ((?:[a-z][a-z-]*)(?: [a-z-]+)*)(?=[` \n\\])", re.MULTILINE
+)
+COMMAND = re.compile(
+    r"(?:`|^|bin/|  )cogniload ([a-z][a-z-]*)((?: --[a-z-]+)*)", re.MULTILINE
+)
 
 
 def find(pattern: re.Pattern) -> dict[str, list[str]]:
@@ -43,7 +54,9 @@ def find(pattern: re.Pattern) -> dict[str, list[str]]:
 def test_every_target_and_command_that_is_named_exists():
     """A remedy such as `make score` is a target of the Makefile, `cogniload check` a command."""
     targets = re.findall(
-        r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE
+        r"^([a-z][a-z-]*):",
+        (ROOT / "Makefile").read_text(encoding="utf-8"),
+        re.MULTILINE,
     )
     for pattern, known, some in (
         (MAKE, targets, {"reproduce", "score", "render"}),
@@ -66,7 +79,9 @@ def test_every_option_that_is_named_exists():
                 for option in (*parameter.opts, *parameter.secondary_opts)
             }
             wrong += [
-                (file.name, name, option) for option in options.split() if option not in known
+                (file.name, name, option)
+                for option in options.split()
+                if option not in known
             ]
     assert wrong == []
 

@@ -34,7 +34,9 @@ def test_a_table_is_the_same_from_csv_and_parquet(tmp_path, name):
 def test_a_file_without_a_table_is_refused_by_name(tmp_path, name):
     """The sentence ends with the remedy."""
     (tmp_path / name).touch()
-    with pytest.raises(ValueError, match=rf"{name} cannot be read .*; remove it and mend it"):
+    with pytest.raises(
+        ValueError, match=rf"{name} cannot be read .*; remove it and mend it"
+    ):
         read_frame(tmp_path / name, CELLS, "mend it")
 
 

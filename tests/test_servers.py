@@ -14,12 +14,14 @@ import pytest
 from scipy.stats import chi2
 from solving_server import CURVE, Server, fate, key_of
 
-pytest.importorskip("inspect_ai", reason="Inspect is not installed; `make test-evaluate` has it")
+pytest.importorskip(
+    "inspect_ai", reason="Inspect is not installed; `make test-evaluate` has it"
+)
 
 from inspect_ai.log import read_eval_log
 
+from cogniload_repro.analysis.uncertainty import fit_quadratics
 from cogniload_repro.outputs.imports import import_outputs
-from cogniload_repro.robustness.uncertainty import fit_quadratics
 from cogniload_repro.scoring.cells import write_cells
 from cogniload_repro.scoring.scores import score_dataset
 
@@ -45,7 +47,11 @@ def start(folder, port, *arguments):
         "16",
     ]
     return subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
 
 
@@ -77,7 +83,11 @@ def run_with_faults(folder, *options, stop_at, interrupt_at):
     process.send_signal(signal.SIGINT)
     process.wait(300)
     first = read_eval_log(str(newest(folder)))
-    kept = {sample.id for sample in first.samples or () if sample.error is None and sample.scores}
+    kept = {
+        sample.id
+        for sample in first.samples or ()
+        if sample.error is None and sample.scores
+    }
     before = Counter(answered)
     process = start(folder, server.port, "eval-retry", str(newest(folder)))
     assert process.wait(300) == 0
@@ -103,7 +113,9 @@ def test_two_hundred_puzzles_survive_server_and_evaluation(tmp_path):
     assert 50 <= len(kept) < 200
     texts = {sample.id: sample.input for sample in log.samples}
     assert len(texts) == len(log.samples) == 200
-    assert all(after[key_of(texts[name])] == before[key_of(texts[name])] for name in kept)
+    assert all(
+        after[key_of(texts[name])] == before[key_of(texts[name])] for name in kept
+    )
 
     report = import_outputs(newest(tmp_path), tmp_path)
     assert (sum(report.responses.values()), dict(report.rejected)) == (200, {})
@@ -114,7 +126,9 @@ def test_two_hundred_puzzles_survive_server_and_evaluation(tmp_path):
     scores = pd.DataFrame(pq.read_table(scores_path).to_pylist()).set_index("name")
     assert (scores["correct"] == (scores.index.map(fates) == "right")).all()
     metrics = {
-        name: one.value for score in log.results.scores for name, one in score.metrics.items()
+        name: one.value
+        for score in log.results.scores
+        for name, one in score.metrics.items()
     }
     cut = sum(end in ("cut", "full") for end in fates.values()) / 200
     assert metrics["cut_off"] == cut > 0.1

@@ -16,7 +16,9 @@ import pandas as pd
 import pytest
 from solving_server import Server
 
-pytest.importorskip("inspect_ai", reason="Inspect is not installed; `make test-evaluate` has it")
+pytest.importorskip(
+    "inspect_ai", reason="Inspect is not installed; `make test-evaluate` has it"
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAMS = {
@@ -44,9 +46,15 @@ def ask(prompt):
 
 def read_blocks(tab):
     """The commands and programs of a tab of the page, in order: language and text."""
-    cells = json.loads((ROOT / "notebooks" / "evaluate.ipynb").read_text("utf-8"))["cells"]
-    page = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
-    (text,) = re.findall(rf"^:+{{tab-item}} {re.escape(tab)}\n(.*?)^:::::$", page, re.M | re.S)
+    cells = json.loads((ROOT / "notebooks" / "evaluate.ipynb").read_text("utf-8"))[
+        "cells"
+    ]
+    page = "\n".join(
+        "".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"
+    )
+    (text,) = re.findall(
+        rf"^:+{{tab-item}} {re.escape(tab)}\n(.*?)^:::::$", page, re.M | re.S
+    )
     return re.findall(r"^```(sh|python)\n(.*?)^```", text, re.M | re.S)
 
 
@@ -55,14 +63,18 @@ def copy(tmp_path_factory):
     """A copy of the tracked files, with programs where the pages say that they are."""
     folder = tmp_path_factory.mktemp("walk") / "copy"
     files = subprocess.run(
-        ["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, check=True
+        ["git", "-C", str(ROOT), "ls-files", "-z"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     for file in filter(None, files.stdout.split("\0")):
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / file, folder / file)
     given = f'VENV= PYTHON="{sys.executable}" GRID=mini JOBS=2'
     commands = {
-        place: f'exec "{sys.executable}" {module} "$@"' for place, module in PROGRAMS.items()
+        place: f'exec "{sys.executable}" {module} "$@"'
+        for place, module in PROGRAMS.items()
     }
     for place, command in (
         commands | {"bin/make": f'exec {shutil.which("make")} {given} "$@"'}
@@ -92,20 +104,34 @@ def walk(copy):
             program = ASK % server.port + block
             command = [sys.executable, "-c", f"import json\n{program}"]
             return subprocess.run(
-                command, cwd=copy, env=environment, capture_output=True, text=True, check=True
+                command,
+                cwd=copy,
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=True,
             ).stdout
         told = ""
         for line in block.splitlines():
             if "NAME" in line:
-                logs = sorted((copy / "logs").glob("*.eval"), key=lambda path: path.stat().st_mtime)
+                logs = sorted(
+                    (copy / "logs").glob("*.eval"),
+                    key=lambda path: path.stat().st_mtime,
+                )
                 line = line.replace("logs/NAME.eval", str(logs[-1].relative_to(copy)))
             if line.startswith("export "):
                 environment.update(word.split("=", 1) for word in line.split()[1:])
                 continue
             done = subprocess.run(
-                ["bash", "-ec", line], cwd=copy, env=environment, capture_output=True, text=True
+                ["bash", "-ec", line],
+                cwd=copy,
+                env=environment,
+                capture_output=True,
+                text=True,
             )
-            assert done.returncode == 0, f"{line}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+            assert done.returncode == 0, (
+                f"{line}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+            )
             told += done.stdout
         return told
 
@@ -148,7 +174,8 @@ def test_puzzles_for_other_programs_can_be_walked_through(walk, copy):
     )  # one of each cell: the loop waits for each answer
     walk(*loop)
     answers = [
-        json.loads(line) for line in (copy / "answers.jsonl").read_text("utf-8").splitlines()
+        json.loads(line)
+        for line in (copy / "answers.jsonl").read_text("utf-8").splitlines()
     ]
     assert {row["finish_reason"] for row in answers} == {"stop", "length"}
     assert "mine" in walk(*add)

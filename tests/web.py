@@ -52,7 +52,9 @@ def serve_raw(*answers):
         def handle(self):
             with contextlib.suppress(OSError):
                 server.requests.append(self.request.recv(65536).decode("latin-1"))
-                self.request.sendall(answers[min(len(server.requests), len(answers)) - 1])
+                self.request.sendall(
+                    answers[min(len(server.requests), len(answers)) - 1]
+                )
                 self.request.close()
 
     server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)

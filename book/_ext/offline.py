@@ -51,7 +51,8 @@ _INVALID = (
     (re.compile(r'<table border="1"'), "<table"),
 )  # fmt: skip
 _SETTINGS = re.compile(
-    r'<script type="text/x-thebe-config">.*?</script>\s*<script>kernelName = .*?</script>', re.S
+    r'<script type="text/x-thebe-config">.*?</script>\s*<script>kernelName = .*?</script>',
+    re.S,
 )
 
 
@@ -60,7 +61,8 @@ def _drop_scripts(app, pagename, templatename, context, doctree):
     has_formula = app.env.domains["math"].data["has_equations"].get(pagename)
     dropped = ("thebe",) if has_formula else ("thebe", "mathjax")
     scripts = [
-        (script, f"{script} {vars(script)}".lower()) for script in context.get("script_files", [])
+        (script, f"{script} {vars(script)}".lower())
+        for script in context.get("script_files", [])
     ]
     context["script_files"] = [
         script for script, text in scripts if not any(word in text for word in dropped)
@@ -83,9 +85,14 @@ def _add_keywords(app, doctree):
 
 def _hand_on_keywords(app, pagename, templatename, context, doctree):
     if pagename == "search":
-        known = {page: text.split() for page, text in _KEYWORDS.items() if page in app.env.titles}
+        known = {
+            page: text.split()
+            for page, text in _KEYWORDS.items()
+            if page in app.env.titles
+        }
         app.add_js_file(
-            None, body=f"(globalThis.cogniload ??= {{}}).keywords = {json.dumps(known)};"
+            None,
+            body=f"(globalThis.cogniload ??= {{}}).keywords = {json.dumps(known)};",
         )
 
 
@@ -97,7 +104,10 @@ def _write_valid(app, pagename, templatename, context, doctree):
 def _resolve_left_out(app, env, node, contnode):
     """Return text for a link to a chapter that this book does without."""
     target = str(node.get("reftarget", "")).lstrip("/")
-    if node.get("reftype") in ("doc", "myst") and Path(target).stem in app.config.left_out:
+    if (
+        node.get("reftype") in ("doc", "myst")
+        and Path(target).stem in app.config.left_out
+    ):
         return (
             contnode
             if node.get("refexplicit")
@@ -115,16 +125,22 @@ def _write_index(app, exception):
 
 def _link_to_pictures(app, pagename, templatename, context, doctree):
     for shown, copy in _doubles(app.env).items():
-        context["body"] = context.get("body", "").replace(f"_downloads/{copy}", f"_images/{shown}")
+        context["body"] = context.get("body", "").replace(
+            f"_downloads/{copy}", f"_images/{shown}"
+        )
 
 
 def _let_pictures_wait(app, pagename, templatename, context, doctree):
-    places = {name: Path(app.srcdir, path) for path, (_, name) in app.env.images.items()}
+    places = {
+        name: Path(app.srcdir, path) for path, (_, name) in app.env.images.items()
+    }
 
     def mark(picture):
         return f'<img loading="lazy"{_state_size(places.get(picture[2]))} {picture[1]}'
 
-    context["body"] = re.sub(r'<img ([^>]*src="[^"]*?([^"/]+)")', mark, context.get("body", ""))
+    context["body"] = re.sub(
+        r'<img ([^>]*src="[^"]*?([^"/]+)")', mark, context.get("body", "")
+    )
 
 
 def _state_size(picture):
@@ -147,7 +163,9 @@ def _state_size(picture):
 def _doubles(env):
     """Return of every picture that is offered as a download too its name among the images and its place there."""
     shown = {path: name for path, (_, name) in env.images.items()}
-    return {shown[path]: place for path, (_, place) in env.dlfiles.items() if path in shown}
+    return {
+        shown[path]: place for path, (_, place) in env.dlfiles.items() if path in shown
+    }
 
 
 def _leave_out(app, exception):
@@ -168,7 +186,9 @@ def _take_in_icons(static):
     text = sheet.read_text(encoding="utf-8")
     if _ICONS in text:
         font = base64.b64encode((sheet.parent / _ICONS).read_bytes()).decode("ascii")
-        sheet.write_text(text.replace(_ICONS, f"data:font/woff2;base64,{font}"), encoding="utf-8")
+        sheet.write_text(
+            text.replace(_ICONS, f"data:font/woff2;base64,{font}"), encoding="utf-8"
+        )
     shutil.rmtree(static / "vendor", ignore_errors=True)
     (static / "scripts" / "fontawesome.js").unlink(missing_ok=True)
 
@@ -206,5 +226,11 @@ def setup(app):
     app.connect("html-page-context", _write_valid)
     app.connect("build-finished", _leave_out)
     app.connect("build-finished", _write_index)
-    version = zlib.crc32(repr(_KEYWORDS).encode())  # of what is kept of pages that were read
-    return {"env_version": version, "parallel_read_safe": True, "parallel_write_safe": True}
+    version = zlib.crc32(
+        repr(_KEYWORDS).encode()
+    )  # of what is kept of pages that were read
+    return {
+        "env_version": version,
+        "parallel_read_safe": True,
+        "parallel_write_safe": True,
+    }

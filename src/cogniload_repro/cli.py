@@ -5,7 +5,7 @@ import gc
 import click
 
 from cogniload_repro import __version__
-from cogniload_repro.commands import book, chain, local, outputs, params, puzzles
+from cogniload_repro.commands import chain, local, outputs, params, puzzles, render
 from cogniload_repro.files import describe_error, for_terminal
 
 
@@ -20,7 +20,9 @@ class _Group(click.Group):
         except (ValueError, OSError, MemoryError) as error:
             raise _Refusal(for_terminal(describe_error(error))) from error
         except KeyboardInterrupt:
-            raise _Interrupted("interrupted; the same command, given again, finishes") from None
+            raise _Interrupted(
+                "interrupted; the same command, given again, finishes"
+            ) from None
 
 
 class _Refusal(click.ClickException):
@@ -32,7 +34,8 @@ class _Interrupted(click.ClickException):
 
 
 @click.group(
-    cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=_Group,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__)
 def main() -> None:
@@ -45,7 +48,7 @@ def main() -> None:
 
 # libraries make many objects that stay: looking through them takes a sixth of their import
 gc.set_threshold(50_000)
-for _module in (outputs, chain, book, puzzles, local, params):
+for _module in (outputs, chain, render, puzzles, local, params):
     for _command in vars(_module).values():
         if isinstance(_command, click.Command):
             main.add_command(_command)

@@ -39,7 +39,11 @@ def read_stop(word: object) -> str | None:
     """Return why a model stopped, one of `STOPS`, from a server's word; None without a word."""
     if word is None or word == "":
         return None
-    return _KINDS.get(word.strip().lower(), "unknown") if isinstance(word, str) else "unknown"
+    return (
+        _KINDS.get(word.strip().lower(), "unknown")
+        if isinstance(word, str)
+        else "unknown"
+    )
 
 
 def join_reasoning(reasoning: str, answer: str) -> str:
@@ -55,7 +59,11 @@ def join_reasoning(reasoning: str, answer: str) -> str:
     ending = (answer or reasoning).strip("\n")
     if ending.startswith("(") and ending.endswith(")") and "\n" not in ending:
         return f"{reasoning}\n\n{answer}" if answer else reasoning
-    return f"<think>\n{reasoning}\n</think>\n\n{answer}" if answer else f"<think>\n{reasoning}"
+    return (
+        f"<think>\n{reasoning}\n</think>\n\n{answer}"
+        if answer
+        else f"<think>\n{reasoning}"
+    )
 
 
 def take_answer(response: str) -> str | None:
@@ -67,7 +75,9 @@ def take_answer(response: str) -> str | None:
     first_signs, marks = _compile_marks()
     if not any(sign in response for sign in first_signs):
         return response
-    places = [sign.start() for sign in re.finditer(f"[{re.escape(first_signs)}]", response)]
+    places = [
+        sign.start() for sign in re.finditer(f"[{re.escape(first_signs)}]", response)
+    ]
     for place in reversed(places):
         if mark := marks.match(response, place):
             return response[mark.end() :] if any(mark.groups()) else None
@@ -78,7 +88,9 @@ def names_reasoning(name: str) -> bool:
     """Return whether a name, such as that of a column, has one of the words for reasoning in it."""
     words, _ = _read_marks()
     lowered = name.lower()
-    return any(word in lowered for word in words) or _TRACE.fullmatch(lowered) is not None
+    return (
+        any(word in lowered for word in words) or _TRACE.fullmatch(lowered) is not None
+    )
 
 
 @lru_cache(1)

@@ -9,7 +9,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, ProcessPoolExecutor
+from concurrent.futures import (
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    ProcessPoolExecutor,
+)
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -41,7 +46,9 @@ def open_executor(jobs: int, scheduler: str | None = None) -> Iterator[Executor]
         return
     # forking saves all imports, but a process with other threads may deadlock when it is forked
     alone = threading.active_count() == 1
-    context: Any = multiprocessing.get_context("fork" if CAN_FORK and alone else "spawn")
+    context: Any = multiprocessing.get_context(
+        "fork" if CAN_FORK and alone else "spawn"
+    )
     with ProcessPoolExecutor(jobs, context, follow_parent) as pool:
         try:
             yield pool
@@ -74,10 +81,14 @@ def _open_cluster(scheduler: str) -> Iterator[Executor]:
 
         client = Client(scheduler, timeout=CONNECT_S, set_as_default=False)
     except ImportError:
-        raise ValueError(f"{scheduler} needs Dask; install cogniload-repro[cluster]") from None
+        raise ValueError(
+            f"{scheduler} needs Dask; install cogniload-repro[cluster]"
+        ) from None
     except (OSError, ValueError) as error:
         remedy = "start one with `dask scheduler`"
-        raise ValueError(f"no scheduler answers at {scheduler} ({error}); {remedy}") from None
+        raise ValueError(
+            f"no scheduler answers at {scheduler} ({error}); {remedy}"
+        ) from None
     with client:
         if not client.nthreads():
             remedy = f"start some with `dask worker {scheduler} --nthreads 1`"
@@ -85,10 +96,14 @@ def _open_cluster(scheduler: str) -> Iterator[Executor]:
         try:
             yield client.get_executor(pure=False)
         except KilledWorker as error:
-            raise ValueError(f"{error}; give the workers more memory and run again") from None
+            raise ValueError(
+                f"{error}; give the workers more memory and run again"
+            ) from None
         except CancelledError:
             remedy = "start it and run again"
-            raise ValueError(f"the scheduler at {scheduler} has ended; {remedy}") from None
+            raise ValueError(
+                f"the scheduler at {scheduler} has ended; {remedy}"
+            ) from None
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,11 @@ _PACKAGE = Path(__file__).resolve().parent
 _CHECKOUT = _PACKAGE.parents[1]
 
 #: Folder that holds ``published/``, ``reconstructed/`` and ``outputs/``.
-DATA = _CHECKOUT / "data" if (_CHECKOUT / "data" / "published").is_dir() else _PACKAGE / "_data"
+DATA = (
+    _CHECKOUT / "data"
+    if (_CHECKOUT / "data" / "published").is_dir()
+    else _PACKAGE / "_data"
+)
 PUBLISHED = DATA / "published"
 ICLR2026 = PUBLISHED / "iclr2026"
 RECONSTRUCTED = DATA / "reconstructed"
@@ -87,7 +91,9 @@ def replacing(path: str | Path) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
-def write_whole(path: str | Path, content: str | bytes, mode: int | None = None) -> Path:
+def write_whole(
+    path: str | Path, content: str | bytes, mode: int | None = None
+) -> Path:
     """Write a file, text as UTF-8 with its line ends as they are; see `replacing`.
 
     A mode, such as 0o600, is that of the file from its first byte on.
@@ -101,7 +107,9 @@ def write_whole(path: str | Path, content: str | bytes, mode: int | None = None)
     return Path(path)
 
 
-def write_if_changed(path: str | Path, content: str | bytes, mode: int | None = None) -> bool:
+def write_if_changed(
+    path: str | Path, content: str | bytes, mode: int | None = None
+) -> bool:
     """Write a file only if its content changes: an equal file keeps its time, which make compares.
 
     Return whether it was written; see `write_whole`.
@@ -132,7 +140,9 @@ def locked(folder: str | Path) -> Iterator[None]:
             file.seek(0)
             holder = file.read() or "of another run"
             remedy = "wait until it has ended, or end it"
-            raise ValueError(f"process {holder} is at work in {folder}; {remedy}") from None
+            raise ValueError(
+                f"process {holder} is at work in {folder}; {remedy}"
+            ) from None
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()
@@ -173,7 +183,9 @@ def for_spreadsheet(frame: "pd.DataFrame") -> "pd.DataFrame":
     An apostrophe stands before text that begins like one, also behind a mark at which some
     spreadsheets divide cells.
     """
-    return frame.map(_guard_cell).set_axis([_guard_cell(name) for name in frame.columns], axis=1)
+    return frame.map(_guard_cell).set_axis(
+        [_guard_cell(name) for name in frame.columns], axis=1
+    )
 
 
 def _guard_cell(cell: object) -> object:

@@ -71,7 +71,9 @@ def _check_percentage(ratio_pct: Any) -> float:
     """Return a percentage, a whole one as an int."""
     is_number = isinstance(ratio_pct, Real) and not isinstance(ratio_pct, bool)
     if not is_number or not 0 <= ratio_pct <= 100:
-        raise ValueError(f"ratio_pct is {ratio_pct!r}; give a percentage from 0 to 100, such as 25")
+        raise ValueError(
+            f"ratio_pct is {ratio_pct!r}; give a percentage from 0 to 100, such as 25"
+        )
     if ratio_pct == int(ratio_pct):
         return int(ratio_pct)
     return float(ratio_pct)

@@ -84,7 +84,9 @@ def short_names(models: Iterable[str]) -> dict[str, str]:
     counts = Counter(last_parts.values())
     short = {}
     for name, last_part in last_parts.items():
-        is_taken = counts[last_part] > 1 or last_part in BY_NAME or last_part in BY_LABEL
+        is_taken = (
+            counts[last_part] > 1 or last_part in BY_NAME or last_part in BY_LABEL
+        )
         short[name] = name if is_taken else last_part
     return short
 
@@ -107,7 +109,9 @@ def resolve_model(name: str, models: Iterable[str]) -> str:
     if name not in known:
         names = ", ".join(listed.values())
         question = _suggest(name, known)
-        raise ValueError(f"the cells have no model {name}{question}; they have: {names}")
+        raise ValueError(
+            f"the cells have no model {name}{question}; they have: {names}"
+        )
     return known[name]
 
 

@@ -11,7 +11,7 @@ PROVENANCE = ("reconstructed", "scored")
 #: Error buckets as the columns of Tables 4 and 5 abbreviate them (Appendix E).
 ERRORS = ("ctx", "valid_logic", "poi_logic", "last_logic", "other")
 
-#: How a printed number compares with the recomputed one; see `fidelity.ledger`.
+#: How a printed number compares with the recomputed one; see `ledger.entries`.
 KINDS = ("input", "constraint", "derived", "independent", "imputed")
 #: The kinds of numbers that could have turned out otherwise.
 TESTED = ("derived", "independent")
@@ -166,7 +166,7 @@ FRAMES = {
     "tokens": TOKENS,
 }
 
-#: Columns of one row per printed number or statement: see `fidelity.ledger.compare`. kind is of
+#: Columns of one row per printed number or statement: see `ledger.entries.compare`. kind is of
 #: `KINDS`; evidence is identified, bounded, not identified or empty; verdict is of `VERDICTS` and
 #: empty for imputed numbers; what is not computable has a reason.
 FIDELITY = (
@@ -196,7 +196,9 @@ def read_frame(path: str | Path, schema: pa.Schema, remedy: str) -> pd.DataFrame
         raise ValueError(f"{path} is missing; {remedy}") from None
     except (ValueError, OSError) as error:  # pyarrow's and pandas' own are ValueErrors
         cause = " ".join(str(error).split())
-        raise ValueError(f"{path} cannot be read ({cause}); remove it and {remedy}") from None
+        raise ValueError(
+            f"{path} cannot be read ({cause}); remove it and {remedy}"
+        ) from None
     if absent := set(schema.names) - set(frame) - OPTIONAL:
         names = ", ".join(name for name in schema.names if name in absent)
         raise ValueError(f"{path} has no column {names}; {remedy}")
@@ -205,4 +207,6 @@ def read_frame(path: str | Path, schema: pa.Schema, remedy: str) -> pd.DataFrame
 
 def _read_csv(path: Path) -> pd.DataFrame:
     # a model may be called nan, or 007
-    return pd.read_csv(path, dtype={"model": str}, keep_default_na=False, na_values=[""])
+    return pd.read_csv(
+        path, dtype={"model": str}, keep_default_na=False, na_values=[""]
+    )

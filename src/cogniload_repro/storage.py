@@ -37,12 +37,17 @@ def part_writer(
 ) -> Iterator[pq.ParquetWriter]:
     """Open a writer for a table with these metadata; those of the schema are dropped."""
     schema = schema.with_metadata({key: str(metadata[key]) for key in sorted(metadata)})
-    with part.open("wb") as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
+    with (
+        part.open("wb") as file,
+        pq.ParquetWriter(file, schema, compression="zstd") as writer,
+    ):
         yield writer
 
 
 def write_table(
-    path: str | Path, table: pa.Table | pd.DataFrame, metadata: Mapping[str, str] | None = None
+    path: str | Path,
+    table: pa.Table | pd.DataFrame,
+    metadata: Mapping[str, str] | None = None,
 ) -> Path:
     """Write a whole table at once; see `table_writer`."""
     if isinstance(table, pd.DataFrame):
@@ -68,7 +73,9 @@ def open_parquet(path: str | Path) -> Iterator[pq.ParquetFile]:
             file = pq.ParquetFile(stream, pre_buffer=False)
         except (pa.ArrowException, OSError) as error:
             remedy = "remove it, and the next `make` makes it again, or fetch it again"
-            raise ValueError(f"{path} is not a whole Parquet file ({error}); {remedy}") from None
+            raise ValueError(
+                f"{path} is not a whole Parquet file ({error}); {remedy}"
+            ) from None
         with file:
             yield file
 

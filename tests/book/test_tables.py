@@ -1,44 +1,362 @@
-"""Tables of the book's pages: sorted, filtered, and every printed number found by its link."""
+"""The paper's tables in printed form, and as CSV, LaTeX and MyST."""
 
+import html
+import io
+import math
+import re
+
+import numpy as np
+import pandas as pd
 import pytest
-from browsing import visit, wait
-from selenium.webdriver.common.by import By
+from fixtures.provisional import provisional_cells
+from hypothesis import given
+from hypothesis import strategies as st
+from markup import PARSER
 
-pytestmark = pytest.mark.book
+from cogniload_repro.book import tables
+from cogniload_repro.book.tables import Table
+from cogniload_repro.files import for_spreadsheet
+from cogniload_repro.formats import format_name
+from cogniload_repro.models import NAMES
+from cogniload_repro.published import ERRORS, load_printed, load_table
+from cogniload_repro.regression.fits import capacity_points, fit
+from cogniload_repro.regression.glm import QUADRATIC, SYMBOLS
+from cogniload_repro.scoring.cells import token_stats
 
-_ROWS = """
-    const rows = [...document.querySelectorAll("#table2 tbody tr")].filter((row) => !row.hidden);
-    return rows.map((row) => [row.cells[0].textContent.trim(), row.cells[arguments[0]].textContent.trim()]);
-"""
+CELLS = provisional_cells()
+BETAS = ["beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"]
+P_OF = {"***": 0.0001, "**": 0.005, "*": 0.03, "": 0.6}
 
 
-def test_rows_are_sorted_and_filtered(browser, html):
-    """Stars and dashes do not disturb the order; any name of a model filters."""
-    visit(browser, f"{html.as_uri()}/notebooks/05_glm.html")
-    wait(browser, lambda b: b.find_elements(By.CSS_SELECTOR, "#table2 button.sort"))
-    for ascending in (False, True):
-        browser.execute_script("document.querySelectorAll('#table2 button.sort')[2].click()")
-        found = [
-            float(text.rstrip("*"))
-            for _, text in browser.execute_script(_ROWS, 2)
-            if text.rstrip("*")
-        ]
-        assert len(found) >= 10
-        assert found == sorted(found, reverse=not ascending)
-    box = browser.find_element(
-        By.XPATH, "//table[@id='table2']/ancestor::div[1]/preceding-sibling::div[1]"
+def published_glm():
+    """Turn the printed Table 2 into a glm frame with some p-value for each number of stars."""
+    glm = load_table("table2").assign(status="ok")
+    return glm.assign(
+        **{f"p_{beta[5:]}": glm[f"{beta}_stars"].map(P_OF) for beta in BETAS}
     )
-    field = box.find_element(By.TAG_NAME, "input")
-    for words in ("qwen3", "DS-Llama-70B", "DeepSeek-R1-Distill-Llama-70B", "nobody"):
-        field.clear()
-        field.send_keys(words)
-        names = [name for name, _ in browser.execute_script(_ROWS, 1)]
-        assert ("no row has these words" in box.text) == (words == "nobody") == (names == [])
-        assert len(names) == 1 or all("Qwen3" in name for name in names)
-    read = "return arguments[0].map((text) => cogniload.tables.numberOf(text))"
-    texts = ["< 0.001", "0.001", "0.002***", "1,234", "−0.5", "12% (3)", "> 5", "5"]
-    small, bound, starred, many, minus, share, more, five = browser.execute_script(read, texts)
-    assert small < bound < starred
-    assert (many, minus, share) == (1234, -0.5, 12)
-    assert more > five
-    assert browser.execute_script(read, ["none", "–", "N"]) == [None] * 3
+
+
+GLM, INTERACTIONS, AIC = (
+    published_glm(),
+    load_table("table3").assign(status="ok"),
+    load_table("table6").assign(status="ok"),
+)
+
+
+def as_fits(wide):
+    """The printed Table 2 as fits and capacity points."""
+    symbols = {symbol: term for term, symbol in SYMBOLS.items()}
+    rows = [
+        (
+            row["model"],
+            symbols[beta.removeprefix("beta_")],
+            row[beta],
+            np.nan,
+            row[beta.replace("beta", "p")],
+            row["status"],
+        )
+        for row in wide.to_dict("records")
+        for beta in BETAS
+    ]
+    fits = pd.DataFrame(rows, columns=["model", "term", "coef", "se", "p", "status"])
+    fits.attrs = {"formula": QUADRATIC, "family": "logit"}
+    return fits, wide
+
+
+ALL = [
+    tables.table1(), tables.table2(*as_fits(GLM)), tables.table3(INTERACTIONS), tables.table4(CELLS),
+    tables.table5(CELLS), tables.table6(AIC), tables.token_table(load_table("tokens"), 250),
+]  # fmt: skip
+
+
+def test_table2_is_a_fixed_point():
+    """Numbers and stars of the printed Table 2 print as they stand, in its order and with its short names."""
+    printed = load_printed("table2")
+    frame = tables.table2(*as_fits(GLM)).frame
+    for beta in BETAS:
+        assert (
+            frame[beta].tolist() == (printed[beta] + printed[f"{beta}_stars"]).tolist()
+        )
+    for point in ("ecl50", "nt50", "id50"):
+        assert frame[point].tolist() == printed[point].replace("", "--").tolist()
+    assert frame["model"].tolist()[8:13] == [
+        "DS-R1-0528", "DS-Llama-70B", "DS-Qwen-32B", "DS-Qwen-7B", "DS-Qwen-1.5B",
+    ]  # fmt: skip
+    assert frame["model"].tolist()[15] == "Phi-4-mini-reasoning"
+
+
+def test_table2_prints_other_models_and_formulas():
+    """Models that the order does not name follow; other terms get a column each, absent capacity points none."""
+    own = CELLS[CELLS["model"] == "QwQ-32B"].assign(model="own")
+    cells = pd.concat([own, CELLS[CELLS["model"] == "o3-2025-04-16"]])
+    fits = fit(cells, "correct ~ d + np.sqrt(N)")
+    table = tables.table2(fits, capacity_points(fits, cells))
+    assert list(table.frame) == [
+        "model",
+        "beta_0",
+        "beta_d",
+        "np.sqrt(N)",
+        "ecl50",
+        "nt50",
+        "id50",
+    ]
+    assert table.frame["model"].tolist() == ["o3-2025-04-16", "own"]
+    assert table.frame["ecl50"].tolist() == ["--", "--"]
+    assert "***" in table.frame["np.sqrt(N)"].iloc[1]
+    assert table.name == "your_table2"
+    assert "correct ~ d + np.sqrt(N) (logit)" in table.caption
+    assert "Capacity points: not defined with the term np.sqrt(N)." in table.caption
+
+
+def test_tables_3_and_6_are_fixed_points():
+    """Coefficients, AICs, p-values and stars print as they stand; bold where the paper's p is below 0.05: 18 models."""
+    printed = load_printed("table3")
+    frame = tables.table3(INTERACTIONS).frame
+    for term in ("dN", "drho", "Nrho", "dNrho"):
+        assert frame[f"beta_{term}"].tolist() == printed[f"beta_{term}"].tolist()
+        assert (
+            frame[f"p_{term}"].tolist()
+            == (printed[f"p_{term}"] + printed[f"p_{term}_stars"]).tolist()
+        )
+    table = tables.table6(AIC)
+    pd.testing.assert_frame_equal(
+        table.frame, load_printed("table6"), check_dtype=False
+    )
+    assert table.bold.sum().to_dict() == {
+        "model": 0,
+        "p_lr": 18,
+        "aic_linear": 0,
+        "aic_quadratic": 18,
+    }
+    assert (table.bold["p_lr"] == table.bold["aic_quadratic"]).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "make"),
+    [("table4", "N", tables.table4), ("table5", "d", tables.table5)],
+)
+def test_error_tables_are_fixed_points(name, other, make):
+    """Cells with the printed counts give Tables 4 and 5 string by string, rows in printed order."""
+    table = load_table(name).sample(frac=1, random_state=3)
+    correct = table["samples"] - table[list(ERRORS)].sum(axis=1)
+    cells = table.assign(total=table["samples"], correct=correct, **{other: 5}).drop(
+        columns=["samples", "acc_pct"]
+    )
+    pd.testing.assert_frame_equal(
+        make(cells).frame, load_printed(name), check_dtype=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "good"),
+    [
+        (lambda glm: tables.table2(*as_fits(glm)), GLM),
+        (tables.table3, INTERACTIONS),
+        (tables.table6, AIC),
+    ],
+)
+def test_failed_fits_print_their_status(make, good):
+    """A model whose fit failed shows why and not one digit; a fit that is "ok" without a number is refused by name."""
+    bad = good.assign(status=good["status"].where(good.index != 2, "separation"))
+    shown, before = make(bad), make(good)
+    (place,) = shown.frame.index[shown.frame.iloc[:, 1] == "separation"]
+    assert set(shown.frame.iloc[place, 1:]) == {"separation", ""}
+    assert shown.bold is None or not shown.bold.iloc[place].any()
+    pd.testing.assert_frame_equal(
+        shown.frame.drop(index=place), before.frame.drop(index=place)
+    )
+    number = next(name for name in good.columns if name.startswith(("beta_d", "aic_")))
+    with pytest.raises(
+        ValueError, match=rf"model '{good['model'][2]}': an? .* is nan; .* status"
+    ):
+        make(good.assign(**{number: good[number].where(good.index != 2)}))
+
+
+def test_token_tables_are_fixed_points():
+    """Tables 7 to 10 from their published numbers: legible cells as printed, models in printed order."""
+    published = load_table("tokens")
+    clean = published[
+        ~published["flag"].str.contains("repaired|doubtful|missing")
+    ].set_index(["model", "d"])
+    for N, name in ((20, "table7"), (50, "table8"), (100, "table9"), (250, "table10")):
+        table = tables.token_table(published, N)
+        assert (table.name, table.frame["model"].tolist()) == (name, list(NAMES))
+        shown = table.frame.rename(
+            columns=lambda column: column.removeprefix("d=")
+        ).set_index("model")
+        printed = clean.loc[clean["N"] == N, "raw"]
+        assert [
+            shown.loc[model, str(d)] for model, d in printed.index
+        ] == printed.tolist()
+    stranger = published[published["model"] == "QwQ-32B"].assign(model="Aya")
+    assert (
+        tables.token_table(pd.concat([stranger, published]), 20).frame["model"].iloc[-1]
+        == "Aya"
+    )
+
+
+def test_token_stats():
+    """Means and linear 90th percentiles over all ratios; unknown counts are left out and print as ?."""
+    scores = pd.DataFrame(
+        {"model": "m", "N": [20] * 11 + [50], "d": 1, "prompt_tokens": [*range(11), 7],
+         "response_tokens": pd.array([None, *range(100, 1100, 100), None], dtype="Int64")}
+    )  # fmt: skip
+    stats, p90 = token_stats(scores), np.quantile(range(100, 1100, 100), 0.9)
+    assert stats.iloc[0, 3:].tolist() == [5.0, 9.0, 550.0, pytest.approx(p90)]
+    assert stats.iloc[1, 3:5].tolist() == [7.0, 7.0]
+    assert stats.iloc[1, 5:].isna().all()
+    assert tables.token_table(stats, 20).frame.iloc[0].tolist() == [
+        "m",
+        "P5[9]—O550[910]",
+    ]
+    assert tables.token_table(stats, 50).frame.iloc[0].tolist() == ["m", "P7[7]—O?[?]"]
+    assert tables.token_table(stats, 30).name == "tokens_N30"
+
+
+def test_error_tables_say_where_the_context_limit_was_not_tested():
+    """Without token counts, 0 overflows are no finding; where all are counted, or no column tells, nothing is said."""
+    cells = CELLS.assign(prompt_mean=400.0, output_mean=3000.0, provenance="scored")
+    own, total = cells["model"] == "o3-2025-04-16", CELLS["total"].sum()
+    partly = tables.table4(
+        cells.assign(output_mean=cells["output_mean"].mask(own))
+    ).caption
+    untested = "the context limit was not tested for these."
+    assert untested not in tables.table4(CELLS).caption + tables.table5(cells).caption
+    assert f"At least {CELLS.loc[own, 'total'].sum():,} of {total:,} answers" in partly
+    assert partly.endswith(untested)
+    uncounted = cells.assign(prompt_mean=math.nan)
+    assert (
+        f"The {total:,} answers lack token counts" in tables.table5(uncounted).caption
+    )
+    assert (
+        untested
+        not in tables.table5(uncounted.assign(provenance="reconstructed")).caption
+    )
+
+
+def test_a_frame_is_printed_column_by_column():
+    """Decimals, formats, functions of several columns; what is unknown or without limit is said."""
+    frame = pd.DataFrame(
+        {
+            "model": ["a", "b"],
+            "x": [0.004, math.nan],
+            "low": [1.0, math.nan],
+            "high": [math.inf, 1.0],
+        }
+    )
+    shown = tables.format_frame(frame, {
+        "x": ("X", 2), ("low", "high"): ("Range", 1), ("model", "low"): ("Both", "{}={}".format), "low": ("P", ".1%"),
+    })  # fmt: skip
+    assert shown.columns.tolist() == ["X", "Range", "Both", "P"]
+    assert shown.to_numpy().tolist() == [
+        ["4e-03", "1.0 to no limit", "a=1.0", "100.0%"],
+        ["--", "--", "b=nan", "--"],
+    ]
+
+
+# ---- as text -------------------------------------------------------------------------------------------------------
+NOTE = "Reconstructed from the paper's tables, not raw outputs"
+#: Anybody's text, ordinary letters and markup more often than chance would have it.
+ANY_NAME = st.one_of(
+    st.text(min_size=1),
+    st.text("ab \\[]{}()*_`$&%#^~|<>!:-+=.\"'\n\r\t\u2028", min_size=1),
+)
+HOSTILE = r"[50%_\input{x}] a&b $m$ #1 ~^ {c} | `d` <script>"
+
+GOLDEN_LATEX = r"""\begin{table}
+\caption{Two fits in $\rho$. Reconstructed from the paper's tables, not raw outputs.}
+\label{tab:table6}
+\begin{tabular}{lrr}
+\toprule
+Model & $p_{LR}$ & $\mathrm{ECL}_{50}$ \\
+\midrule
+{}[50\%\_\textbackslash input\{x\}] a\&b \$m\$ \#1 \textasciitilde \textasciicircum \space \{c\} | `d` <script> & \bfseries 0.041 & $-$0.3 \\
+QwQ-32B & separation &  \\
+\bottomrule
+\end{tabular}
+\end{table}
+"""  # noqa: E501
+
+GOLDEN_MYST = r""":::{table} Two fits in $\rho$\.
+:name: table6
+
+| Model | $p_{LR}$ | $\mathrm{ECL}_{50}$ |
+| :-- | --: | --: |
+| \[50\%\_\\input\{x\}\] a\&b \$m\$ \#1 \~\^ \{c\} \| \`d\` \<script\> | **0\.041** | \-0\.3 |
+| QwQ\-32B | separation |  |
+:::"""
+
+
+def small_table(name=HOSTILE):
+    """A table with a name that means harm."""
+    rows = [(format_name(name), "0.041", "-0.3"), ("QwQ-32B", "separation", "")]
+    frame = pd.DataFrame(rows, columns=["model", "p_lr", "ecl50"], dtype="str")
+    bold = pd.DataFrame([[False, True, False], [False] * 3], columns=frame.columns)
+    return Table("table6", r"Two fits in $\rho$.", frame, bold)
+
+
+def rendered_cells(text):
+    """Render a MyST table as the book does and return the text of its body cells, row by row."""
+    rows = re.findall(
+        r"<tr>(.*?)</tr>",
+        PARSER.render("\n".join(text.splitlines()[3:-1])),
+        flags=re.DOTALL,
+    )
+    return [
+        [html.unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)]
+        for row in rows[1:]
+    ]
+
+
+def test_names_are_escaped_and_math_is_kept(tmp_path):
+    """A hostile name stays text, symbols stay math, minus signs are set as such, bold as bold; files have the same."""
+    table = small_table()
+    assert table.to_myst() == GOLDEN_MYST
+    files = {file.name: file.read_text("utf-8") for file in table.save(tmp_path, NOTE)}
+    assert files == {"table6.csv": table.to_csv(), "table6.tex": GOLDEN_LATEX}
+
+
+@given(ANY_NAME)
+def test_any_name_is_shown_as_it_is(name):
+    """Whatever a model is called, page, LaTeX and CSV have that name in one cell, as text; a formula is guarded."""
+    table = small_table(name)
+    rows = rendered_cells(table.to_myst())
+    assert rows == [
+        [format_name(name), "<strong>0.041</strong>", "-0.3"],
+        ["QwQ-32B", "separation", ""],
+    ]
+    row = table.to_latex().split("\\midrule\n")[1].split("QwQ-32B &")[0]
+    assert len(re.findall(r"(?<!\\)&", row)) == 2
+    commands = {
+        r"\textbackslash",
+        r"\textasciitilde",
+        r"\textasciicircum",
+        r"\space",
+        r"\bfseries",
+    }
+    assert set(re.findall(r"\\[a-z]+", row)) <= commands
+    back = pd.read_csv(io.StringIO(table.to_csv()), dtype="str", keep_default_na=False)
+    pd.testing.assert_frame_equal(back, for_spreadsheet(table.frame))
+
+
+@pytest.mark.parametrize("table", ALL, ids=lambda table: table.name)
+def test_every_table_in_every_form(table):
+    """Text without missing values; each row once in CSV, LaTeX and MyST; captions need no escaping outside math."""
+    frame, rows = table.frame, len(table.frame)
+    assert frame.map(lambda cell: isinstance(cell, str)).to_numpy().all()
+    numbers = pd.read_csv(io.StringIO(table.to_csv()))
+    assert len(numbers) == rows * (5 if table.caption.startswith("Tokens") else 1)
+    words = {"model", "status", "symbol", "name", "levels", "definition", "load"}
+    texts = {
+        name
+        for name in numbers.select_dtypes(exclude="number")
+        if not name.endswith("_stars")
+    }
+    assert texts <= words
+    assert (
+        table.to_latex(NOTE).split(r"\midrule")[-1].count(r"\\")
+        == rows
+        == len(rendered_cells(table.to_myst()))
+    )
+    assert f"{table.caption} {NOTE}." in table.to_latex(NOTE)
+    assert re.findall(r"[%#&_\\^~]", re.sub(r"\$[^$]*\$", "", table.caption)) == []

@@ -43,7 +43,12 @@ def test_a_reader_that_has_enough_ends_a_command():
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(
-        command, stdout=write, stderr=subprocess.PIPE, env=environment, text=True, check=False
+        command,
+        stdout=write,
+        stderr=subprocess.PIPE,
+        env=environment,
+        text=True,
+        check=False,
     )
     os.close(write)
     assert "rror" not in done.stderr
@@ -63,7 +68,11 @@ def test_a_score_is_explained_on_the_command_line(tmp_path):
 def test_make_refuses_an_unknown_grid_and_names_in_small_letters(variable):
     """Both would build something else than what is meant."""
     done = subprocess.run(
-        ["make", variable, "help"], cwd=ROOT, capture_output=True, text=True, check=False
+        ["make", variable, "help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.returncode, variable.partition("=")[0] in done.stderr) == (2, True)
 
@@ -76,7 +85,11 @@ def build(one_process, tmp_path_factory):
     for puzzle in draw_grid(grid_cells("N=20,50 ratio=25,75 d=1,3"), 10, 5):
         luck = rng.random()
         for name, share in (("weak", 0.4), ("strong", 0.8)):
-            answer = f"{puzzle.poi}: {puzzle.solution}." if luck < share else "I do not know."
+            answer = (
+                f"{puzzle.poi}: {puzzle.solution}."
+                if luck < share
+                else "I do not know."
+            )
             rows.append({"model": name, "name": puzzle.name, "response": answer})
     answers = write_lines(folder / "answers.jsonl", rows)
     for step in (["download-outputs", "--source", answers], ["score", "--jobs", "1"]):
@@ -86,9 +99,12 @@ def build(one_process, tmp_path_factory):
 
 def test_models_with_answers_to_the_same_puzzles_are_paired(build):
     """Differences have the sign of first minus second; no puzzle is right for the weaker model alone."""
-    said = run("compare-models", "strong", "weak", "--by", "cell", "--build", build).output
+    said = run(
+        "compare-models", "strong", "weak", "--by", "cell", "--build", build
+    ).output
     assert all(
-        words in said for words in ("80 puzzles answered by both", " 0 second alone", "McNemar p =")
+        words in said
+        for words in ("80 puzzles answered by both", " 0 second alone", "McNemar p =")
     )
     assert all(
         re.search(rf"\n{name}: \d+ of \d+ correct where the last clause is right", said)
@@ -126,10 +142,19 @@ def test_committed_counts_are_compared_with_their_label_and_their_ranges(tmp_pat
                  "Reconstructed from the paper's tables"):  # fmt: skip
         assert note in done.output
     for name in ("gpt-5-2025-08-07", "gemini-2.5-pro"):
-        assert f"\n{name}: no single answers exist, its counts are reconstructed" in done.output
+        assert (
+            f"\n{name}: no single answers exist, its counts are reconstructed"
+            in done.output
+        )
     assert "McNemar" not in done.output
     plain = run(
-        "compare-models", "Qwen3-32B", "Qwen3-8B", "--by", "N", "--build", tmp_path / "none"
+        "compare-models",
+        "Qwen3-32B",
+        "Qwen3-8B",
+        "--by",
+        "N",
+        "--build",
+        tmp_path / "none",
     ).output
     assert not any(words in plain for words in ("out of context", "median and range"))
 
@@ -142,12 +167,17 @@ def test_a_model_is_found_by_the_name_that_is_shown_and_a_misspelt_one_is_sugges
     grid = "N=20,50 ratio=5,50,95 d=1,3,5"
     for step in (["download-outputs", "--grid", grid, "--add", source], ["score"]):
         assert run(*step, "--jobs", "1", "--build", tmp_path).exit_code == 0
-    said = run("compare-models", "tiny", "QwQ-32B", "--by", "N", "--build", tmp_path).output
+    said = run(
+        "compare-models", "tiny", "QwQ-32B", "--by", "N", "--build", tmp_path
+    ).output
     assert said.startswith("tiny minus QwQ-32B\n")
     assert "openai" not in said
-    assert len(re.findall(r"different in \d+ of 24", said)) == 3  # overall and two lengths
+    assert (
+        len(re.findall(r"different in \d+ of 24", said)) == 3
+    )  # overall and two lengths
     assert re.search(
-        r"tiny: \d of 11 correct where the last clause is right, \d of 7 where it is wrong", said
+        r"tiny: \d of 11 correct where the last clause is right, \d of 7 where it is wrong",
+        said,
     )
     code, said = ask("compare-models", "gpt5", "o3", "--build", tmp_path)
     assert (code, "did you mean gpt-5?" in said) == (2, True)

@@ -21,7 +21,9 @@ def run(*arguments):
     return result.exit_code, result.stdout, result.stderr
 
 
-@pytest.mark.parametrize(("name", "code"), [("8_2_4_770487_red", 0), ("nothing of ours", 1)])
+@pytest.mark.parametrize(
+    ("name", "code"), [("8_2_4_770487_red", 0), ("nothing of ours", 1)]
+)
 def test_check_tells_programs_whether_there_is_anything(tmp_path, name, code):
     """A source of which no row can be used ends with 1."""
     source = write_lines(
@@ -62,7 +64,11 @@ def test_a_stop_by_hand_is_one_sentence(tmp_path, monkeypatch):
 
     monkeypatch.setattr(puzzle_sets, "write_set", stop)
     code, said, errors = run("puzzles", *SMALL, "--out", tmp_path)
-    assert (code, said, errors.strip().splitlines()[-1].startswith("Error: interrupted;")) == (
+    assert (
+        code,
+        said,
+        errors.strip().splitlines()[-1].startswith("Error: interrupted;"),
+    ) == (
         130,
         "",
         True,
@@ -71,10 +77,20 @@ def test_a_stop_by_hand_is_one_sentence(tmp_path, monkeypatch):
 
 def test_rejected_rows_are_written_beside_a_build_and_their_path_is_printed(tmp_path):
     """As CSV for a reader, of a source that is refused and of one that is accepted."""
-    rows = [{"model": "m", "name": name, "response": "x"} for name in ("8_2_4_770487_red", "none")]
+    rows = [
+        {"model": "m", "name": name, "response": "x"}
+        for name in ("8_2_4_770487_red", "none")
+    ]
     source = write_lines(tmp_path / "answers.jsonl", rows)
     build = tmp_path / "build"
-    command = ("download-outputs", "--source", source, "--build", build, "--max-rejected")
+    command = (
+        "download-outputs",
+        "--source",
+        source,
+        "--build",
+        build,
+        "--max-rejected",
+    )
     for allowed, code in ((0, 2), (1, 0)):
         exit_code, printed, _ = run(*command, allowed)
         assert exit_code == code
@@ -85,14 +101,18 @@ def test_rejected_rows_are_written_beside_a_build_and_their_path_is_printed(tmp_
 ROW = {"name": "20_1_1_770487_red", "response": "x"}
 
 
-@pytest.mark.parametrize("name", ["Bob's answers.jsonl", "my answers.jsonl", "a#b.jsonl"])
+@pytest.mark.parametrize(
+    "name", ["Bob's answers.jsonl", "my answers.jsonl", "a#b.jsonl"]
+)
 def test_a_path_is_added_as_it_stands(tmp_path, monkeypatch, name):
     """With quotes and blanks in it."""
     monkeypatch.chdir(tmp_path)
     write_lines(tmp_path / name, [ROW | {"model": "added"}])
     source = write_lines(tmp_path / "first.jsonl", [ROW | {"model": "first"}])
     monkeypatch.setenv("COGNILOAD_ADD", name)
-    code, printed, _ = run("download-outputs", "--source", source, "--build", tmp_path / "build")
+    code, printed, _ = run(
+        "download-outputs", "--source", source, "--build", tmp_path / "build"
+    )
     assert (code, printed.splitlines()[-1]) == (0, "Outputs: first + added")
 
 
@@ -100,11 +120,21 @@ def test_model_names_the_one_source_of_the_reader(tmp_path):
     """An added one too, if it is the only one; rows without a model are refused otherwise."""
     added = write_lines(tmp_path / "added.jsonl", [ROW])
     source = write_lines(tmp_path / "first.jsonl", [ROW | {"model": "first"}])
-    command = ("download-outputs", "--add", added, "--build", tmp_path / "build", "--source")
+    command = (
+        "download-outputs",
+        "--add",
+        added,
+        "--build",
+        tmp_path / "build",
+        "--source",
+    )
     code, printed, _ = run(*command, source)
     assert (code, "model; write it into the rows as a column" in printed) == (2, True)
     code, _, errors = run(*command, source, "--model", "mine")
-    assert (code, "--model names the model of one source, and there are 2" in errors) == (2, True)
+    assert (
+        code,
+        "--model names the model of one source, and there are 2" in errors,
+    ) == (2, True)
     small = ("--grid", "N=20 ratio=5 d=1", "--jobs", 1)
     code, printed, _ = run(*command, "reconstructed", "--model", "mine", *small)
     assert (code, "mine" in printed.splitlines()[-1]) == (0, True)
@@ -137,7 +167,9 @@ def committed(one_process, tmp_path, monkeypatch):
 def build_of(folder, *options):
     """Stage and score a build of one cell; return its folder and what the two steps say."""
     build = folder / "build"
-    code, staged, errors = run("download-outputs", "--grid", CELL, *options, "--build", build)
+    code, staged, errors = run(
+        "download-outputs", "--grid", CELL, *options, "--build", build
+    )
     assert code == 0, errors
     code, scored, errors = run("score", "--jobs", "1", "--build", build)
     assert code == 0, errors
@@ -152,8 +184,14 @@ def test_a_build_has_the_papers_counts_and_the_committed_answers(committed, tmp_
     assert "\n2 responses of 1 model scored in " in said
     cells = pd.read_parquet(build / "cells.parquet").set_index("model")
     assert cells.loc[list(NAMES), "provenance"].unique().tolist() == ["reconstructed"]
-    assert cells.loc["small", ["provenance", "total", "correct"]].tolist() == ["scored", 2, 2]
-    assert [path.name for path in (build / "outputs").glob("*.parquet")] == ["small.parquet"]
+    assert cells.loc["small", ["provenance", "total", "correct"]].tolist() == [
+        "scored",
+        2,
+        2,
+    ]
+    assert [path.name for path in (build / "outputs").glob("*.parquet")] == [
+        "small.parquet"
+    ]
     assert len(pd.read_parquet(build / "puzzles.parquet")) == 100
     assert len(pd.read_parquet(build / "rejected.parquet")) == 0
 
@@ -170,7 +208,9 @@ def test_other_answers_stand_beside_those_or_alone(committed, tmp_path):
     assert sorted(path.name for path in build.glob("*.parquet")) == [
         "baselines.parquet", "cells.parquet", "puzzles.parquet", "rejected.parquet", "tokens.parquet",
     ]  # fmt: skip
-    assert [path.name for path in (build / "outputs").glob("*.parquet")] == ["mine.parquet"]
+    assert [path.name for path in (build / "outputs").glob("*.parquet")] == [
+        "mine.parquet"
+    ]
 
 
 def test_counts_need_no_answers(committed, tmp_path):
@@ -185,11 +225,18 @@ def test_a_model_has_counts_or_answers_but_not_both(committed, tmp_path):
     """Answers of a model of the paper beside its counts are refused with the remedy; as the source they are scored."""
     theirs = answers_to(tmp_path / "theirs.jsonl", "QwQ-32B", CELL)
     code, _, errors = run(
-        "download-outputs", "--grid", CELL, "--add", theirs, "--build", tmp_path / "build"
+        "download-outputs",
+        "--grid",
+        CELL,
+        "--add",
+        theirs,
+        "--build",
+        tmp_path / "build",
     )
     assert code == 2
     assert (
-        "QwQ-32B has reconstructed counts in this build; give its outputs as the source" in errors
+        "QwQ-32B has reconstructed counts in this build; give its outputs as the source"
+        in errors
     )
     build, _ = build_of(tmp_path, "--source", theirs)
     assert pd.read_parquet(build / "cells.parquet")["provenance"].tolist() == ["scored"]

@@ -18,7 +18,16 @@ from cogniload_repro.commands.params import (
 def folder(tmp_path, monkeypatch):
     """A folder of its own, with a source of outputs."""
     monkeypatch.chdir(tmp_path)
-    for name in ("GRID", "SOURCE", "ADD", "MAX_REJECTED", "SCORER", "FORMULA", "FAMILY", "MODELS"):
+    for name in (
+        "GRID",
+        "SOURCE",
+        "ADD",
+        "MAX_REJECTED",
+        "SCORER",
+        "FORMULA",
+        "FAMILY",
+        "MODELS",
+    ):
         monkeypatch.delenv(f"COGNILOAD_{name}", raising=False)
     (tmp_path / "a b.jsonl").touch()
     return tmp_path
@@ -28,12 +37,18 @@ def test_the_committed_file_is_the_papers(folder):
     """Every parameter is in it, with the default of the command."""
     from pathlib import Path
 
-    (folder / "params.yaml").write_bytes((Path(__file__).parents[2] / "params.yaml").read_bytes())
+    (folder / "params.yaml").write_bytes(
+        (Path(__file__).parents[2] / "params.yaml").read_bytes()
+    )
     assert read_parameters() == Parameters()
-    assert list(yaml.safe_load((folder / "params.yaml").read_text())) == list(vars(Parameters()))
+    assert list(yaml.safe_load((folder / "params.yaml").read_text())) == list(
+        vars(Parameters())
+    )
 
 
-def test_a_call_takes_precedence_over_the_environment_and_that_over_the_file(folder, monkeypatch):
+def test_a_call_takes_precedence_over_the_environment_and_that_over_the_file(
+    folder, monkeypatch
+):
     """Paths become absolute; a list is words; short names of models become whole ones; nothing else is guessed."""
     (folder / "params.yaml").write_text(
         "source: 'a#sha256=0a'\nadd: [x.csv]\nfamily: probit\nmax_rejected: 3\n"
@@ -71,16 +86,22 @@ def test_what_is_wrong_in_the_file_is_a_sentence_with_its_name(folder, text, com
     """The parameter and the value are in it, shortened if need be."""
     content = text if isinstance(text, bytes) else text.encode()
     (folder / "params.yaml").write_bytes(content)
-    with pytest.raises(ValueError, match=rf"^params\.yaml: (.|\n)*{complaint}") as refusal:
+    with pytest.raises(
+        ValueError, match=rf"^params\.yaml: (.|\n)*{complaint}"
+    ) as refusal:
         read_parameters()
     assert len(str(refusal.value)) < 400
 
 
-def test_what_a_step_was_made_with_is_kept_in_a_private_file_and_changes_only_with_it(folder):
+def test_what_a_step_was_made_with_is_kept_in_a_private_file_and_changes_only_with_it(
+    folder,
+):
     """An equal file keeps its time, as make looks at it; another content of a source counts as a change."""
     build = folder / "build"
     source = str(folder / "a b.jsonl")
-    parameters = Parameters(source=source, formula="correct ~ d\n + rho", models=("o3",))
+    parameters = Parameters(
+        source=source, formula="correct ~ d\n + rho", models=("o3",)
+    )
     assert made_with(build) == Parameters()
 
     def write_all():
@@ -113,7 +134,10 @@ def test_rejected_rows_are_no_parameter_of_a_build_without_a_source(folder):
         ({"ADD": "nowhere.csv"}, "no outputs at"),
         ({"FORMULA": "correct ~ d; import os"}, "cannot be read"),
         ({"FORMULA": "correct ~ d + nope"}, "cannot be built from d, N, log10_N"),
-        ({"FORMULA": "correct ~ I(open('ran', 'w'))"}, "cannot be built from d, N, log10_N"),
+        (
+            {"FORMULA": "correct ~ I(open('ran', 'w'))"},
+            "cannot be built from d, N, log10_N",
+        ),
         ({"FAMILY": "normal"}, "no family 'normal'"),
         ({"MODELS": "o3, o5"}, "unknown model 'o5'"),
         ({"SCORER": "kindly"}, "kindly"),
@@ -137,7 +161,10 @@ def test_the_grid_that_make_has_read_is_the_files(folder):
     """Where YAML reads another one in params.yaml, a build in the wrong folder is refused."""
     (folder / "params.yaml").write_text("{grid: mini}")
     code, output = ask("parameters", "--grid", "paper", "--build", folder / "build")
-    assert (code, "write `grid: paper` or `grid: mini` on a line of its own" in output) == (2, True)
+    assert (
+        code,
+        "write `grid: paper` or `grid: mini` on a line of its own" in output,
+    ) == (2, True)
     assert ask("parameters", "--grid", "mini", "--build", folder / "build") == (0, "")
     assert made_with(folder / "build").grid == "mini"
 
@@ -145,7 +172,11 @@ def test_the_grid_that_make_has_read_is_the_files(folder):
 def test_a_book_says_what_is_not_the_papers():
     """By name, and without the user, password or query of an address."""
     said = describe_changes(
-        Parameters(source="https://me:pw@host/x.jsonl?token=1", add=("/a/b.csv",), family="probit")
+        Parameters(
+            source="https://me:pw@host/x.jsonl?token=1",
+            add=("/a/b.csv",),
+            family="probit",
+        )
     )
     assert said.endswith("source: https://host/x.jsonl; add: b.csv; family: probit.")
     assert describe_changes(Parameters(grid="mini", max_rejected=4)) == ""

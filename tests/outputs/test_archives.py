@@ -16,19 +16,24 @@ EVIL = ["../evil", "a/../../evil", "/tmp/evil", "C:\\evil", "a\\..\\evil", "a/\n
 
 @pytest.mark.parametrize("ending", FEW)
 @pytest.mark.parametrize(
-    "member", [*EVIL, tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE]
+    "member",
+    [*EVIL, tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE],
 )
 def test_an_archive_with_an_unsafe_member_is_refused(tmp_path, ending, member):
     """Nothing is written outside of the folder, no link or device is made, and nothing stays."""
     named = [(member, b"evil")] if isinstance(member, str) else []
     links = [] if named else [("a/link", member)]
     archive = make_archive(tmp_path / f"x.{ending}", [*GOOD.items(), *named], links)
-    complaint = "would lie outside its folder" if named else "'a/link' is a link or a device"
+    complaint = (
+        "would lie outside its folder" if named else "'a/link' is a link or a device"
+    )
     with pytest.raises(
         ValueError, match=rf"x\.{ending} cannot be unpacked: its member .*{complaint}"
     ):
         unpack(archive, tmp_path / "cache/deep")
-    assert [path for path in tmp_path.rglob("*") if "evil" in path.name or path.is_symlink()] == []
+    assert [
+        path for path in tmp_path.rglob("*") if "evil" in path.name or path.is_symlink()
+    ] == []
     assert list((tmp_path / "cache").iterdir()) == []
 
 
@@ -37,7 +42,9 @@ def test_an_archive_with_an_unsafe_member_is_refused(tmp_path, ending, member):
 def test_a_name_that_comes_twice_is_refused(tmp_path, ending):
     """Which of two files is meant nobody knows."""
     for again in ("a", "./a"):
-        archive = make_archive(tmp_path / f"x.{ending}", [("a", b"1"), ("b", b"3"), (again, b"2")])
+        archive = make_archive(
+            tmp_path / f"x.{ending}", [("a", b"1"), ("b", b"3"), (again, b"2")]
+        )
         with pytest.raises(ValueError, match=f"it holds '{again}' twice"):
             unpack(archive, tmp_path / "cache")
 
@@ -45,8 +52,12 @@ def test_a_name_that_comes_twice_is_refused(tmp_path, ending):
 @pytest.mark.parametrize("member", ["header.json", "_journal/start.json"])
 def test_a_log_of_inspect_under_another_name_is_named(tmp_path, member):
     """Its samples would else be taken for answers of the authors' layout."""
-    archive = make_archive(tmp_path / "x.zip", [(member, b"{}"), ("samples/a.json", b"{}")])
-    with pytest.raises(ValueError, match=r"it is a log of Inspect; let its name end in \.eval"):
+    archive = make_archive(
+        tmp_path / "x.zip", [(member, b"{}"), ("samples/a.json", b"{}")]
+    )
+    with pytest.raises(
+        ValueError, match=r"it is a log of Inspect; let its name end in \.eval"
+    ):
         unpack(archive, tmp_path / "cache")
 
 
@@ -57,7 +68,8 @@ def test_a_bomb_is_refused_whole(tmp_path, monkeypatch, ending):
     archive = make_archive(tmp_path / f"x.{ending}", members)
     monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", "0.005")
     with pytest.raises(
-        ValueError, match=r"it has more than 0\.005 GB; if that is right, set COGNILOAD_MAX"
+        ValueError,
+        match=r"it has more than 0\.005 GB; if that is right, set COGNILOAD_MAX",
     ):
         unpack(archive, tmp_path / "cache")
     assert not (tmp_path / "cache").exists()
@@ -113,7 +125,9 @@ def test_an_archive_that_is_damaged_is_refused(tmp_path):
         "cut.zip": content[:90],
         "empty.zip": b"",
         "changed.zip": content.replace(b"b2", b"b9", 1),
-        "lost.zip": content[:place] + (2**31).to_bytes(4, "little") + content[place + 4 :],
+        "lost.zip": content[:place]
+        + (2**31).to_bytes(4, "little")
+        + content[place + 4 :],
         "no.tar": b"x" * 900,
         "late.tar": (tmp_path / "late.tar").read_bytes(),
     }

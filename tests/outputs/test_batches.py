@@ -1,7 +1,14 @@
 """Lines of a batch's results, in the shapes of each provider."""
 
 import pytest
-from program_files import NAMES, Answer, anthropic_line, chat_line, gemini_line, responses_line
+from program_files import (
+    NAMES,
+    Answer,
+    anthropic_line,
+    chat_line,
+    gemini_line,
+    responses_line,
+)
 
 from cogniload_repro.outputs.batches import is_batch_line, read_batch_line, read_tokens
 from cogniload_repro.outputs.responses import Output, read_output
@@ -13,7 +20,9 @@ INLINED = {
     "response": {
         "candidates": [
             {
-                "content": {"parts": [{"text": "Red?", "thought": True}, {"text": "Blue."}]},
+                "content": {
+                    "parts": [{"text": "Red?", "thought": True}, {"text": "Blue."}]
+                },
                 "finish_reason": "MAX_TOKENS",
             }
         ],
@@ -51,7 +60,11 @@ def test_a_line_says_puzzle_model_version_and_how_it_was_asked():
 def test_google_writes_keys_in_two_ways():
     """In snake case from its client, in camel case from its servers."""
     (output,) = read(INLINED)
-    assert (output.name, output.model, output.stopped) == (NAME, "gemini-x-001", "length")
+    assert (output.name, output.model, output.stopped) == (
+        NAME,
+        "gemini-x-001",
+        "length",
+    )
     assert output.response == "<think>\nRed?\n</think>\n\nBlue."
     assert (output.prompt_tokens, output.response_tokens) == (812, 30)
 
@@ -67,9 +80,15 @@ def test_several_choices_are_several_rows():
 @pytest.mark.parametrize(
     "line",
     [
-        gemini_line(Answer()) | {"response": {"promptFeedback": {"blockReason": "SAFETY"}}},
+        gemini_line(Answer())
+        | {"response": {"promptFeedback": {"blockReason": "SAFETY"}}},
         chat_line(Answer())
-        | {"response": {"status_code": 400, "body": {"error": {"code": "content_filter"}}}},
+        | {
+            "response": {
+                "status_code": 400,
+                "body": {"error": {"code": "content_filter"}},
+            }
+        },
         anthropic_line(Answer())
         | {
             "result": {
@@ -91,13 +110,29 @@ def test_what_the_provider_has_blocked_is_a_refusal(line):
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        (chat_line(Answer()) | {"response": None, "error": {"code": "batch_expired"}}, "failed"),
-        (chat_line(Answer()) | {"response": {"status_code": 429, "body": {}}}, "failed"),
-        (chat_line(Answer()) | {"response": {"status_code": 200, "body": {}}}, "failed"),
+        (
+            chat_line(Answer())
+            | {"response": None, "error": {"code": "batch_expired"}},
+            "failed",
+        ),
+        (
+            chat_line(Answer()) | {"response": {"status_code": 429, "body": {}}},
+            "failed",
+        ),
+        (
+            chat_line(Answer()) | {"response": {"status_code": 200, "body": {}}},
+            "failed",
+        ),
         (chat_line(Answer()) | {"response": {"body": {"choices": []}}}, "failed"),
         (chat_line(Answer()) | {"response": {"body": {"data": [1]}}}, "unknown shape"),
-        (chat_line(Answer()) | {"response": {"body": "Sue wears red."}}, "unknown shape"),
-        ({"custom_id": NAME, "result": {"type": "errored", "error": {"type": "x"}}}, "failed"),
+        (
+            chat_line(Answer()) | {"response": {"body": "Sue wears red."}},
+            "unknown shape",
+        ),
+        (
+            {"custom_id": NAME, "result": {"type": "errored", "error": {"type": "x"}}},
+            "failed",
+        ),
         ({"custom_id": NAME, "result": {"type": "expired"}}, "failed"),
         ({"key": NAME, "error": {"code": 429}}, "failed"),
     ],
@@ -112,10 +147,23 @@ def test_a_line_without_an_answer_says_why(line, reason):
 @pytest.mark.parametrize(
     ("usage", "counts"),
     [
-        ({"prompt_tokens": 5, "completion_tokens": 7, "cache_read_input_tokens": 3}, (5, 7)),
+        (
+            {"prompt_tokens": 5, "completion_tokens": 7, "cache_read_input_tokens": 3},
+            (5, 7),
+        ),
         ({"input_tokens": 5, "cache_read_input_tokens": 2, "output_tokens": 9}, (7, 9)),
-        ({"input_tokens": 500, "input_tokens_cache_read": 20, "output_tokens": 9}, (520, 9)),
-        ({"prompt_token_count": 5, "candidates_token_count": 3, "thoughts_token_count": 4}, (5, 7)),
+        (
+            {"input_tokens": 500, "input_tokens_cache_read": 20, "output_tokens": 9},
+            (520, 9),
+        ),
+        (
+            {
+                "prompt_token_count": 5,
+                "candidates_token_count": 3,
+                "thoughts_token_count": 4,
+            },
+            (5, 7),
+        ),
         ({"prompt_token_count": 5, "thoughts_token_count": 4}, (5, 4)),
         ({"input_tokens": "5", "cache_read_input_tokens": 2}, ("5", None)),
         ({}, (None, None)),

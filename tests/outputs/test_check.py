@@ -11,7 +11,15 @@ from cogniload_repro.outputs.check import check_outputs, print_check
 from cogniload_repro.puzzles.catalog import Catalog
 from cogniload_repro.schemas import PUZZLES
 
-COUNTS = ["responses", "cells", "min_per_cell", "max_per_cell", "missing", "tokens", "empty"]
+COUNTS = [
+    "responses",
+    "cells",
+    "min_per_cell",
+    "max_per_cell",
+    "missing",
+    "tokens",
+    "empty",
+]
 COUNTS += ["unclosed_trace", "duplicates"]
 
 
@@ -19,7 +27,10 @@ def puzzles_table(cells, per_cell):
     """Puzzles without text, some in each cell."""
     rows = [
         {"name": f"{cell.N}_{cell.d}_{cell.needles}_{100_000 + number}_red"}
-        | {column: getattr(cell, column) for column in ("N", "d", "ratio_pct", "needles", "rho")}
+        | {
+            column: getattr(cell, column)
+            for column in ("N", "d", "ratio_pct", "needles", "rho")
+        }
         for cell in cells
         for number in range(per_cell)
     ]
@@ -56,7 +67,9 @@ def test_cells_missing_puzzles_and_duplicates_are_counted(tmp_path):
     assert [row.reason for row in report.rejected] == ["duplicate"]
     names = ["20_1_10_100000_white", "20_1_10_100001_orange", "20_1_1_770487_red"]
     frame, _ = check(tmp_path, [("mine", name, 5) for name in names], None)
-    assert frame[["min_per_cell", "max_per_cell", "missing"]].to_numpy().tolist() == [[1, 2, 1]]
+    assert frame[["min_per_cell", "max_per_cell", "missing"]].to_numpy().tolist() == [
+        [1, 2, 1]
+    ]
 
 
 def test_truncated_answers_are_counted(tmp_path):
@@ -105,16 +118,22 @@ def test_truncated_answers_are_counted(tmp_path):
         r"model +responses +cells +per cell +missing +tokens +empty\n +mine +7 +1 +7-7 +0 +4 +0\n",
         shown,
     )
-    assert re.search(r"model +stop +length +context +refusal +error +unknown +open", shown)
+    assert re.search(
+        r"model +stop +length +context +refusal +error +unknown +open", shown
+    )
     assert re.search(r"mine +1 +3 +1 +0 +0 +2 +1", shown)
     assert "1 duplicate, first in 'o.jsonl', row 8" in shown
 
 
 def test_what_the_cells_can_feed_is_said_before_the_build(tmp_path):
     """Ranks need cells of the paper, the last clause two answers per cell, regressions enough levels."""
-    cells = [cell for cell in PAPER_GRID if cell.ratio_pct in (5, 50) and cell.d in (1, 5)]
+    cells = [
+        cell for cell in PAPER_GRID if cell.ratio_pct in (5, 50) and cell.d in (1, 5)
+    ]
     names = puzzles_table(cells, 2).column("name").to_pylist()
-    frame, report = check(tmp_path, [("mine", name, 5) for name in names], puzzles_table(cells, 2))
+    frame, report = check(
+        tmp_path, [("mine", name, 5) for name in names], puzzles_table(cells, 2)
+    )
     assert frame.loc["mine", "on_grid"] == 16
     why = "rho takes 2 values, the formula needs 3"
     assert frame.loc["mine", ["regression", "interactions"]].tolist() == [why, why]
@@ -125,7 +144,12 @@ def test_what_the_cells_can_feed_is_said_before_the_build(tmp_path):
     whole = puzzles_table(PAPER_GRID, 1)
     answers = [("x/y", name, 5) for name in whole.column("name").to_pylist()]
     frame, report = check(tmp_path / "whole", answers, whole)
-    assert frame.loc["x/y", ["on_grid", "regression", "interactions"]].tolist() == [140, "", ""]
+    assert frame.loc["x/y", ["on_grid", "regression", "interactions"]].tolist() == [
+        140,
+        "",
+        "",
+    ]
     assert re.search(
-        r"\n +y +140 of 140 cells +needs 2 per cell +yes +yes\n", print_check(frame, report)
+        r"\n +y +140 of 140 cells +needs 2 per cell +yes +yes\n",
+        print_check(frame, report),
     )

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from reference_scorer import score
 
-from cogniload_repro.evaluation.server import BUNDLED_MODEL, MAX_TOKENS, WINDOW
+from cogniload_repro.asking.server import BUNDLED_MODEL, MAX_TOKENS, WINDOW
 from cogniload_repro.files import DATA
 from cogniload_repro.grid import PAPER_GRID, Cell
 from cogniload_repro.outputs.imports import import_outputs
@@ -39,7 +39,9 @@ def imported(tmp_path_factory):
 
 def levels_of_readme():
     """The levels N and d that the README says were asked."""
-    lines = re.findall(r"^\| (\d+) \| ([\d, ]+) \|$", README.read_text("utf-8"), re.MULTILINE)
+    lines = re.findall(
+        r"^\| (\d+) \| ([\d, ]+) \|$", README.read_text("utf-8"), re.MULTILINE
+    )
     return {(int(N), int(d)) for N, listed in lines for d in listed.split(",")}
 
 
@@ -50,7 +52,9 @@ def test_every_row_is_usable_and_of_one_model(rows, imported):
     assert dict(report.responses) == {BUNDLED_MODEL: len(rows)}
 
 
-def test_each_cell_of_the_levels_asked_has_the_first_two_puzzles_of_the_default_set(rows):
+def test_each_cell_of_the_levels_asked_has_the_first_two_puzzles_of_the_default_set(
+    rows,
+):
     """A level of N and d has all ratios or is left out; the README lists the same levels."""
     ids = read_manifest()
     asked = Counter()
@@ -75,14 +79,23 @@ def test_the_model_had_room_for_each_answer_and_the_limit_cut_the_longest(rows):
     assert all(row["response_tokens"] <= MAX_TOKENS for row in rows)
 
 
-def test_the_scorer_gives_every_real_answer_the_verdict_of_the_printed_algorithm(rows, imported):
+def test_the_scorer_gives_every_real_answer_the_verdict_of_the_printed_algorithm(
+    rows, imported
+):
     """Appendix D line by line, on what a model wrote: the same bucket for each answer."""
     folder, _ = imported
-    puzzles = {row["name"]: row for row in pq.read_table(folder / "puzzles.parquet").to_pylist()}
+    puzzles = {
+        row["name"]: row
+        for row in pq.read_table(folder / "puzzles.parquet").to_pylist()
+    }
     (scores,) = (folder / "scores").glob("*.parquet")
     buckets = {row["name"]: row["bucket"] for row in pq.read_table(scores).to_pylist()}
     for row in rows:
         puzzle = puzzles[row["name"]]
-        question = {name: puzzle[name] for name in ("poi", "gold", "domain", "category")}
+        question = {
+            name: puzzle[name] for name in ("poi", "gold", "domain", "category")
+        }
         tokens = {name: row[name] for name in ("prompt_tokens", "response_tokens")}
-        assert buckets[row["name"]] == score(row["response"], **question, **tokens), row["name"]
+        assert buckets[row["name"]] == score(row["response"], **question, **tokens), (
+            row["name"]
+        )

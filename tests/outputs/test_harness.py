@@ -17,7 +17,9 @@ def test_a_sample_names_puzzle_and_limit():
     arguments = {"gen_args_0": {"arg_1": {"max_gen_toks": 4096}}}
     ((fields, refusal),) = read_sample(SAMPLE | {"arguments": arguments})
     assert (fields["name"], fields["max_tokens"], refusal) == (NAMES[0], 4096, None)
-    ((fields, _),) = read_sample(SAMPLE | {"doc": {"question": "Solve this.", "total": 20}})
+    ((fields, _),) = read_sample(
+        SAMPLE | {"doc": {"question": "Solve this.", "total": 20}}
+    )
     assert fields["name"] is None
 
 
@@ -47,7 +49,9 @@ def test_the_results_beside_samples_name_the_model(tmp_path, content, model):
     """Those of the same run; a path of another machine is cut to its last part."""
     samples = tmp_path / "samples_a_b_2025-06-01T10-20-30.123456.jsonl"
     samples.write_text(json.dumps(SAMPLE))
-    (tmp_path / "results_2025-06-02T10-20-30.123456.json").write_text('{"model_name": "other"}')
+    (tmp_path / "results_2025-06-02T10-20-30.123456.json").write_text(
+        '{"model_name": "other"}'
+    )
     (tmp_path / "results_2025-06-01T10-20-30.123456.json").write_text(content)
     assert find_model(samples) == model
     assert find_model(tmp_path / "samples.jsonl") is None

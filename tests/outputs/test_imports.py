@@ -68,7 +68,9 @@ def reasons(report):
 
 def rejected_rows(build, *columns):
     """Rejected rows, some of their columns."""
-    return pd.read_parquet(build / "rejected.parquet")[list(columns)].to_numpy().tolist()
+    return (
+        pd.read_parquet(build / "rejected.parquet")[list(columns)].to_numpy().tolist()
+    )
 
 
 @pytest.fixture
@@ -77,14 +79,18 @@ def source(tmp_path):
     told = {"finish_reason": "length", "max_tokens": 4096, "effort": "low"}
     rows = [row | told if row["model"] == "b" else row for row in rows_of("b", "a/c")]
     return write_lines(
-        tmp_path / "mine.jsonl", [*rows, {"model": "b", "name": NAMES[0], "response": "x"}]
+        tmp_path / "mine.jsonl",
+        [*rows, {"model": "b", "name": NAMES[0], "response": "x"}],
     )
 
 
 def test_every_row_is_written_or_rejected(tmp_path, source):
     """One partition a model, the puzzles drawn again, the rejected row with its reason."""
     report = import_outputs(source, tmp_path / "build")
-    outputs = {path.name: pd.read_parquet(path) for path in (tmp_path / "build/outputs").iterdir()}
+    outputs = {
+        path.name: pd.read_parquet(path)
+        for path in (tmp_path / "build/outputs").iterdir()
+    }
     assert {name: frame["response"].tolist() for name, frame in outputs.items()} == {
         "a%2Fc.parquet": [f"a/c red {name}" for name in NAMES],
         "b.parquet": [f"b red {name}" for name in NAMES],
@@ -95,7 +101,13 @@ def test_every_row_is_written_or_rejected(tmp_path, source):
     assert report.settings == {"b": {"effort": {"low": 2}, "max_tokens": {"4096": 2}}}
     puzzles = pd.read_parquet(tmp_path / "build/puzzles.parquet")
     assert (puzzles["name"].tolist(), list(puzzles.columns)) == (NAMES, PUZZLES.names)
-    row = ["mine.jsonl", 5, "duplicate", f"b has answered {NAMES[0]} already, in 'mine.jsonl'", "b"]
+    row = [
+        "mine.jsonl",
+        5,
+        "duplicate",
+        f"b has answered {NAMES[0]} already, in 'mine.jsonl'",
+        "b",
+    ]
     assert rejected_rows(tmp_path / "build", *REJECTED.names) == [row]
     assert (report.responses, reasons(report)) == ({"b": 2, "a/c": 2}, {"duplicate": 1})
     metadata = read_metadata(tmp_path / "build/outputs/b.parquet")
@@ -106,11 +118,14 @@ def test_every_row_is_written_or_rejected(tmp_path, source):
 def test_a_part_of_the_grid_takes_the_answers_to_its_puzzles_alone(tmp_path, source):
     """With known puzzles only, an answer to another one is left out and its puzzle is not drawn."""
     write_table(
-        tmp_path / "build/puzzles.parquet", pa.Table.from_pylist([draw_named(NAMES[0])], PUZZLES)
+        tmp_path / "build/puzzles.parquet",
+        pa.Table.from_pylist([draw_named(NAMES[0])], PUZZLES),
     )
     report = import_outputs(source, tmp_path / "build", known_only=True)
     assert report.responses == {"b": 1, "a/c": 1}
-    assert pd.read_parquet(tmp_path / "build/puzzles.parquet")["name"].tolist() == [NAMES[0]]
+    assert pd.read_parquet(tmp_path / "build/puzzles.parquet")["name"].tolist() == [
+        NAMES[0]
+    ]
 
 
 @pytest.mark.parametrize("chars", [90, imports.BUFFER_CHARS])
@@ -137,11 +152,14 @@ def test_an_import_killed_while_its_tables_take_their_places_is_noticed(tmp_path
     """The mark keeps the mixture from being scored, and goes with the next import."""
     build = ["--build", str(tmp_path / "build")]
     old, new = (
-        write_lines(tmp_path / f"{models}.jsonl", rows_of(*models)) for models in ("bc", "ab")
+        write_lines(tmp_path / f"{models}.jsonl", rows_of(*models))
+        for models in ("bc", "ab")
     )
     assert run("download-outputs", "--source", old, *build).exit_code == 0
     assert (
-        subprocess.run([sys.executable, "-c", KILLED_BEFORE_B, new, tmp_path / "build"]).returncode
+        subprocess.run(
+            [sys.executable, "-c", KILLED_BEFORE_B, new, tmp_path / "build"]
+        ).returncode
         == 9
     )
     scored = run("score", "--jobs", 1, *build)
@@ -158,19 +176,28 @@ def test_an_import_killed_while_its_tables_take_their_places_is_noticed(tmp_path
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [("a.jsonl", b""), ("a.csv", b"model,name,response\n"), ("a.jsonl.gz", b""), ("a.csv", b"")],
+    [
+        ("a.jsonl", b""),
+        ("a.csv", b"model,name,response\n"),
+        ("a.jsonl.gz", b""),
+        ("a.csv", b""),
+    ],
 )
 def test_a_source_without_rows_is_refused_in_a_true_sentence(tmp_path, name, content):
     """An empty file, a header alone and an empty .gz have no row."""
     (tmp_path / name).write_bytes(content)
-    done = run("download-outputs", "--source", tmp_path / name, "--build", tmp_path / "build")
+    done = run(
+        "download-outputs", "--source", tmp_path / name, "--build", tmp_path / "build"
+    )
     assert done.exit_code == 2
     assert "the source has no row: it is empty, or a header alone" in done.output
 
 
 def test_a_second_source_brings_other_models_and_agrees_on_puzzles(tmp_path, source):
     """A file of text must be that of the known puzzle; a model does not come twice."""
-    import_outputs(write_lines(tmp_path / "old.jsonl", rows_of("old")), tmp_path / "build")
+    import_outputs(
+        write_lines(tmp_path / "old.jsonl", rows_of("old")), tmp_path / "build"
+    )
     other, second = draw_named(NAMES[1])["text"], tmp_path / "source"
     for path, text in (("exp/0", other), ("new/0", "red"), ("new/1", "purple")):
         path = second / f"{path[:-1]}{NAMES[int(path[-1])]}.txt"
@@ -178,10 +205,14 @@ def test_a_second_source_brings_other_models_and_agrees_on_puzzles(tmp_path, sou
         path.write_text(text, encoding="utf-8")
     report = import_outputs(second, tmp_path / "build")
     assert (report.responses, reasons(report)) == ({"new": 1}, {"unknown puzzle": 1})
-    assert {path.stem for path in (tmp_path / "build/outputs").iterdir()} == {"old", "new"}
+    assert {path.stem for path in (tmp_path / "build/outputs").iterdir()} == {
+        "old",
+        "new",
+    }
     with pytest.raises(ValueError, match=r"old was already imported from old\.jsonl"):
         import_outputs(
-            write_lines(tmp_path / "again.jsonl", rows_of("fresh", "old")), tmp_path / "build"
+            write_lines(tmp_path / "again.jsonl", rows_of("fresh", "old")),
+            tmp_path / "build",
         )
 
 
@@ -207,19 +238,26 @@ def test_every_format_is_read_in_every_archive(tmp_path, packed):
     if packed:
         make_archive(
             tmp_path / packed,
-            [(path.name, path.read_bytes()) for path in (tmp_path / "source").iterdir()],
+            [
+                (path.name, path.read_bytes())
+                for path in (tmp_path / "source").iterdir()
+            ],
         )
     local = open_source(tmp_path / (packed or "source"), tmp_path / "cache")
     report = import_outputs(local, tmp_path / "build")
     report.check()
     assert report.responses == dict.fromkeys(READ, 2)
-    assert rejected_rows(tmp_path / "build", "file", "reason") == [["notes.txt", "not read"]]
+    assert rejected_rows(tmp_path / "build", "file", "reason") == [
+        ["notes.txt", "not read"]
+    ]
 
 
 @settings(max_examples=25)
 @given(
     st.lists(
-        st.sampled_from(["good", "cut", "again", "list", "nothing", "odd"]), min_size=1, max_size=12
+        st.sampled_from(["good", "cut", "again", "list", "nothing", "odd"]),
+        min_size=1,
+        max_size=12,
     )
 )
 def test_rows_in_are_rows_accepted_and_rejected(kinds):
@@ -228,7 +266,11 @@ def test_rows_in_are_rows_accepted_and_rejected(kinds):
     lines = []
     for number, kind in enumerate(kinds):
         line = json.dumps(
-            {"model": "m", "name": names[0 if kind == "again" else number], "response": "red"}
+            {
+                "model": "m",
+                "name": names[0 if kind == "again" else number],
+                "response": "red",
+            }
         )
         broken = {
             "cut": line[:-9],
@@ -238,7 +280,9 @@ def test_rows_in_are_rows_accepted_and_rejected(kinds):
         }
         lines.append(broken.get(kind, line))
     with TemporaryDirectory() as folder:
-        write_lines(Path(folder) / "o.jsonl", []).write_text("\n".join(lines), encoding="utf-8")
+        write_lines(Path(folder) / "o.jsonl", []).write_text(
+            "\n".join(lines), encoding="utf-8"
+        )
         found = list(read_outputs(Path(folder) / "o.jsonl", Catalog()))
     assert len(found) == len(kinds)
     assert all(row.row for row in found if isinstance(row, Rejected))
@@ -247,7 +291,11 @@ def test_rows_in_are_rows_accepted_and_rejected(kinds):
 def answer_all(path, puzzles, **prompts):
     """Write a right answer to each puzzle, told by its name alone, or with its prompt."""
     rows = [
-        {"model": "m", "name": puzzle.name, "response": f"{puzzle.poi}: {puzzle.solution}."}
+        {
+            "model": "m",
+            "name": puzzle.name,
+            "response": f"{puzzle.poi}: {puzzle.solution}.",
+        }
         | {column: prompt(puzzle) for column, prompt in prompts.items()}
         for puzzle in puzzles
     ]
@@ -298,16 +346,28 @@ def test_texts_decide_and_metadata_stand_for_themselves(tmp_path):
         (tmp_path / "source" / name).write_text(text, encoding="utf-8")
     report, texts = draw_in(tmp_path / "build", tmp_path / "source")
     assert reasons(report) == {"unknown puzzle": 1}
-    assert "its text is not the one that edition elixir-1.17 draws" in report.rejected[0].detail
-    assert texts == {puzzle.name: puzzle.text for puzzle in puzzles[1:]} | {strange: other.text}
+    assert (
+        "its text is not the one that edition elixir-1.17 draws"
+        in report.rejected[0].detail
+    )
+    assert texts == {puzzle.name: puzzle.text for puzzle in puzzles[1:]} | {
+        strange: other.text
+    }
 
 
 def test_commands_take_an_edition(tmp_path):
     """A given edition is used and not looked for; one that does not fit rejects rows."""
-    source = answer_all(tmp_path / "answers.jsonl", draw_grid(CELLS, 1, 3, edition=ELIXIR))
+    source = answer_all(
+        tmp_path / "answers.jsonl", draw_grid(CELLS, 1, 3, edition=ELIXIR)
+    )
     for command, options, code, words in (
         (["check", source], ["python"], 1, "12 unknown puzzle"),
-        (["check", source], ["elixir"], 0, "responses: 12, models: 1, rejected rows: 0"),
+        (
+            ["check", source],
+            ["elixir"],
+            0,
+            "responses: 12, models: 1, rejected rows: 0",
+        ),
         (["download-outputs", "--source", source], ["python"], 2, "12 unknown puzzle"),
         (
             ["download-outputs", "--source", source],

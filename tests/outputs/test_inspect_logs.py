@@ -39,12 +39,20 @@ def test_a_log_is_read(tmp_path, kind):
     if kind == "JSON":
         path = write_json(tmp_path / "run.json", samples)
     else:
-        path = write_archive(tmp_path / "run.eval", samples, zstandard=kind == "Zstandard")
+        path = write_archive(
+            tmp_path / "run.eval", samples, zstandard=kind == "Zstandard"
+        )
         with zipfile.ZipFile(path) as archive:
             kinds = {info.compress_type for info in archive.infolist()}
         assert kinds == {93 if kind == "Zstandard" else zipfile.ZIP_DEFLATED}
-    settings = {"provider": "openai", "version": "gpt-5-2025-08-07", "date": "2026-01-01"}
-    output = Output("openai/gpt-5-2025-08-07", NAME, "Sue wears red.", 500, 900, "stop", settings)
+    settings = {
+        "provider": "openai",
+        "version": "gpt-5-2025-08-07",
+        "date": "2026-01-01",
+    }
+    output = Output(
+        "openai/gpt-5-2025-08-07", NAME, "Sue wears red.", 500, 900, "stop", settings
+    )
     assert read(path) == ([output, output._replace(name=OTHER)], [])
 
 
@@ -61,7 +69,9 @@ def test_a_log_in_json_is_known_by_its_beginning(tmp_path, name):
 def test_a_bad_sample_is_refused_and_the_others_read(tmp_path, zstandard):
     """An error of the evaluation, no answer, another check sum, no JSON: each with its reason."""
     failed = [
-        make_sample("20_1_1_2_red", error={"message": "RateLimitError()", "traceback": ""}),
+        make_sample(
+            "20_1_1_2_red", error={"message": "RateLimitError()", "traceback": ""}
+        ),
         make_sample("20_1_1_1_red", output={"choices": []}),
     ]
     samples = [make_sample(NAME), make_sample(OTHER), *failed]
@@ -71,7 +81,12 @@ def test_a_bad_sample_is_refused_and_the_others_read(tmp_path, zstandard):
         archive.writestr("samples/x_epoch_1.json", "{")
     outputs, refused = read(path)
     assert [output.name for output in outputs] == [OTHER]
-    reasons = {1: "unreadable file", 3: "failed request", 4: "failed request", 5: "malformed row"}
+    reasons = {
+        1: "unreadable file",
+        3: "failed request",
+        4: "failed request",
+        5: "malformed row",
+    }
     assert refused == list(reasons.items())
 
 
@@ -92,7 +107,9 @@ def test_a_sample_names_its_puzzle_somewhere(fields, name):
 
 def test_an_archive_is_read_in_bounded_memory(tmp_path, monkeypatch):
     """All samples together are bounded, and each one, whatever the directory says of its size."""
-    samples = [make_sample(identifier=number, content="a" * 90_000) for number in range(30)]
+    samples = [
+        make_sample(identifier=number, content="a" * 90_000) for number in range(30)
+    ]
     path = write_archive(tmp_path / "run.eval", samples)
     monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", "0.001")
     (entry,) = read_rows(path)
@@ -144,8 +161,13 @@ def test_other_zip_files_are_no_logs(tmp_path):
 
 def test_a_run_that_was_taken_up_again_has_each_sample_once(tmp_path):
     """The archive keeps what the first attempt left under the same name; the later one counts."""
-    path = write_archive(tmp_path / "run.eval", [make_sample(NAME, error={"message": "Cancelled"})])
-    with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+    path = write_archive(
+        tmp_path / "run.eval", [make_sample(NAME, error={"message": "Cancelled"})]
+    )
+    with (
+        zipfile.ZipFile(path, "a") as archive,
+        pytest.warns(UserWarning, match="Duplicate name"),
+    ):
         archive.writestr(f"samples/{NAME}_epoch_1.json", json.dumps(make_sample(NAME)))
     outputs, refused = read(path)
     assert ([output.name for output in outputs], refused) == ([NAME], [])
@@ -166,7 +188,9 @@ def test_a_log_beside_its_retry_lacks_nothing(tmp_path):
     (output, *rejected) = read_outputs(tmp_path, Catalog())
     assert output.name == NAME
     assert {row.reason for row in rejected} == {"unfinished log", "failed request"}
-    write_archive(tmp_path / "2.eval", [done, make_sample(OTHER, uuid="c")], run_header("t"))
+    write_archive(
+        tmp_path / "2.eval", [done, make_sample(OTHER, uuid="c")], run_header("t")
+    )
     items = list(read_outputs(tmp_path, Catalog()))
     outputs = [item.name for item in items if not isinstance(item, Rejected)]
     assert outputs == [NAME, OTHER]
@@ -182,7 +206,10 @@ def test_a_second_run_in_one_folder_is_named(tmp_path):
     write_archive(tmp_path / "1.eval", [make_sample(NAME, uuid="a")], run_header("t"))
     write_archive(tmp_path / "2.eval", [make_sample(NAME, uuid="b")], run_header("u"))
     _, row = read_outputs(tmp_path, Catalog())
-    assert (row.reason, row.detail) == ("duplicate", f"m has answered {NAME} already, in '1.eval'")
+    assert (row.reason, row.detail) == (
+        "duplicate",
+        f"m has answered {NAME} already, in '1.eval'",
+    )
 
 
 def test_finished_logs_are_known_by_their_tasks(tmp_path):

@@ -26,7 +26,14 @@ def test_every_file_is_read_or_listed(tmp_path):
     tables = ["a.csv.gz", "m/samples.jsonl"]
     beside = ["m/results_2026-01-01T10-00-00.1.json", "m/requests-1.jsonl"]
     noise = [".git/x", ".DS_Store", "._a.jsonl"]
-    listed = [".b.jsonl", ".m/c.csv", "QwQ-32B/notes.md", "README", "a.JSONL", "a.jsonl.xz"]
+    listed = [
+        ".b.jsonl",
+        ".m/c.csv",
+        "QwQ-32B/notes.md",
+        "README",
+        "a.JSONL",
+        "a.jsonl.xz",
+    ]
     listed += ["b.json", "in.zip"]
     files = [*answers, *tables, *beside, *noise, *listed]
     make(tmp_path, dict.fromkeys(files, "red"))
@@ -62,7 +69,9 @@ def test_a_source_without_outputs_is_refused(tmp_path, source, reason):
 
 def test_what_cannot_be_looked_into_is_listed(tmp_path, monkeypatch):
     """Folders without permission, pipes, links to nothing or to folders; linked files are read."""
-    source = make(tmp_path / "source", {f"m/{NAME}.txt": "red", f"locked/{NAME}.txt": "red"})
+    source = make(
+        tmp_path / "source", {f"m/{NAME}.txt": "red", f"locked/{NAME}.txt": "red"}
+    )
     elsewhere = make(tmp_path / "elsewhere", {f"n/{NAME}.txt": "red"})
     (source / "gone.jsonl").symlink_to(tmp_path / "annex" / "gone.jsonl")
     (source / "round.jsonl").symlink_to(source / "round.jsonl")
@@ -81,7 +90,9 @@ def test_what_cannot_be_looked_into_is_listed(tmp_path, monkeypatch):
             raise PermissionError(13, "Permission denied", str(folder))
         return scandir(folder)
 
-    monkeypatch.setattr(os, "scandir", refuse)  # whoever tests as root may read any folder
+    monkeypatch.setattr(
+        os, "scandir", refuse
+    )  # whoever tests as root may read any folder
     layout = find_files(source)
     assert [layout.label(path) for _, path in layout.answers] == [
         f"m/{NAME}.txt",
@@ -94,4 +105,6 @@ def test_what_cannot_be_looked_into_is_listed(tmp_path, monkeypatch):
         if isinstance(item, Rejected)
     }
     unreadable = ["gone.jsonl", "locked", "pipe.jsonl", "round.jsonl", pipe, gone]
-    assert rejected == dict.fromkeys(unreadable, "unreadable file") | {"again": "not read"}
+    assert rejected == dict.fromkeys(unreadable, "unreadable file") | {
+        "again": "not read"
+    }

@@ -25,11 +25,17 @@ ANSWER = {"type": "text", "text": "Blue."}
         ([TRACE | {"reasoning": "", "summary": "Red?"}], Texts("Red?")),
         ([{"type": "redacted_thinking", "data": "eNrT0"}], Texts()),
         # Gemini's parts have no type
-        ([{"text": "Red?", "thought": True}, {"text": "Blue."}], Texts("Red?", "Blue.")),
+        (
+            [{"text": "Red?", "thought": True}, {"text": "Blue."}],
+            Texts("Red?", "Blue."),
+        ),
         ([{"text": "", "thought_signature": "Eq"}], Texts()),
         ([{"thinking": "Red?"}, {"text": "Blue."}], Texts("Red?", "Blue.")),
         ([{"type": "refusal", "refusal": "No."}], Texts(answer="No.", is_refusal=True)),
-        ([{"type": "image_url", "image_url": {"url": "x"}}], Texts(unread=("image_url",))),
+        (
+            [{"type": "image_url", "image_url": {"url": "x"}}],
+            Texts(unread=("image_url",)),
+        ),
         ([{"executable_code": {"code": "1"}}], Texts(unread=("executable_code",))),
         (5, Texts(unread=("int",))),
     ],
@@ -45,13 +51,26 @@ def test_a_content_is_reasoning_and_answer(content, texts):
         ({"content": "Blue.", "reasoning": "Red?"}, Texts("Red?", "Blue.")),
         # the same reasoning under two names is read once
         (
-            {"content": "Blue.", "reasoning": "Red?", "reasoning_details": [{"text": "Red?"}]},
+            {
+                "content": "Blue.",
+                "reasoning": "Red?",
+                "reasoning_details": [{"text": "Red?"}],
+            },
             Texts("Red?", "Blue."),
         ),
-        ({"content": "Blue.", "reasoning_content": "", "thinking": "Red?"}, Texts("Red?", "Blue.")),
-        ({"content": [TRACE, ANSWER], "reasoning": "Red? Long."}, Texts("Red?", "Blue.")),
+        (
+            {"content": "Blue.", "reasoning_content": "", "thinking": "Red?"},
+            Texts("Red?", "Blue."),
+        ),
+        (
+            {"content": [TRACE, ANSWER], "reasoning": "Red? Long."},
+            Texts("Red?", "Blue."),
+        ),
         ({"content": None, "refusal": "No."}, Texts(answer="No.", is_refusal=True)),
-        ({"content": "", "role": "assistant", "tool_calls": [], "audio": None}, Texts()),
+        (
+            {"content": "", "role": "assistant", "tool_calls": [], "audio": None},
+            Texts(),
+        ),
         ({"content": None, "audio": {"transcript": "x"}}, Texts(unread=("audio",))),
     ],
 )

@@ -6,7 +6,12 @@ import pytest
 from packing import write_packed
 
 from cogniload_repro.outputs import records
-from cogniload_repro.outputs.records import Entry, explain_bytes, read_json_lines, read_text
+from cogniload_repro.outputs.records import (
+    Entry,
+    explain_bytes,
+    read_json_lines,
+    read_text,
+)
 
 ROW = {"model": "m", "response": "Sue → red"}
 GOOD = json.dumps(ROW).encode()
@@ -14,7 +19,11 @@ GOOD = json.dumps(ROW).encode()
 
 def refusals(path):
     """Row and reason of every refused record."""
-    return [(entry.row, entry.refusal[0]) for entry in read_json_lines(path) if entry.refusal]
+    return [
+        (entry.row, entry.refusal[0])
+        for entry in read_json_lines(path)
+        if entry.refusal
+    ]
 
 
 def test_texts_have_universal_newlines(tmp_path):
@@ -63,7 +72,9 @@ def test_a_line_without_an_end_is_passed_over(tmp_path, monkeypatch, ending):
     assert len([entry for entry in read_json_lines(path) if not entry.refusal]) == 3
 
 
-@pytest.mark.parametrize("content", [GOOD, GOOD + b"\r\n", b"\xef\xbb\xbf{}", b"", b"[]\n{}"])
+@pytest.mark.parametrize(
+    "content", [GOOD, GOOD + b"\r\n", b"\xef\xbb\xbf{}", b"", b"[]\n{}"]
+)
 def test_lines_of_utf_8_are_no_other_kind_of_file(content):
     """With any line ends and a byte order mark; an array may be one bad row among others."""
     assert explain_bytes(content) is None

@@ -26,8 +26,18 @@ def test_the_report_counts_and_shows_an_example():
 @pytest.mark.parametrize(
     ("responses", "rows", "allowed", "words"),
     [
-        ({"m": 1}, [DUPLICATE] * 2, 1, r"rejected rows: 2, allowed: 1; .* make MAX_REJECTED=n"),
-        ({"m": 1}, [UNREADABLE], 1000, r"'b\.csv' cannot be read to its end, .*is not closed"),
+        (
+            {"m": 1},
+            [DUPLICATE] * 2,
+            1,
+            r"rejected rows: 2, allowed: 1; .* make MAX_REJECTED=n",
+        ),
+        (
+            {"m": 1},
+            [UNREADABLE],
+            1000,
+            r"'b\.csv' cannot be read to its end, .*is not closed",
+        ),
         ({"m": 1}, [UNREADABLE], 0, "repair it, or take it out of the source"),
         ({}, [NOT_READ], 0, "no row that can be read"),
         ({}, [], 0, "no row: it is empty, or a header alone"),
@@ -41,7 +51,9 @@ def test_a_report_is_refused_in_a_sentence(responses, rows, allowed, words):
 
 def test_rejected_rows_are_written_for_programs_and_for_readers(tmp_path):
     """Parquet and CSV hold the same rows, those of earlier sources first; no cell is a formula."""
-    write_rejected(tmp_path, [DUPLICATE._replace(detail="=1+1")], {"provenance": "imported"})
+    write_rejected(
+        tmp_path, [DUPLICATE._replace(detail="=1+1")], {"provenance": "imported"}
+    )
     write_rejected(tmp_path, [NOT_READ], {"provenance": "imported"})
     table = pd.read_parquet(tmp_path / "rejected.parquet")
     text = pd.read_csv(tmp_path / "rejected.csv")

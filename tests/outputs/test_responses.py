@@ -22,7 +22,9 @@ ROW = {
 
 def read_rows(folder, *rows, **options):
     """Read rows through a JSONL file."""
-    return list(read_outputs(write_lines(folder / "o.jsonl", rows), Catalog(), **options))
+    return list(
+        read_outputs(write_lines(folder / "o.jsonl", rows), Catalog(), **options)
+    )
 
 
 def test_a_good_row_is_a_response(tmp_path):
@@ -72,7 +74,10 @@ def test_a_bad_row_is_rejected_with_its_reason(tmp_path, changes, reason):
 
 def test_reasoning_in_a_column_of_its_own_is_part_of_the_response(tmp_path):
     """The paper scores both; without an answer the trace is open."""
-    rows = [ROW | {"reasoning": "Hm."}, ROW | {"reasoning": "Hm.", "response": None, "model": "b"}]
+    rows = [
+        ROW | {"reasoning": "Hm."},
+        ROW | {"reasoning": "Hm.", "response": None, "model": "b"},
+    ]
     answered, cut = read_rows(tmp_path, *rows)
     assert answered.response == "<think>\nHm.\n</think>\n\nRaymond: red"
     assert cut.response == "<think>\nHm."
@@ -104,9 +109,17 @@ def test_settings_of_a_log_come_with_its_responses(tmp_path):
 
 def test_a_model_may_be_called_otherwise(tmp_path):
     """A given name replaces the source's; the perturbation follows; short names are known."""
-    rows = [ROW, ROW | {"perturbation": "rail_fence"}, ROW | {"model": None, "name": NAMES[1]}]
+    rows = [
+        ROW,
+        ROW | {"perturbation": "rail_fence"},
+        ROW | {"model": None, "name": NAMES[1]},
+    ]
     outputs = read_rows(tmp_path, *rows, model="my/model")
-    assert [output.model for output in outputs] == ["my/model", "my/model (rail_fence)", "my/model"]
+    assert [output.model for output in outputs] == [
+        "my/model",
+        "my/model (rail_fence)",
+        "my/model",
+    ]
     models = ["o3", "gpt-5", "QwQ-32B", "openai/o3"]
     outputs = read_rows(tmp_path, *(ROW | {"model": model} for model in models))
     assert [output.model for output in outputs] == [

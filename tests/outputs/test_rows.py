@@ -26,13 +26,29 @@ from cogniload_repro.outputs.rows import read_record
 from cogniload_repro.puzzles.catalog import Catalog
 
 ANSWER = Answer(reasoning="Red?")
-MAKERS = [table_row, chat_line, completion_line, responses_line, anthropic_line, gemini_line]
+MAKERS = [
+    table_row,
+    chat_line,
+    completion_line,
+    responses_line,
+    anthropic_line,
+    gemini_line,
+]
 SEEDS = [make(ANSWER) for make in (*MAKERS, harness_sample, inspect_sample)]
 WORDS = st.sampled_from(["text", "stop", "type", "content"])
-VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | WORDS
+VALUES = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=3)
+    | WORDS
+)
 JSON = st.recursive(
     VALUES,
-    lambda value: st.lists(value, max_size=2) | st.dictionaries(WORDS, value, max_size=2),
+    lambda value: (
+        st.lists(value, max_size=2) | st.dictionaries(WORDS, value, max_size=2)
+    ),
     max_leaves=4,
 )
 
@@ -59,7 +75,11 @@ def draw_place(record, data):
         keys = sorted(node) if isinstance(node, dict) else range(len(node))
         key = data.draw(st.sampled_from(keys))
         below = node[key]
-        if not isinstance(below, dict | list) or not below or not data.draw(st.integers(0, 3)):
+        if (
+            not isinstance(below, dict | list)
+            or not below
+            or not data.draw(st.integers(0, 3))
+        ):
             return node, key
         node = below
 
@@ -86,5 +106,7 @@ def test_a_record_that_is_nested_too_deeply_is_refused_by_itself(tmp_path, depth
     path = write_lines(tmp_path / "o.jsonl", [record, chat_line(Answer(NAMES[1]))])
     items = list(read_outputs(path, Catalog()))
     assert NAMES[1] in [item.name for item in items if isinstance(item, Output)]
-    assert {item.reason for item in items if isinstance(item, Rejected)} <= {"malformed row"}
+    assert {item.reason for item in items if isinstance(item, Rejected)} <= {
+        "malformed row"
+    }
     assert len(items) == 2

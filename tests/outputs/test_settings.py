@@ -8,7 +8,9 @@ SOURCES = [
     {"models": ["QwQ-32B"]},
     {
         "models": ["mine"],
-        "settings": {"mine": {"effort": {"high": 3}, "max_tokens": {"1": 1, "2": 1200}}},
+        "settings": {
+            "mine": {"effort": {"high": 3}, "max_tokens": {"1": 1, "2": 1200}}
+        },
     },
     {"models": ["many"], "settings": {"many": {"max_tokens": TOKENS}}},
 ]

@@ -15,7 +15,9 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 def answer(*headers, body=b"", status="200 OK"):
     """A response as bytes."""
     return (
-        "\r\n".join([f"HTTP/1.1 {status}", *headers, "Connection: close", "", ""]).encode("latin-1")
+        "\r\n".join(
+            [f"HTTP/1.1 {status}", *headers, "Connection: close", "", ""]
+        ).encode("latin-1")
         + body
     )
 
@@ -25,14 +27,26 @@ def answer(*headers, body=b"", status="200 OK"):
     [
         (answer(status="404 Not Found"), "404 Not Found; check the address"),
         (answer(status="503 X"), "503 X; check the address"),
-        (answer(f"Content-Length: {len(CONTENT)}", body=CONTENT[:1000]), "could not be fetched"),
+        (
+            answer(f"Content-Length: {len(CONTENT)}", body=CONTENT[:1000]),
+            "could not be fetched",
+        ),
         (
             answer("Location: file:///etc/passwd", status="302 Found"),
             "InvalidSchema; check the address",
         ),
-        (answer("Location: http://127.0.0.2/x", status="302 Found"), "redirected to plain http"),
-        (answer("Location: http://\xff\xfe/x", status="302 Found"), "check the address"),
-        (answer("Location: /again?X-Sig=TOK", status="302 Found"), "302 Found; check the address"),
+        (
+            answer("Location: http://127.0.0.2/x", status="302 Found"),
+            "redirected to plain http",
+        ),
+        (
+            answer("Location: http://\xff\xfe/x", status="302 Found"),
+            "check the address",
+        ),
+        (
+            answer("Location: /again?X-Sig=TOK", status="302 Found"),
+            "302 Found; check the address",
+        ),
         (
             answer("Location: http://127.0.0.1:1/?X-Sig=TOK", status="302 Found"),
             "could not be fetched",
@@ -46,14 +60,21 @@ def test_what_cannot_be_fetched_is_refused(tmp_path, response, complaint):
         with pytest.raises(ValueError, match=complaint) as refusal:
             open_source(url, tmp_path)
     assert f"{server.url}/file" in str(refusal.value)
-    assert not [word for word in ("s3cret", "me:", "TOK", "token") if word in str(refusal.value)]
+    assert not [
+        word for word in ("s3cret", "me:", "TOK", "token") if word in str(refusal.value)
+    ]
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_redirection_is_followed_where_the_sum_is_compared(tmp_path):
     """Plain http on another host may have changed the file, which its sum shows."""
-    with serve_raw(answer("Location: /x", status="302 Found"), answer(body=CONTENT)) as server:
-        assert open_source(f"{server.url}/a#sha256={SHA256}", tmp_path).path.read_bytes() == CONTENT
+    with serve_raw(
+        answer("Location: /x", status="302 Found"), answer(body=CONTENT)
+    ) as server:
+        assert (
+            open_source(f"{server.url}/a#sha256={SHA256}", tmp_path).path.read_bytes()
+            == CONTENT
+        )
         assert len(server.requests) == 2
 
 
@@ -87,10 +108,15 @@ def test_a_download_with_a_sum_is_kept_and_any_other_is_fetched_again(tmp_path):
         assert (first.path.read_bytes(), first.path.suffix) == (CONTENT, ".jsonl")
         assert first.label == f"{server.url}/data/mine.jsonl"
         first.path.write_bytes(b"damaged")
-        assert open_source(f"{address}#sha256={SHA256}", tmp_path).path.read_bytes() == CONTENT
+        assert (
+            open_source(f"{address}#sha256={SHA256}", tmp_path).path.read_bytes()
+            == CONTENT
+        )
         open_source(address, tmp_path)
         assert len(server.paths) == 3
-        with pytest.raises(ValueError, match=f"it has another SHA-256 sum than {'0' * 64}"):
+        with pytest.raises(
+            ValueError, match=f"it has another SHA-256 sum than {'0' * 64}"
+        ):
             open_source(f"{address}#sha256={'0' * 64}", tmp_path / "other")
 
 
@@ -111,9 +137,14 @@ def test_addresses_that_are_not_pinned_are_refused(tmp_path, monkeypatch):
         assert len(server.paths) == 1
         for revision in ("main", COMMIT[:-1], COMMIT.upper()):
             moving = address.replace(COMMIT, revision)
-            with pytest.raises(ValueError, match=f"{revision}' can move; pin a 40-digit commit"):
+            with pytest.raises(
+                ValueError, match=f"{revision}' can move; pin a 40-digit commit"
+            ):
                 open_source(moving, tmp_path)
-            assert open_source(f"{moving}#sha256={SHA256}", tmp_path).path.read_bytes() == CONTENT
+            assert (
+                open_source(f"{moving}#sha256={SHA256}", tmp_path).path.read_bytes()
+                == CONTENT
+            )
     for other, complaint in (
         ("http://example.org/x", "plain http can be changed"),
         ("ftp://example.org/x", "an address is https://"),
@@ -148,6 +179,8 @@ def test_an_archive_from_an_address_is_unpacked_or_refused_by_its_name(tmp_path)
     """What the server sends need not be one."""
     with (
         serve(b"none") as server,
-        pytest.raises(ValueError, match=r"x\.zip cannot be unpacked: File is not a zip"),
+        pytest.raises(
+            ValueError, match=r"x\.zip cannot be unpacked: File is not a zip"
+        ),
     ):
         open_source(f"{server.url}/x.zip", tmp_path / "cache")

@@ -39,7 +39,8 @@ CSV = "name,response,model,prompt_tokens,response_tokens,x\r\n" + 2 * LINE_OF_CS
 
 
 @pytest.mark.parametrize(
-    ("ending", "content"), [("jsonl", LINES), ("jsonl.gz", LINES), ("csv", CSV), ("csv.gz", CSV)]
+    ("ending", "content"),
+    [("jsonl", LINES), ("jsonl.gz", LINES), ("csv", CSV), ("csv.gz", CSV)],
 )
 def test_text_comes_through_as_it_is(tmp_path, ending, content):
     """Compressed or not, with quoted line ends; blank lines and other columns are left out."""
@@ -71,7 +72,9 @@ def test_bad_csv_rows_do_not_stop_the_others(tmp_path):
 def test_quoted_lines_that_are_no_rows_are_kept(tmp_path):
     """Answers of many lines, tables in them, and a puzzle's name alone on a line are a response."""
     answer = "Sue, red\na | b\n1,2,3\n20_1_1_770487_red\nsnake_case, more\n"
-    path = write_packed(tmp_path / "o.csv", f'model,name,response\nm,n,"{answer}"\n'.encode())
+    path = write_packed(
+        tmp_path / "o.csv", f'model,name,response\nm,n,"{answer}"\n'.encode()
+    )
     assert [row["response"] for row in rows(path)] == [answer]
 
 
@@ -98,7 +101,9 @@ def test_a_table_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch, endi
         ("a.csv", b"", []),
     ],
 )
-def test_a_damaged_or_empty_file_is_named_or_has_no_rows(tmp_path, name, content, expected):
+def test_a_damaged_or_empty_file_is_named_or_has_no_rows(
+    tmp_path, name, content, expected
+):
     """Bytes that are not compressed, and no bytes at all."""
     (tmp_path / name).write_bytes(content)
     assert refusals(tmp_path / name) == expected
@@ -111,8 +116,12 @@ def test_parquet_with_damage_inside_is_read_around_it(tmp_path):
     texts = pa.Array.from_buffers(pa.string(), 3, raw.buffers())
     pq.write_table(pa.table({"response": texts}), path)
     assert refusals(path) == [(2, "not UTF-8")]
-    table = pa.table({"response": [random.Random(n).randbytes(50).hex() for n in range(20_000)]})
-    pq.write_table(table, path, compression="zstd", use_dictionary=False, data_page_size=10_000)
+    table = pa.table(
+        {"response": [random.Random(n).randbytes(50).hex() for n in range(20_000)]}
+    )
+    pq.write_table(
+        table, path, compression="zstd", use_dictionary=False, data_page_size=10_000
+    )
     content = bytearray(path.read_bytes())
     middle = len(content) // 2
     content[middle : middle + 5000] = bytes(5000)
@@ -123,7 +132,11 @@ def test_parquet_with_damage_inside_is_read_around_it(tmp_path):
 def test_parquet_of_every_shape_is_read(tmp_path):
     """Row groups, missing values, other columns, large and shared texts, no rows at all."""
     texts = ["a", None, "c"] * 50
-    columns = {"response": texts, "name": pa.nulls(150, pa.string()), "other": [["x"]] * 150}
+    columns = {
+        "response": texts,
+        "name": pa.nulls(150, pa.string()),
+        "other": [["x"]] * 150,
+    }
     table = pa.table(columns | {"prompt_tokens": [1.0, float("nan"), 2.0] * 50})
     large = table.set_column(0, "response", table["response"].cast(pa.large_string()))
     shared = table.set_column(0, "response", table["response"].dictionary_encode())

@@ -45,7 +45,9 @@ def test_initial_lines_and_conditions_set_nothing():
 
 def test_an_update_after_a_condition_of_the_same_wording_is_found():
     """Both say "read a"."""
-    assert find_last_value(f"{TEXT} and read a thriller book", "recent_read") == "thriller"
+    assert (
+        find_last_value(f"{TEXT} and read a thriller book", "recent_read") == "thriller"
+    )
 
 
 @pytest.fixture(scope="module")

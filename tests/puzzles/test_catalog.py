@@ -70,7 +70,10 @@ def test_a_cell_is_found_again_from_its_needles(cell):
     [
         ("20_13_1_770487_red", "d is 13"),
         ("hello", "not of the form"),
-        ("2501_1_1_5_red", "of more than 2,500 statements are not drawn from their names"),
+        (
+            "2501_1_1_5_red",
+            "of more than 2,500 statements are not drawn from their names",
+        ),
     ],
 )
 def test_a_name_that_cannot_be_is_refused(name, cause):
@@ -126,12 +129,21 @@ ALL_VALUES = ontology().values[ROW["category"]]
         ({"domain": []}, "that has those of the text"),
         ({"domain": 5}, "of another type"),
         ({"domain": [*ROW["domain"], "stranger"]}, "is not a list of values"),
-        ({"domain": [*ROW["domain"], ROW["gold"]]}, "the domain has 7 values, .* 6 different"),
-        ({"domain": ALL_VALUES}, "values, a puzzle of difficulty 5 has 6 different ones"),
+        (
+            {"domain": [*ROW["domain"], ROW["gold"]]},
+            "the domain has 7 values, .* 6 different",
+        ),
+        (
+            {"domain": ALL_VALUES},
+            "values, a puzzle of difficulty 5 has 6 different ones",
+        ),
         ({"text": ROW["text"].replace("\n7. ", "\n8. ")}, "statement 8 where 7 is due"),
         ({"ratio_pct": 50.0}, r"ratio_pct 50\.0 does not give 24 needles of 40"),
         ({"ratio_pct": float("nan")}, "ratio_pct nan does not give"),
-        ({"name": ROW["name"].replace("40_", "41_"), "N": 41}, "N is 40 by the text, 41"),
+        (
+            {"name": ROW["name"].replace("40_", "41_"), "N": 41},
+            "N is 40 by the text, 41",
+        ),
     ],
 )
 def test_a_changed_row_is_refused_by_what_is_changed(change, message):
@@ -232,7 +244,9 @@ def test_names_of_two_editions_are_refused_with_counts():
     assert {fit.edition for fit in fits[:2]} == {PORT, ELIXIR}
     counts = f"no edition fits all names, {fits[0].edition}: {fits[0].fitting} of 48"
     assert describe_fits(fits[:1]) == counts
-    with pytest.raises(ValueError, match=rf"{counts}; .*: give the edition with --edition"):
+    with pytest.raises(
+        ValueError, match=rf"{counts}; .*: give the edition with --edition"
+    ):
         choose_edition(fits)
 
 
@@ -246,7 +260,9 @@ def test_an_edition_that_alone_fits_half_of_the_names_is_chosen():
 
 def test_without_a_name_that_can_be_drawn_the_port_is_left():
     """Names of another form, and names that nothing draws, are left out."""
-    assert find_edition(["puzzle 7", "", "20_1_1_7_nothing", "20_99_1_770487_red"]) == []
+    assert (
+        find_edition(["puzzle 7", "", "20_1_1_7_nothing", "20_99_1_770487_red"]) == []
+    )
     assert find_edition([NAME, "20_1_1_7_nothing"])[0] == (PORT, 1, 1)
     assert choose_edition([]) == PORT
     assert describe_fits([]) == ""
@@ -254,5 +270,7 @@ def test_without_a_name_that_can_be_drawn_the_port_is_left():
 
 def test_of_many_names_an_even_part_is_drawn():
     """By the port alone if it fits."""
-    names = [draw_puzzle(1, 1, 1, 100_000 + number).name for number in range(2 * SAMPLE)]
+    names = [
+        draw_puzzle(1, 1, 1, 100_000 + number).name for number in range(2 * SAMPLE)
+    ]
     assert find_edition(names) == [(PORT, SAMPLE, SAMPLE)]

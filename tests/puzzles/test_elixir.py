@@ -59,9 +59,13 @@ def expected_lines(lines):
 def test_elixir_itself_draws_the_same():
     """Elixir 1.14 or 1.15 draws our numbers, lists and orders, and rounds halves up."""
     command = ["elixir", "--short-version"]
-    version = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    version = subprocess.run(
+        command, capture_output=True, text=True, check=True
+    ).stdout.strip()
     if not version.startswith(("1.14.", "1.15.")):
-        pytest.skip(f"Elixir {version} is here, 1.14 or 1.15 is what the script compares")
+        pytest.skip(
+            f"Elixir {version} is here, 1.14 or 1.15 is what the script compares"
+        )
     command = ["elixir", str(Path(__file__).with_name("elixir_draws.exs"))]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     lines = run.stdout.splitlines()
@@ -101,7 +105,12 @@ def test_elixir_1_17_takes_as_algorithm_l_says(seed, n, count):
     assert draws.between(0, 2**64 - 1) == next(words)
 
 
-@given(SEEDS, st.integers(1, 30), st.integers(1, 31), st.sampled_from(["1.14", "1.16", "1.17"]))
+@given(
+    SEEDS,
+    st.integers(1, 30),
+    st.integers(1, 31),
+    st.sampled_from(["1.14", "1.16", "1.17"]),
+)
 def test_a_sample_has_different_elements(seed, n, count, version):
     """As many as are asked for, or all where there are fewer."""
     draws = Elixir(version)
@@ -136,7 +145,9 @@ def test_earlier_versions_take_no_logarithm(words, version):
     assert len(draws.sample(range(5), 1)) == 1
 
 
-@pytest.mark.parametrize(("version", "order"), [("1.14", [0, 1, 2]), ("1.17", [2, 1, 0])])
+@pytest.mark.parametrize(
+    ("version", "order"), [("1.14", [0, 1, 2]), ("1.17", [2, 1, 0])]
+)
 def test_equal_numbers_keep_the_order_of_a_stable_sort(version, order):
     """Of words that round to one number, 1.14 lists the earlier element first, 1.17 the later."""
     draws = FixedWords(version, [2**63, 2**63 + 1, 2**62])

@@ -139,7 +139,9 @@ def test_a_puzzle_has_as_many_needles_as_requested(request):
 def test_the_chain_equals_the_literal_one(points, puzzles_per_cell, seed, rounding):
     """Over random grids and seeds."""
     cells = [Cell(*point, rounding) for point in points]
-    literal = [puzzle.text for puzzle in reference.draw_grid(cells, puzzles_per_cell, seed)]
+    literal = [
+        puzzle.text for puzzle in reference.draw_grid(cells, puzzles_per_cell, seed)
+    ]
     texts = [puzzle.text for puzzle in draw_grid(cells, puzzles_per_cell, seed)]
     assert texts == literal
 

@@ -105,7 +105,10 @@ def test_the_file_in_the_authors_readme_is_puzzle_77_of_elixir_1_17():
         ({"puzzles_per_cell": 0}, "puzzles_per_cell is 0"),
         ({"seed": -1}, "seed is -1"),
         ({"scheme": "default", "seed": 1}, "the default set has seed 42"),
-        ({"scheme": "spawn", "edition": ELIXIR}, r"elixir-1\.17 has ids up to 999,999 only"),
+        (
+            {"scheme": "spawn", "edition": ELIXIR},
+            r"elixir-1\.17 has ids up to 999,999 only",
+        ),
     ],
 )
 def test_a_set_that_cannot_be_is_refused(changes, message):

@@ -27,6 +27,11 @@ def test_values_are_the_printed_ones_but_for_one_spelling():
 def test_the_order_of_the_categories_is_the_programs():
     """What is drawn depends on it; Appendix G prints another one."""
     assert CATEGORIES[:2] == ("location", "clothes_shirt")
-    assert CATEGORIES[-4:] == ("recent_eat", "recent_watch", "recent_listen", "recent_read")
+    assert CATEGORIES[-4:] == (
+        "recent_eat",
+        "recent_watch",
+        "recent_listen",
+        "recent_read",
+    )
     assert tuple(ontology().values) == CATEGORIES
     assert tuple(PRINTED["categories"]) != CATEGORIES

@@ -24,7 +24,9 @@ REQUESTS = SIZES.flatmap(
 )
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: str(example["puzzle_id"]))
+@pytest.mark.parametrize(
+    "example", EXAMPLES, ids=lambda example: str(example["puzzle_id"])
+)
 def test_a_released_puzzle_is_solved_from_its_text(example):
     """The text comes back from what was read, and so does the name."""
     puzzle = parse_puzzle(example["text"], example["puzzle_id"])
@@ -35,7 +37,9 @@ def test_a_released_puzzle_is_solved_from_its_text(example):
     assert puzzle.name == "{N}_{d}_{needles}_{puzzle_id}_{solution}".format(**example)
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: str(example["puzzle_id"]))
+@pytest.mark.parametrize(
+    "example", EXAMPLES, ids=lambda example: str(example["puzzle_id"])
+)
 def test_a_text_shows_a_part_of_the_people_and_values(example):
     """Only people with an initial line, and values that occur."""
     puzzle = parse_puzzle(example["text"])
@@ -57,7 +61,9 @@ def test_a_drawn_puzzle_equals_the_one_read_from_its_text(request):
 
 
 @pytest.mark.parametrize("ending", ["\r\n", "\r", " \n"])
-@pytest.mark.parametrize("before", [f"{INSTRUCTION}\n\n", "", "You are a solver.\n\nBe brief.\n\n"])
+@pytest.mark.parametrize(
+    "before", [f"{INSTRUCTION}\n\n", "", "You are a solver.\n\nBe brief.\n\n"]
+)
 def test_line_endings_and_the_instruction_do_not_matter(ending, before):
     """What stands before the puzzle is kept."""
     example = EXAMPLES[0]
@@ -93,7 +99,9 @@ def test_a_question_about_somebody_unknown_has_no_answer():
     example = EXAMPLES[3]
     lines, places = lines_of(example)
     del lines[places[example["poi"]]]
-    with pytest.raises(ValueError, match=rf"{example['poi']}, which no initial line states"):
+    with pytest.raises(
+        ValueError, match=rf"{example['poi']}, which no initial line states"
+    ):
         solve_text("\n".join(lines))
 
 
@@ -113,14 +121,26 @@ QUESTION = "\n\nWhat is the final hair color of Ann?"
     [
         ("2. The", "3. The", "line 6: statement 3 where 2 is due"),
         ("2. The", "The", "line 6: .*no initial line and no statement; number it"),
-        ("red hair move", "reed hair move", "line 5: 'having reed hair' is no condition clause"),
+        (
+            "red hair move",
+            "reed hair move",
+            "line 5: 'having reed hair' is no condition clause",
+        ),
         ("hair move to", "hair moves to", "line 5: .*is no statement"),
-        ("to the bar\n", "to the bar and move to the zoo\n", "line 5: .*names a category twice"),
+        (
+            "to the bar\n",
+            "to the bar and move to the zoo\n",
+            "line 5: .*names a category twice",
+        ),
         ("zoo.", "zoo", "line 3: .*is no initial line"),
         ("is located at the bar", "last ate a pizza", "line 4: other categories"),
         ("move to the bar", "eat a pizza", "line 5: other categories"),
         ("Bob is", "Ann is", "line 4: a second initial line for Ann"),
-        ("final hair color", "hair colour", "line 8: .*none of the benchmark's questions"),
+        (
+            "final hair color",
+            "hair colour",
+            "line 8: .*none of the benchmark's questions",
+        ),
         (QUESTION, "", "line 4: the text goes on"),
     ],
 )
@@ -138,7 +158,9 @@ def test_any_text_is_read_or_refused(text):
         parse_puzzle(text)
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "Where is Ann?", "Solve it.\n\nWhere is Ann?"])
+@pytest.mark.parametrize(
+    "text", ["", "  \n", "Where is Ann?", "Solve it.\n\nWhere is Ann?"]
+)
 def test_a_text_without_a_puzzle_is_refused(text):
     """The sentence says what is missing."""
     with pytest.raises(ValueError, match=r"whole text of a puzzle|no initial"):

@@ -17,7 +17,9 @@ def test_the_last_state_has_the_solution():
 def test_a_statement_changes_those_who_meet_its_conditions_and_nobody_else():
     """States in words follow from statements in words."""
     states = list(PUZZLE.states())
-    for statement, before, after in zip(PUZZLE.statements, states, states[1:], strict=False):
+    for statement, before, after in zip(
+        PUZZLE.statements, states, states[1:], strict=False
+    ):
         for person, state in before.items():
             meets = state.items() >= set(statement.conditions)
             expected = state | dict(statement.updates) if meets else state

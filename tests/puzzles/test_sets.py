@@ -135,8 +135,19 @@ def contents(folder):
 
 def stop_in_the_middle(number, out, half):
     """Run the command until it has drawn 30 puzzles, then send it and its children a signal."""
-    command = [sys.executable, "-c", DRAW, "30", str(half), "puzzles", *OPTIONS, f"--out={out}"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    command = [
+        sys.executable,
+        "-c",
+        DRAW,
+        "30",
+        str(half),
+        "puzzles",
+        *OPTIONS,
+        f"--out={out}",
+    ]
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
     end = time.monotonic() + 120
     while not half.exists() and process.poll() is None and time.monotonic() < end:
         time.sleep(0.01)
@@ -145,7 +156,9 @@ def stop_in_the_middle(number, out, half):
     return process.returncode, errors
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)]
+)
 def test_a_stopped_set_leaves_nothing_of_its_own(tmp_path, number, code):
     """No file appears before it is complete, and the next run makes it as if nothing had been."""
     out = tmp_path / "out"

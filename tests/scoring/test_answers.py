@@ -14,7 +14,15 @@ SCORES = pd.DataFrame(
         ("mine", "wrong_other", False, "shrug", True, False, False),
         ("cut", "wrong_other", False, "length", False, False, False),
     ],
-    columns=["model", "bucket", "correct", "stopped", "unclosed_trace", "answer_correct", "unsure"],
+    columns=[
+        "model",
+        "bucket",
+        "correct",
+        "stopped",
+        "unclosed_trace",
+        "answer_correct",
+        "unsure",
+    ],
 )
 
 
@@ -32,7 +40,22 @@ def test_finished_answers_met_no_limit_no_open_trace_and_no_full_context():
 def test_every_wrong_answer_has_one_kind_and_every_correct_one_a_window():
     """Leaning answers are correct by an earlier line only, hedged ones also end unsure."""
     row = summarise_answers(SCORES).iloc[0]
-    wrong = ("ctx", "valid_logic", "poi_logic", "last_logic", "other", "wrong", "unreadable")
+    wrong = (
+        "ctx",
+        "valid_logic",
+        "poi_logic",
+        "last_logic",
+        "other",
+        "wrong",
+        "unreadable",
+    )
     assert [row[kind] for kind in wrong] == [1, 1, 0, 0, 1, 3, 1]
-    right = ("correct_valid", "correct_poi", "correct_last_sentence", "alone", "leaning", "hedged")
+    right = (
+        "correct_valid",
+        "correct_poi",
+        "correct_last_sentence",
+        "alone",
+        "leaning",
+        "hedged",
+    )
     assert [row[kind] for kind in right] == [2, 1, 0, 1, 2, 1]

@@ -6,6 +6,7 @@ import pytest
 
 from cogniload_repro.grid import MINI_GRID
 from cogniload_repro.published import load_table
+from cogniload_repro.regression.cell_tables import reconstructed_cells
 from cogniload_repro.schemas import CELLS, SCORES
 from cogniload_repro.scoring.cells import (
     BUCKET_COLUMNS,
@@ -16,7 +17,6 @@ from cogniload_repro.scoring.cells import (
     write_cells,
 )
 from cogniload_repro.scoring.verdict import BUCKETS
-from cogniload_repro.statistics.cell_tables import reconstructed_cells
 from cogniload_repro.storage import read_metadata, write_table
 
 COUNTS = ["total", "correct", "ctx", "valid_logic", "poi_logic", "last_logic", "other"]
@@ -43,12 +43,16 @@ def make_scores(model, buckets, N=20, tokens=None):
         for bucket in buckets
     ]
     scores = pa.Table.from_pylist(rows, SCORES).to_pandas()
-    return scores.assign(response_tokens=pd.array(tokens or [None] * len(rows), "Int64"))
+    return scores.assign(
+        response_tokens=pd.array(tokens or [None] * len(rows), "Int64")
+    )
 
 
 def write_scores(build, model, buckets):
     """Write the scores of a model into a build."""
-    table = pa.Table.from_pandas(make_scores(model, buckets), SCORES, preserve_index=False)
+    table = pa.Table.from_pandas(
+        make_scores(model, buckets), SCORES, preserve_index=False
+    )
     write_table(build / f"scores/{model}.parquet", table)
 
 
@@ -70,13 +74,20 @@ def test_cells_come_in_the_order_of_the_printed_tables():
         make_scores("DeepSeek-R1-0528", ["wrong_other"]),
     ]
     cells = count_cells(pd.concat(scores))
-    assert cells["model"].tolist() == ["DeepSeek-R1-0528", "QwQ-32B", "QwQ-32B", "another"]
+    assert cells["model"].tolist() == [
+        "DeepSeek-R1-0528",
+        "QwQ-32B",
+        "QwQ-32B",
+        "another",
+    ]
     assert cells["N"].tolist() == [20, 20, 100, 20]
 
 
 def test_tokens_are_averaged_where_they_are_known():
     """Unknown counts are left out, and a cell without any has no mean."""
-    known = count_cells(make_scores("mine", ["wrong_other"] * 3, tokens=[100, 300, None]))
+    known = count_cells(
+        make_scores("mine", ["wrong_other"] * 3, tokens=[100, 300, None])
+    )
     assert known.loc[0, TOKENS].tolist() == [700, 700, 200, 280]
     unknown = count_cells(make_scores("mine", ["wrong_other"]))
     assert unknown.loc[0, TOKENS].isna().tolist() == [False, False, True, True]
@@ -121,7 +132,9 @@ def test_token_lengths_of_the_papers_models_are_the_printed_ones(tmp_path):
     assert tokens.loc[("mine", 20, 1), "prompt_mean"] == 700
     printed = load_table("tokens").set_index(["model", "N", "d"])
     lengths = tokens.loc[["QwQ-32B"], TOKENS]
-    pd.testing.assert_frame_equal(lengths, printed.loc[lengths.index, TOKENS], check_dtype=False)
+    pd.testing.assert_frame_equal(
+        lengths, printed.loc[lengths.index, TOKENS], check_dtype=False
+    )
 
 
 def test_a_build_may_hold_counts_or_scores_alone(tmp_path):

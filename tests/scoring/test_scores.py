@@ -72,14 +72,18 @@ RESPONSES = [
 
 def write_puzzles(build, questions=QUESTIONS):
     """Write the table of puzzles of a build."""
-    write_table(build / "puzzles.parquet", pa.Table.from_pylist(questions, PUZZLES), IMPORTED)
+    write_table(
+        build / "puzzles.parquet", pa.Table.from_pylist(questions, PUZZLES), IMPORTED
+    )
 
 
 def write_outputs(build, model, responses, group_rows=None):
     """Write the responses of a model, in row groups of so many rows."""
     rows = [{"model": model, **response} for response in responses]
     with table_writer(build / f"outputs/{model}.parquet", OUTPUTS, IMPORTED) as writer:
-        writer.write_table(pa.Table.from_pylist(rows, OUTPUTS), row_group_size=group_rows)
+        writer.write_table(
+            pa.Table.from_pylist(rows, OUTPUTS), row_group_size=group_rows
+        )
 
 
 @pytest.fixture
@@ -94,7 +98,9 @@ def build(tmp_path):
 
 def score_all(build, folder="scores", **options):
     """Score a build; return the bytes of the score files by name."""
-    paths = score_dataset(build / "outputs", build / "puzzles.parquet", build / folder, **options)
+    paths = score_dataset(
+        build / "outputs", build / "puzzles.parquet", build / folder, **options
+    )
     return {path.name: path.read_bytes() for path in paths}
 
 
@@ -115,7 +121,11 @@ def test_responses_are_scored_in_order(tmp_path):
     """Every response gets its bucket, the puzzle's covariates and its evidence."""
     table = score_some(tmp_path, RESPONSES)
     assert list(table.columns) == SCORES.names
-    assert table["bucket"].tolist() == ["correct_valid", "wrong_logic", "wrong_max_context"]
+    assert table["bucket"].tolist() == [
+        "correct_valid",
+        "wrong_logic",
+        "wrong_max_context",
+    ]
     assert table["correct"].tolist() == [True, False, False]
     assert table["rho"].tolist() == [0.05, 0.05, 0.5]
     assert table["window"].tolist() == ["sue has red hair.", "ian has red hair.", ""]
@@ -137,7 +147,9 @@ def test_scores_say_what_a_correct_response_rests_on(
     tmp_path, response, correct, unclosed_trace, answer_correct, unsure
 ):
     """Open reasoning, an answer that is correct without its reasoning, and words of doubt."""
-    (row,) = score_some(tmp_path, [{"name": RED, "response": response}]).to_dict("records")
+    (row,) = score_some(tmp_path, [{"name": RED, "response": response}]).to_dict(
+        "records"
+    )
     assert row["correct"] == correct
     assert row["unclosed_trace"] == unclosed_trace
     assert row["answer_correct"] == answer_correct
@@ -163,7 +175,9 @@ def test_scores_are_those_of_the_outputs_that_are_there(build):
     assert sorted(score_all(build)) == ["a.parquet", "b.parquet"]
     assert list_names(build / "scores") == ["a.parquet", "b.parquet"]
     assert pd.read_parquet(build / "scores/a.parquet")["bucket"][0] == "wrong_logic"
-    assert pd.read_parquet(build / "scores/b.parquet")["bucket"].tolist() == ["wrong_other"]
+    assert pd.read_parquet(build / "scores/b.parquet")["bucket"].tolist() == [
+        "wrong_other"
+    ]
 
 
 def test_scores_name_their_source_and_their_scorer(build):
@@ -178,7 +192,10 @@ def test_scores_name_their_source_and_their_scorer(build):
     ("response", "message"),
     [
         ({"name": "20_1_1_9_red", "response": ""}, "b answers puzzle '20_1_1_9_red'"),
-        ({"name": RED, "response": None}, f"b, puzzle '{RED}': a response must be text"),
+        (
+            {"name": RED, "response": None},
+            f"b, puzzle '{RED}': a response must be text",
+        ),
     ],
 )
 def test_a_bad_row_stops_its_own_file_alone(build, response, message):
@@ -195,7 +212,9 @@ def test_a_damaged_file_stops_alone(build):
     write_table(build / "outputs/b.parquet", outputs.drop(columns="response"), IMPORTED)
     path = build / "outputs/c.parquet"
     path.write_bytes(path.read_bytes()[:-9])
-    refusal = r"b\.parquet lacks the columns response.*c\.parquet is not a whole Parquet file"
+    refusal = (
+        r"b\.parquet lacks the columns response.*c\.parquet is not a whole Parquet file"
+    )
     with pytest.raises(ValueError, match=refusal):
         score_all(build)
     assert list_names(build / "scores") == ["a.parquet"]
@@ -205,13 +224,17 @@ def test_of_many_failures_some_are_named(build):
     """A user with a hundred damaged files gets a sentence that can be read."""
     for model in "defg":
         (build / f"outputs/{model}.parquet").write_text("no table")
-    with pytest.raises(ValueError, match=r"d\.parquet.*e\.parquet.*f\.parquet.*; and 1 more$"):
+    with pytest.raises(
+        ValueError, match=r"d\.parquet.*e\.parquet.*f\.parquet.*; and 1 more$"
+    ):
         score_all(build)
 
 
 def test_a_folder_without_outputs_is_refused(build):
     """The sentence says what to do."""
-    with pytest.raises(ValueError, match="holds no outputs; run `make download-outputs`"):
+    with pytest.raises(
+        ValueError, match="holds no outputs; run `make download-outputs`"
+    ):
         score_dataset(build / "empty", build / "puzzles.parquet", build / "scores")
 
 

@@ -19,7 +19,12 @@ from cogniload_repro.scoring.verdict import (
     score_response,
 )
 
-CASE = {"poi": "Sue", "gold": "red", "domain": ["blue", "red", "green"], "category": "hair"}
+CASE = {
+    "poi": "Sue",
+    "gold": "red",
+    "domain": ["blue", "red", "green"],
+    "category": "hair",
+}
 #: What is Raymond wearing: yellow, blue or red underwear?
 PUZZLE = draw_puzzle(20, 1, 1, 770487)
 #: Scorers that follow the appendix.
@@ -36,7 +41,9 @@ def scored_cases(draw):
 
 
 @pytest.mark.parametrize("scorer", PAPER_SCORERS)
-@settings(suppress_health_check=[HealthCheck.too_slow])  # time is no promise on a busy machine
+@settings(
+    suppress_health_check=[HealthCheck.too_slow]
+)  # time is no promise on a busy machine
 @given(case=scored_cases())
 @example(case=("", CASE))
 @example(case=("red", CASE | {"domain": []}))
@@ -85,7 +92,12 @@ def test_the_budget_counts_twenty_tokens_more(prompt_tokens, response_tokens, ex
             "sue: from blue to **red** hair",
             "red",
         ),
-        ("Sue: not green, Blue hair", "wrong_logic", "sue: not green, blue hair", "blue"),
+        (
+            "Sue: not green, Blue hair",
+            "wrong_logic",
+            "sue: not green, blue hair",
+            "blue",
+        ),
         ("Hm. Sue cannot tell.", "wrong_other", "hm. sue cannot tell.", ""),
         ("", "wrong_max_context", "", ""),
     ],
@@ -125,7 +137,10 @@ def test_an_explanation_shows_each_window_once_with_its_values():
     """Values are shown as they are spelled, and a long window by its end."""
     response = "Raymond is wearing blue, no, RED underwear."
     lines = score_response(response, PUZZLE).explain().splitlines()
-    assert lines[0] == "asked: clothes_underwear of Raymond; correct: red; other: yellow, blue"
+    assert (
+        lines[0]
+        == "asked: clothes_underwear of Raymond; correct: red; other: yellow, blue"
+    )
     assert lines[1].endswith(": 'raymond is wearing blue, no, red underwear.'")
     assert lines[2] == "   correct value: red; other values: blue"
     assert lines[3:5] == [
@@ -139,21 +154,33 @@ def test_an_explanation_shows_the_end_of_a_long_window():
     response = "so " * 200 + "Raymond: red"
     lines = score_response(response, PUZZLE).explain().splitlines()
     assert lines[1] == "1. last line with Raymond and one of: underwear, wear: none"
-    assert lines[2] == f"2. last line with Raymond: {'... ' + response[-300:].lower()!r}"
+    assert (
+        lines[2] == f"2. last line with Raymond: {'... ' + response[-300:].lower()!r}"
+    )
 
 
 @pytest.mark.parametrize(
     ("response", "paper", "scorer", "bucket"),
     [
         ("Sue had red hair. It is blue hair.", "correct_valid", "prose", "wrong_logic"),
-        ("Sue has red hair.\nI am not sure.", "correct_valid", "answer_only", "wrong_other"),
+        (
+            "Sue has red hair.\nI am not sure.",
+            "correct_valid",
+            "answer_only",
+            "wrong_other",
+        ),
         (
             "<think>Sue has red hair.</think>\nShe has blue hair.",
             "correct_valid",
             "answer_only",
             "wrong_logic_last_sentence",
         ),
-        ("<think>Sue has red hair.", "correct_valid", "answer_only", "wrong_max_context"),
+        (
+            "<think>Sue has red hair.",
+            "correct_valid",
+            "answer_only",
+            "wrong_max_context",
+        ),
         ("Sue has red hair.", "correct_valid", "answer_only", "correct_last_sentence"),
     ],
 )
@@ -167,7 +194,9 @@ def test_another_scorer_may_decide_otherwise(response, paper, scorer, bucket):
 @pytest.mark.parametrize("count", [-5, 1.5, float("nan"), True, "7"])
 def test_a_number_of_tokens_is_a_whole_number(name, count):
     """Another value is refused by its name, since the budget would be tested with it in silence."""
-    with pytest.raises(ValueError, match=f"{name} is .*; give a whole number of at least 0"):
+    with pytest.raises(
+        ValueError, match=f"{name} is .*; give a whole number of at least 0"
+    ):
         score_response("Sue has red hair", **CASE, **{name: count})
 
 
@@ -176,7 +205,9 @@ def test_a_number_of_tokens_is_a_whole_number(name, count):
 )
 def test_a_reward_is_1_for_a_correct_response(ending, value):
     """A wrong and an empty response earn nothing."""
-    other = next(value for value in PUZZLE.domains[PUZZLE.category] if value != PUZZLE.solution)
+    other = next(
+        value for value in PUZZLE.domains[PUZZLE.category] if value != PUZZLE.solution
+    )
     response = ending.format(poi=PUZZLE.poi, gold=PUZZLE.solution, other=other)
     assert reward(PUZZLE, response) == value
     assert reward(PUZZLE, response, prompt_tokens=30_000, response_tokens=5_000) == 0.0
@@ -210,7 +241,9 @@ def test_a_puzzle_is_no_name():
 @pytest.mark.parametrize("domain", [PUZZLE.domains, "red", [1, 2], None])
 def test_a_domain_is_the_values_of_the_asked_category(domain):
     """Another type is refused, and the sentence says where the values are."""
-    with pytest.raises(TypeError, match="must be text, domain the values of the asked category"):
+    with pytest.raises(
+        TypeError, match="must be text, domain the values of the asked category"
+    ):
         score_response("Sue: red", **CASE | {"domain": domain})
 
 
@@ -232,7 +265,9 @@ def test_marks_around_reasoning_move_no_verdict(case, cut):
     place = int(cut * len(response))
     reasoning = response[:place]
     answer = response[place:]
-    in_a_row = f"{reasoning}\n\n{answer}" if reasoning and answer else reasoning or answer
+    in_a_row = (
+        f"{reasoning}\n\n{answer}" if reasoning and answer else reasoning or answer
+    )
     joined = join_reasoning(reasoning, answer)
     assert score_response(joined, **question) == score_response(in_a_row, **question)
 

@@ -32,7 +32,15 @@ VALUES = [
     "barn",
     "Red",
 ]
-PIECES = [*VALUES, "bored", "living room", "science fiction", "reggae", *BOUNDARIES, *"-`\t\xa0“"]
+PIECES = [
+    *VALUES,
+    "bored",
+    "living room",
+    "science fiction",
+    "reggae",
+    *BOUNDARIES,
+    *"-`\t\xa0“",
+]
 SENTENCES = st.lists(st.sampled_from(PIECES)).map("".join)
 LINES = [
     "Ian",
@@ -57,7 +65,11 @@ def test_last_sentence_equals_the_literal_split(line):
 
 @pytest.mark.parametrize(
     ("line", "sentence"),
-    [("it is green", "it is green"), ("a. it is green.", " it is green"), ("socks...", "")],
+    [
+        ("it is green", "it is green"),
+        ("a. it is green.", " it is green"),
+        ("socks...", ""),
+    ],
 )
 def test_the_last_sentence_stands_before_the_last_full_stop(line, sentence):
     """A line without a full stop is one sentence; dots at its end leave nothing."""
@@ -87,7 +99,9 @@ def reference_windows(response, poi, category):
         lines.pop()
     lines = [line for line in lines if line != ""] or [""]
     named = [line for line in lines if poi.lower() in line]
-    valid = [line for line in named if any(stem in line for stem in QUALIFIERS[category])]
+    valid = [
+        line for line in named if any(stem in line for stem in QUALIFIERS[category])
+    ]
     return Windows(
         valid[-1] if valid else "",
         named[-1] if named else "",
@@ -101,11 +115,15 @@ def reference_windows(response, poi, category):
     poi=st.sampled_from(["Ian", "İan", "Σ", "ς", "\u212a", "", "Ian\nhair"]),
     category=st.sampled_from(["hair", "location"]),
 )
-@example(lines=["Ian blue hair", "(Ian hair)", "Ian", "hair"], poi="Ian", category="hair")
+@example(
+    lines=["Ian blue hair", "(Ian hair)", "Ian", "hair"], poi="Ian", category="hair"
+)
 def test_windows_equal_those_of_the_whole_text(lines, poi, category):
     """Blocks from the end give the windows of the literal algorithm, in any script."""
     response = "\n".join(lines)
-    assert find_windows(response, poi, category) == reference_windows(response, poi, category)
+    assert find_windows(response, poi, category) == reference_windows(
+        response, poi, category
+    )
 
 
 @given(
@@ -114,12 +132,20 @@ def test_windows_equal_those_of_the_whole_text(lines, poi, category):
 )
 def test_windows_equal_those_of_the_whole_text_for_awkward_letters(response, poi):
     """Characters whose lower case is longer, ASCII or dependent on context change nothing."""
-    assert find_windows(response, poi, "hair") == reference_windows(response, poi, "hair")
+    assert find_windows(response, poi, "hair") == reference_windows(
+        response, poi, "hair"
+    )
 
 
 @given(
     filler=st.sampled_from(
-        ["nothing of it\n", "nothing \u2192 of it ", "@[`{^~\n", "kIkk Nikk\n", "\u212a x\n"]
+        [
+            "nothing of it\n",
+            "nothing \u2192 of it ",
+            "@[`{^~\n",
+            "kIkk Nikk\n",
+            "\u212a x\n",
+        ]
     ),
     chars=st.sampled_from([1_000, 5_000, 40_000]),
     name=st.sampled_from(
@@ -128,13 +154,19 @@ def test_windows_equal_those_of_the_whole_text_for_awkward_letters(response, poi
     line=st.sampled_from(["{} has red hair", "{}", "nobody"]),
     before=st.booleans(),
 )
-def test_windows_of_long_responses_equal_those_of_the_whole_text(filler, chars, name, line, before):
+def test_windows_of_long_responses_equal_those_of_the_whole_text(
+    filler, chars, name, line, before
+):
     """Names in any case are found in large blocks, and only they; far from the end as well."""
     filler = (filler * chars)[:chars]
     response = "\n".join(
-        [line.format(name), filler] if before else [filler, line.format(name), filler[:600]]
+        [line.format(name), filler]
+        if before
+        else [filler, line.format(name), filler[:600]]
     )
-    assert find_windows(response, "Nikki", "hair") == reference_windows(response, "Nikki", "hair")
+    assert find_windows(response, "Nikki", "hair") == reference_windows(
+        response, "Nikki", "hair"
+    )
 
 
 def test_a_value_is_found_after_a_boundary():

@@ -36,7 +36,9 @@ _LOADS = {"N": ["N"], "d": ["d"], "rho": ["ratio_pct"], "cell": ["N", "d", "rati
     "cut_windows, last_mention: one difference each; answer_only: ignore the reasoning (not the paper's rule). Without "
     "it, the one of params.yaml; scores of another are kept beside these, in scorers/NAME.",
 )
-@click.option("--scheduler", help="Dask scheduler whose workers score, such as tcp://host:8786.")
+@click.option(
+    "--scheduler", help="Dask scheduler whose workers score, such as tcp://host:8786."
+)
 @takes(BUILD, JOBS)
 def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> None:
     """Score the outputs (Appendix D) into scores/ and count them by cell into cells.parquet.
@@ -64,19 +66,23 @@ def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> 
         with open_executor(jobs, scheduler) as executor:
             baselines = puzzles.with_name("baselines.parquet")
             written = executor.submit(write_baselines, puzzles, baselines)
-            scores.score_dataset(build / "outputs", puzzles, place / "scores", executor, rule)
+            scores.score_dataset(
+                build / "outputs", puzzles, place / "scores", executor, rule
+            )
             written.result()
         committed = build / COUNTS
         counts = pd.read_parquet(committed) if committed.exists() else None
         metadata = {"scorer": str(rule), "version": __version__}
         frame = cells.write_cells(place, metadata, counts)
-    _say_scores(place, frame, "" if scorer == Parameters.scorer else f", scorer {scorer}")
+    _say_scores(
+        place, frame, "" if scorer == Parameters.scorer else f", scorer {scorer}"
+    )
     _say_rejected(build)
 
 
 def _say_scores(place: Path, cells: "pd.DataFrame", rules: str) -> None:
     """Say what was counted, and what was scored."""
-    from cogniload_repro.presentation.terminal import print_scores
+    from cogniload_repro.book.terminal import print_scores
     from cogniload_repro.scoring.answers import summarise_answers
     from cogniload_repro.scoring.cells import count_scores
 
@@ -113,10 +119,15 @@ def _count(number: int, noun: str) -> str:
     default="-",
     metavar="[FILE]",
 )
-@click.option("--prompt-tokens", type=FROM_0, help="Tokens of the prompt, for the context limit.")
+@click.option(
+    "--prompt-tokens", type=FROM_0, help="Tokens of the prompt, for the context limit."
+)
 @click.option("--response-tokens", type=FROM_0, help="Tokens of the response.")
 @click.option(
-    "--edition", default="python", show_default=True, help="Generator edition of the puzzle."
+    "--edition",
+    default="python",
+    show_default=True,
+    help="Generator edition of the puzzle.",
 )
 def explain(name: str, response: TextIO, edition: str, **tokens: Any) -> None:
     """Explain the score of the response in FILE to the puzzle NAME.
@@ -145,15 +156,24 @@ def explain(name: str, response: TextIO, edition: str, **tokens: Any) -> None:
 @click.command()
 @takes(*REGRESSION)
 @click.option(
-    "--model", "models", multiple=True, help="Only this model (repeatable); all by default."
+    "--model",
+    "models",
+    multiple=True,
+    help="Only this model (repeatable); all by default.",
 )
 @click.option(
-    "--compare", is_flag=True, help="Compare the likelihood, AIC and BIC with the paper's."
+    "--compare",
+    is_flag=True,
+    help="Compare the likelihood, AIC and BIC with the paper's.",
 )
 @click.option("--out", type=FILE, help="CSV file to keep the coefficients in.")
 @BUILD
 def fit(
-    models: tuple[str, ...], compare: bool, out: Path | None, build: Path, **regression: str | None
+    models: tuple[str, ...],
+    compare: bool,
+    out: Path | None,
+    build: Path,
+    **regression: str | None,
 ) -> None:
     """Fit the paper's regressions and compare them with the paper, or fit your own regression.
 
@@ -163,19 +183,25 @@ def fit(
     """
     if not (models or compare or out) and set(regression.values()) == {None}:
         from cogniload_repro.executors import open_executor
-        from cogniload_repro.fidelity.prompts import compare_prompts, load_prompt_counts
+        from cogniload_repro.ledger.prompts import compare_prompts, load_prompt_counts
 
-        with locked(build), open_executor(2) as executor:  # beside the other regressions
+        with (
+            locked(build),
+            open_executor(2) as executor,
+        ):  # beside the other regressions
             prompts = executor.submit(compare_prompts, load_prompt_counts())
             _fit_paper(build, executor)
             _compare(build, prompts.result())
         return
+    from cogniload_repro.book.terminal import print_comparison, print_fits
     from cogniload_repro.files import for_spreadsheet
-    from cogniload_repro.presentation.terminal import print_comparison, print_fits
-    from cogniload_repro.statistics import cell_tables, fits, selection
-    from cogniload_repro.statistics.regression import QUADRATIC
+    from cogniload_repro.regression import cell_tables, fits, selection
+    from cogniload_repro.regression.glm import QUADRATIC
 
-    formula, family = regression["formula"] or QUADRATIC, regression["family"] or "logit"
+    formula, family = (
+        regression["formula"] or QUADRATIC,
+        regression["family"] or "logit",
+    )
     cells = cell_tables.load_cells(build, models or None)
     origin, fitted = cell_tables.describe_cells(cells), fits.fit(cells, formula, family)
     if out is not None:
@@ -191,10 +217,10 @@ def fit(
 
 
 def _fit_paper(build: Path, executor: "Executor") -> None:
+    from cogniload_repro.book.terminal import print_fit_summary
     from cogniload_repro.formats import display_names
-    from cogniload_repro.presentation.terminal import print_fit_summary
+    from cogniload_repro.regression import paper_tables
     from cogniload_repro.schemas import CELLS, read_frame
-    from cogniload_repro.statistics import paper_tables
     from cogniload_repro.storage import read_metadata, write_table
 
     path = build / "cells.parquet"
@@ -202,7 +228,10 @@ def _fit_paper(build: Path, executor: "Executor") -> None:
         path, CELLS, "make it with `make score`, outside a checkout `cogniload score`"
     )
     interactions = executor.submit(paper_tables.interactions_table, cells)
-    tables = {"aic": paper_tables.aic_table(cells), "glm": paper_tables.glm_table(cells)}
+    tables = {
+        "aic": paper_tables.aic_table(cells),
+        "glm": paper_tables.glm_table(cells),
+    }
     tables["interactions"] = interactions.result()
     for name, table in tables.items():
         write_table(build / f"{name}.parquet", table, read_metadata(path))
@@ -229,31 +258,35 @@ def compare(against: Path | None, build: Path) -> None:
     """Compare every printed number with the recomputed one (fidelity.csv, prompts.parquet)."""
     import pandas as pd
 
-    from cogniload_repro.fidelity.ledger import find_moved
-    from cogniload_repro.fidelity.prompts import compare_prompts, load_prompt_counts
+    from cogniload_repro.ledger.entries import find_moved
+    from cogniload_repro.ledger.prompts import compare_prompts, load_prompt_counts
 
     with locked(build):
         fidelity = _compare(build, compare_prompts(load_prompt_counts()))
     if against is not None:
-        moved = find_moved(fidelity, pd.read_csv(against, dtype=str, keep_default_na=False))
-        say(f"{len(moved):,} of {len(fidelity):,} numbers moved{'' if moved.empty else ':'}")
+        moved = find_moved(
+            fidelity, pd.read_csv(against, dtype=str, keep_default_na=False)
+        )
+        say(
+            f"{len(moved):,} of {len(fidelity):,} numbers moved{'' if moved.empty else ':'}"
+        )
         say("" if moved.empty else moved.to_string(index=False))
 
 
 def _compare(build: Path, prompts: "pd.DataFrame") -> "pd.DataFrame":
-    from cogniload_repro.fidelity import ledger, results
-    from cogniload_repro.fidelity.prompts import prompt_rows
+    from cogniload_repro.ledger import entries, results
+    from cogniload_repro.ledger.prompts import prompt_rows
     from cogniload_repro.storage import write_table
 
     found = results.load_results(build)
-    fidelity = ledger.compare(found, prompt_rows(prompts))
+    fidelity = entries.compare(found, prompt_rows(prompts))
     for name, table in (("prompts", prompts), ("fidelity", fidelity)):
         write_table(build / f"{name}.parquet", table)
     write_whole(
         build / "fidelity.csv", fidelity.to_csv(index=False, lineterminator="\n")
     )  # last: make looks at it
-    say(ledger.scoreboard(fidelity).to_string(index=False))
-    say(ledger.LEGEND)
+    say(entries.scoreboard(fidelity).to_string(index=False))
+    say(entries.LEGEND)
     return fidelity
 
 
@@ -287,11 +320,11 @@ def compare_models(
       cogniload compare-models QwQ-32B Qwen3-32B
       cogniload compare-models mine QwQ-32B --margin 0.02 --by cell
     """
+    from cogniload_repro.analysis.comparisons import compare_models as compare
+    from cogniload_repro.analysis.overflows import MARKED_SHARE
     from cogniload_repro.formats import display_names
     from cogniload_repro.models import resolve_model
-    from cogniload_repro.robustness.comparisons import compare_models as compare
-    from cogniload_repro.robustness.overflows import MARKED_SHARE
-    from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
+    from cogniload_repro.regression.cell_tables import describe_cells, load_cells
 
     place = build if (build / "cells.parquet").exists() else None
     counts = load_cells(place)
@@ -300,7 +333,9 @@ def compare_models(
     second = resolve_model(second, counts["model"])
     say(f"{names[first]} minus {names[second]}")
     for columns in [[], *(_LOADS[one] for one in dict.fromkeys(by))]:
-        say(_table_text(compare(counts, first, second, columns, margin), columns) + "\n")
+        say(
+            _table_text(compare(counts, first, second, columns, margin), columns) + "\n"
+        )
     lost = (
         counts.assign(ctx=counts.get("ctx", 0))
         .groupby("model")[["ctx", "total"]]
@@ -309,7 +344,9 @@ def compare_models(
     )
     for name, share in (lost["ctx"] / lost["total"]).items():
         if share > MARKED_SHARE:
-            say(f"{names[name]}: {share:.0%} of the answers ran out of context and count as wrong.")
+            say(
+                f"{names[name]}: {share:.0%} of the answers ran out of context and count as wrong."
+            )
     if note := describe_cells(counts):
         say(f"{note}.")
     for line in _answer_lines(build, counts, first, second, margin):
@@ -326,7 +363,9 @@ def _table_text(frame: "pd.DataFrame", columns: list[str]) -> str:
     identified = frame["identified"].all()
     ends = ("ci_low", "ci_high") if identified else ("difference_p10", "difference_p90")
     name = (
-        f"difference ({CONFIDENCE})" if identified else "median and range over the reconstructions"
+        f"difference ({CONFIDENCE})"
+        if identified
+        else "median and range over the reconstructions"
     )
     numbers = 100 * frame[["difference", *ends]].to_numpy()
     shown[name] = ["{:+.1f} ({:+.1f} to {:+.1f})".format(*row) for row in numbers]
@@ -342,9 +381,9 @@ def _answer_lines(
     """Yield each model's use of the last clause, and both models on the same puzzles."""
     import pandas as pd
 
+    from cogniload_repro.analysis.comparisons import compare_answers, shortcut_use
+    from cogniload_repro.analysis.differences import judge
     from cogniload_repro.formats import display_names
-    from cogniload_repro.robustness.comparisons import compare_answers, shortcut_use
-    from cogniload_repro.robustness.differences import judge
     from cogniload_repro.storage import partition_path
 
     names = display_names((first, second))
@@ -365,7 +404,9 @@ def _answer_lines(
     answers = [frame.set_index("name")["correct"] for frame in scores]
     if len(answers) == 2 and len(answers[0].index.intersection(answers[1].index)):
         counts, difference = compare_answers(answers[0], answers[1], margin)
-        solved = ", ".join(f"{count:,} {word.replace('_', ' ')}" for word, count in counts.items())
+        solved = ", ".join(
+            f"{count:,} {word.replace('_', ' ')}" for word, count in counts.items()
+        )
         yield f"{counts.sum():,} puzzles answered by both: {solved}"
         verdict = judge(difference.p, difference.p_equivalence)
         yield f"{_interval(difference)}, McNemar p = {difference.p:.2g}: {verdict}"
@@ -376,7 +417,9 @@ def _describe_kinds(row: Any) -> str:
     right = f"{row.correct_right:,} of {row.answers_right:,} correct where the last clause is right"
     wrong = f"{row.correct_wrong:,} of {row.answers_wrong:,} where it is wrong"
     within = (
-        f"within cells, {_interval(row)}" if row.answers else "no cell has puzzles of both kinds"
+        f"within cells, {_interval(row)}"
+        if row.answers
+        else "no cell has puzzles of both kinds"
     )
     return f"{right}, {wrong}; {within}"
 
@@ -385,4 +428,6 @@ def _interval(difference: Any) -> str:
     from cogniload_repro.published import CONFIDENCE
 
     ends = f"{100 * difference.ci_low:+.1f} to {100 * difference.ci_high:+.1f}"
-    return f"difference {100 * difference.difference:+.1f} points ({CONFIDENCE}: {ends})"
+    return (
+        f"difference {100 * difference.difference:+.1f} points ({CONFIDENCE}: {ends})"
+    )

@@ -50,7 +50,9 @@ from cogniload_repro.commands.options import FILE, FOLDER, FROM_1, JOBS, say
     expose_value=False,
 )
 @JOBS
-def evaluate_local(grid: str, per_cell: int, model: Path | None, out: Path, jobs: int) -> None:
+def evaluate_local(
+    grid: str, per_cell: int, model: Path | None, out: Path, jobs: int
+) -> None:
     """Ask a small model on this machine; print the path of its answers, to be added to a book.
 
     The model is served for as long as the command runs, by as many threads as there are jobs.
@@ -58,7 +60,7 @@ def evaluate_local(grid: str, per_cell: int, model: Path | None, out: Path, jobs
     """
     if importlib.util.find_spec("inspect_ai") is None:
         raise ValueError("Inspect is not installed here; `make evaluate-local` has it")
-    from cogniload_repro.evaluation.local import evaluate
+    from cogniload_repro.asking.local import evaluate
 
     answers = evaluate(model, grid, per_cell, out, jobs, say=partial(say, err=True))
     say(shlex.quote(str(answers)))

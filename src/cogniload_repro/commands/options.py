@@ -48,8 +48,12 @@ READ_AS = (
 )
 #: A regression.
 REGRESSION = (
-    click.option("--formula", help="Regression, such as 'correct ~ d * log10_N + rho'."),
-    click.option("--family", help="Link: logit (default), probit, cloglog or quasi-binomial."),
+    click.option(
+        "--formula", help="Regression, such as 'correct ~ d * log10_N + rho'."
+    ),
+    click.option(
+        "--family", help="Link: logit (default), probit, cloglog or quasi-binomial."
+    ),
 )
 
 

@@ -53,7 +53,9 @@ COUNTS = "counts.parquet"
     "--grid",
     help="Cells of the counts: paper, mini, or 'N=20,50 ratio=5 d=1,3'; else that of params.yaml.",
 )
-@click.option("--max-rejected", type=FROM_0, help="Maximum number of rejected rows of a source.")
+@click.option(
+    "--max-rejected", type=FROM_0, help="Maximum number of rejected rows of a source."
+)
 @takes(*READ_AS, BUILD, JOBS)
 def download_outputs(
     source: str | None, add: tuple[str, ...], grid: str | None, max_rejected: int | None,
@@ -80,9 +82,13 @@ def download_outputs(
             for answers in _committed_answers():
                 brought.append(_import(stage, answers, 0, build, known_only=True))
         for address in sources:
-            brought.append(_import(stage, address, parameters.max_rejected, build, **read_as))
+            brought.append(
+                _import(stage, address, parameters.max_rejected, build, **read_as)
+            )
         for address in parameters.add:
-            brought.append(_import(stage, address, parameters.max_rejected, build, **read_as))
+            brought.append(
+                _import(stage, address, parameters.max_rejected, build, **read_as)
+            )
         params.write_parameters(build, "outputs", parameters)
         _take_places(stage, build)
         write_whole(build / SOURCES, json.dumps(brought, indent=1) + "\n")
@@ -95,11 +101,15 @@ def read_sources(build: Path) -> list[dict]:
     """Return what the sources of a build have brought; a ValueError where there are none."""
     path = build / SOURCES
     if not path.exists():
-        raise ValueError(f"{build} holds no outputs, or some of an interrupted run; {_REMEDY}")
+        raise ValueError(
+            f"{build} holds no outputs, or some of an interrupted run; {_REMEDY}"
+        )
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise ValueError(f"{path} is damaged ({error}); remove it and {_REMEDY}") from None
+        raise ValueError(
+            f"{path} is damaged ({error}); remove it and {_REMEDY}"
+        ) from None
 
 
 def check_outputs_whole(build: Path) -> None:
@@ -110,7 +120,9 @@ def check_outputs_whole(build: Path) -> None:
             continue
         for model in source["models"]:
             if model not in present:
-                raise ValueError(f"{build / 'outputs'} lacks the outputs of {model}; {_REMEDY}")
+                raise ValueError(
+                    f"{build / 'outputs'} lacks the outputs of {model}; {_REMEDY}"
+                )
 
 
 def _describe_sources(brought: list[dict]) -> Iterator[str]:
@@ -160,7 +172,7 @@ def _take_counts(stage: Path, grid: str, jobs: int) -> dict:
     from cogniload_repro.grid import grid_cells
     from cogniload_repro.puzzles.ids import PuzzleSet
     from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_parquet
-    from cogniload_repro.statistics.cell_tables import reconstructed_cells
+    from cogniload_repro.regression.cell_tables import reconstructed_cells
     from cogniload_repro.storage import write_table
 
     cells = grid_cells(grid)
@@ -168,20 +180,30 @@ def _take_counts(stage: Path, grid: str, jobs: int) -> dict:
     puzzles = PuzzleSet(cells, scheme="default")
     rows = tqdm(draw_rows(puzzles, jobs), "puzzles", total=len(puzzles), disable=None)
     write_parquet(
-        stage / "puzzles.parquet", rows, describe_set(puzzles, "cogniload download-outputs")
+        stage / "puzzles.parquet",
+        rows,
+        describe_set(puzzles, "cogniload download-outputs"),
     )
     write_table(stage / COUNTS, counts)
-    return {"source": RECONSTRUCTED, "models": list(counts["model"].unique()), "settings": {}}
+    return {
+        "source": RECONSTRUCTED,
+        "models": list(counts["model"].unique()),
+        "settings": {},
+    }
 
 
 def _committed_answers() -> list[str]:
     """Return the files of real answers that come with the package."""
     from cogniload_repro.outputs.layout import TABLES
 
-    return [str(path) for path in sorted(ANSWERS.glob("*")) if path.name.endswith(TABLES)]
+    return [
+        str(path) for path in sorted(ANSWERS.glob("*")) if path.name.endswith(TABLES)
+    ]
 
 
-def _import(stage: Path, address: str, max_rejected: int, build: Path, **read_as: Any) -> dict:
+def _import(
+    stage: Path, address: str, max_rejected: int, build: Path, **read_as: Any
+) -> dict:
     """Add what a source gives to the outputs in a folder; return which models it has brought."""
     from cogniload_repro.outputs.imports import import_outputs
     from cogniload_repro.outputs.sources import open_source
@@ -190,7 +212,9 @@ def _import(stage: Path, address: str, max_rejected: int, build: Path, **read_as
     before = _models(stage)
     report = import_outputs(open_source(address, build / "downloads"), stage, **read_as)
     say(report.summary())
-    if report.responses or not read_as.get("known_only"):  # a part of the grid may have none
+    if report.responses or not read_as.get(
+        "known_only"
+    ):  # a part of the grid may have none
         report.check(max_rejected)
     models = _models(stage) - before
     _refuse_counted(stage, models)
@@ -257,9 +281,14 @@ def check(source: str, build: Path, **read_as: Any) -> None:
 
 @click.command()
 @click.option(
-    "--model", "models", multiple=True, help="Only this model (may be repeated); all 22 by default."
+    "--model",
+    "models",
+    multiple=True,
+    help="Only this model (may be repeated); all 22 by default.",
 )
-@click.option("--seed", type=FROM_0, help="Sample another table, with this random seed.")
+@click.option(
+    "--seed", type=FROM_0, help="Sample another table, with this random seed."
+)
 @click.option("--out", type=FILE, help="CSV file to write.")
 def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> None:
     """Make a table of counts per cell that agrees with the paper's printed numbers.
@@ -268,20 +297,24 @@ def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> 
     committed tables (`cogniload feasible`). With --seed another table is sampled (about a minute
     for all models).
     """
+    from cogniload_repro.counts import reconstruct as step
     from cogniload_repro.models import MODELS, find_model
-    from cogniload_repro.reconstruction import reconstruct as step
 
     if out is None and (models or seed is not None):
         raise ValueError(
             "--model and --seed make another table than the committed one; say where with --out"
         )
     chosen = [find_model(name) for name in models] or list(MODELS)
-    frames = tqdm(step.reconstruct(chosen, seed), "models", total=len(chosen), disable=None)
+    frames = tqdm(
+        step.reconstruct(chosen, seed), "models", total=len(chosen), disable=None
+    )
     say(f"wrote {step.write_csv(out or step.CELLS, frames)}")
 
 
 @click.command()
-@click.option("--tables", type=FROM_1, help="Tables per model; as committed by default.")
+@click.option(
+    "--tables", type=FROM_1, help="Tables per model; as committed by default."
+)
 @JOBS
 def feasible(tables: int | None, jobs: int) -> None:
     """Draw tables of counts that agree with the paper, and bound accuracy along rho.
@@ -290,12 +323,12 @@ def feasible(tables: int | None, jobs: int) -> None:
     and divisions.csv (three minutes), of answers that did not run out of context; `cogniload
     reconstruct` then makes cells.csv.
     """
+    from cogniload_repro.analysis.divisions import DIVISIONS, search_divisions
+    from cogniload_repro.counts.bounds import BOUNDS, find_bounds
+    from cogniload_repro.counts.feasible import COUNT, write_tables
+    from cogniload_repro.counts.reconstruct import write_csv
     from cogniload_repro.executors import open_executor
-    from cogniload_repro.reconstruction.bounds import BOUNDS, find_bounds
-    from cogniload_repro.reconstruction.feasible import COUNT, write_tables
-    from cogniload_repro.reconstruction.reconstruct import write_csv
-    from cogniload_repro.robustness.divisions import DIVISIONS, search_divisions
-    from cogniload_repro.statistics.cell_tables import load_cells
+    from cogniload_repro.regression.cell_tables import load_cells
 
     with open_executor(jobs) as executor:
         say(f"wrote {write_tables(executor, tables=tables or COUNT)}")

@@ -77,7 +77,9 @@ def read_parameters(**given: object) -> Parameters:
     for name, value in given.items():
         if value is not None:
             values[name] = _convert(name, value)
-    return Parameters(**{name: value for name, value in values.items() if value is not None})
+    return Parameters(
+        **{name: value for name, value in values.items() if value is not None}
+    )
 
 
 def _read_file() -> dict[str, Any]:
@@ -92,7 +94,9 @@ def _read_file() -> dict[str, Any]:
         known = [field.name for field in fields(Parameters)]
         for name in names:
             if name not in known:
-                raise ValueError(f"unknown parameter {name}; parameters are: {', '.join(known)}")
+                raise ValueError(
+                    f"unknown parameter {name}; parameters are: {', '.join(known)}"
+                )
             if names.count(name) > 1:
                 raise ValueError(f"{name} is there {names.count(name)} times")
         return {name: _convert(name, value) for name, value in values.items()}
@@ -138,7 +142,9 @@ def _split_sources(text: str) -> list[str]:
 
 
 def _is_list_of_texts(value: object) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(word, str) for word in value)
+    return isinstance(value, list | tuple) and all(
+        isinstance(word, str) for word in value
+    )
 
 
 def _long_name(model: str) -> str:
@@ -186,10 +192,14 @@ def _describe(step: str, parameters: Parameters) -> str:
     values: dict[str, Any] = {name: getattr(parameters, name) for name in STEPS[step]}
     if step == "outputs":
         sources = [
-            address for address in (parameters.source, *parameters.add) if address != RECONSTRUCTED
+            address
+            for address in (parameters.source, *parameters.add)
+            if address != RECONSTRUCTED
         ]
         if not sources:
-            del values["max_rejected"]  # it has no effect without outputs of the reader's own
+            del values[
+                "max_rejected"
+            ]  # it has no effect without outputs of the reader's own
         paths = [path for path in map(local_path, sources) if path and path.exists()]
         values["files"] = [fingerprint(path) for path in paths]
     return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
@@ -205,7 +215,9 @@ def write_parameters(build: Path, step: str, parameters: Parameters) -> None:
 
     Addresses may hold passwords: the file is its owner's alone.
     """
-    write_if_changed(parameters_file(build, step), _describe(step, parameters), mode=0o600)
+    write_if_changed(
+        parameters_file(build, step), _describe(step, parameters), mode=0o600
+    )
 
 
 def _read_kept(build: Path, step: str) -> str:
@@ -230,10 +242,14 @@ def made_with(build: Path) -> Parameters:
 
 def describe_changes(parameters: Parameters) -> str:
     """Return what is not the paper's in a book, for the top of its pages; empty for nothing."""
-    changes = parameters.changes("source", "add", "scorer", "formula", "family", "models")
+    changes = parameters.changes(
+        "source", "add", "scorer", "formula", "family", "models"
+    )
     if not changes:
         return ""
-    words = "; ".join(f"{name}: {_word(name, value)}" for name, value in changes.items())
+    words = "; ".join(
+        f"{name}: {_word(name, value)}" for name, value in changes.items()
+    )
     return f"This book was made with other parameters than the paper's: {words}."
 
 
@@ -260,9 +276,9 @@ def _check(step: str, parameters: Parameters) -> None:
         for model in parameters.models:
             find_model(model)
     if step == "notebooks" and parameters.changes("formula", "family"):
-        from cogniload_repro.statistics import design, formulas, regression
+        from cogniload_repro.regression import design, families, formulas
 
-        regression.check_family(parameters.family)
+        families.check_family(parameters.family)
         cells = design.GRID.assign(prompt_mean=design.GRID["N"], perturbation="")
         formulas.build_design(cells, parameters.formula)
 

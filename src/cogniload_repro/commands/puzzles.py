@@ -19,8 +19,12 @@ _ASKING = ("openai-batch", "lm-eval")
     show_default=True,
     help="paper, mini, or such as 'N=20,50 ratio=5,50 d=1,3'.",
 )
-@click.option("--per-cell", type=FROM_1, default=100, show_default=True, help="Puzzles per cell.")
-@click.option("--seed", type=FROM_0, default=42, show_default=True, help="Seed of the whole set.")
+@click.option(
+    "--per-cell", type=FROM_1, default=100, show_default=True, help="Puzzles per cell."
+)
+@click.option(
+    "--seed", type=FROM_0, default=42, show_default=True, help="Seed of the whole set."
+)
 @click.option(
     "--rounding", default="half-up", show_default=True,
     help="Rounding of N × ratio at .5: half-up (the paper's data) or half-even (the released port).",
@@ -41,7 +45,9 @@ _ASKING = ("openai-batch", "lm-eval")
     "openai-batch and lm-eval write puzzles.parquet and requests-*.jsonl of OpenAI's batch endpoint, or a task folder "
     "of lm-evaluation-harness.",
 )  # fmt: skip
-@click.option("--model", default="", help="For openai-batch: the model, as the endpoint calls it.")
+@click.option(
+    "--model", default="", help="For openai-batch: the model, as the endpoint calls it."
+)
 @click.option(
     "--effort", type=click.Choice(["unset", "none", "minimal", "low", "medium", "high", "xhigh", "max"]),
     default="unset", show_default=True,
@@ -84,7 +90,7 @@ def puzzles(
       cogniload puzzles --per-cell 10 --format jsonl --perturb rail_fence --out sets/rails
       cogniload puzzles --grid 'N=20000 ratio=2.5 d=10' --per-cell 5 --id-scheme spawn --seed 7 --out sets/long
     """
-    from cogniload_repro.companions.protocol import list_queries
+    from cogniload_repro.asking.protocol import list_queries
     from cogniload_repro.grid import grid_cells
     from cogniload_repro.puzzles.draws import resolve_edition
     from cogniload_repro.puzzles.ids import PuzzleSet, choose_set
@@ -99,7 +105,9 @@ def puzzles(
         raise ValueError(
             f"--format {kind} holds no prompts; --perturb needs jsonl, {', '.join(_ASKING)}"
         )
-    if kind not in _ASKING and (request["effort"] != "unset" or request["temperature"] is not None):
+    if kind not in _ASKING and (
+        request["effort"] != "unset" or request["temperature"] is not None
+    ):
         raise ValueError(
             f"--format {kind} holds no requests; --effort and --temperature need {', '.join(_ASKING)}"
         )
@@ -118,16 +126,20 @@ def puzzles(
             "No reasoning effort is requested, so the server's default applies; the paper used --effort medium."
         )
     if kind == "lm-eval" and request["temperature"] is None:
-        say("The task asks for temperature 0, the harness's default; --temperature sets another.")
+        say(
+            "The task asks for temperature 0, the harness's default; --temperature sets another."
+        )
 
 
 def _write_queries(out: Path, kind: str, queries: Iterable[Any], model: str, effort: str, temperature: float | None,
                    max_tokens: int) -> list[Path]:  # fmt: skip
     """Write what to ask a model about the puzzles of a set, in the requested format."""
-    from cogniload_repro.evaluation import requests
+    from cogniload_repro.asking import requests
 
     asked = {"effort": effort, "temperature": temperature, "max_tokens": max_tokens}
-    sampling = {name: value for name, value in asked.items() if value not in ("unset", None)}
+    sampling = {
+        name: value for name, value in asked.items() if value not in ("unset", None)
+    }
     if kind == "openai-batch":
         return requests.write_batches(out, queries, model, sampling)
     if kind == "lm-eval":

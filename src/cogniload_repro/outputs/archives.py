@@ -48,7 +48,9 @@ def _unpack_zip(archive: Path, folder: Path) -> None:
         check_size("it", sum(member.file_size for member in members))
         for member in members:
             if member.external_attr >> 28 == 0o12:
-                raise ValueError(f"its member {member.filename[:200]!r} is a link or a device")
+                raise ValueError(
+                    f"its member {member.filename[:200]!r} is a link or a device"
+                )
         names = [member.filename.rstrip("/") for member in members]
         if not {"header.json", "_journal/start.json"}.isdisjoint(names):
             raise ValueError("it is a log of Inspect; let its name end in .eval")
@@ -57,7 +59,10 @@ def _unpack_zip(archive: Path, folder: Path) -> None:
 
 
 def _unpack_tar(archive: Path, folder: Path) -> None:
-    with open_stream(archive) as stream, tarfile.open(fileobj=stream, mode="r:") as packed:
+    with (
+        open_stream(archive) as stream,
+        tarfile.open(fileobj=stream, mode="r:") as packed,
+    ):
         members = []
         size = 0
         for member in packed:
@@ -75,7 +80,9 @@ def _unpack_tar(archive: Path, folder: Path) -> None:
             raise ValueError("it is cut short")
         for member in members:
             if not (member.isreg() or member.isdir()):
-                raise ValueError(f"its member {member.name[:200]!r} is a link or a device")
+                raise ValueError(
+                    f"its member {member.name[:200]!r} is a link or a device"
+                )
         _check_names([member.name for member in members])
         packed.extractall(folder, members, filter="data")
 
@@ -85,9 +92,13 @@ def _check_names(names: list[str]) -> None:
     paths = set()
     for name in names:
         path = PurePosixPath(name)
-        is_outside = path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name
+        is_outside = (
+            path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name
+        )
         if is_outside or not name.isprintable():
-            raise ValueError(f"its member {name[:200]!r} would lie outside its folder somewhere")
+            raise ValueError(
+                f"its member {name[:200]!r} would lie outside its folder somewhere"
+            )
         if path in paths:
             raise ValueError(f"it holds {name[:200]!r} twice")
         paths.add(path)

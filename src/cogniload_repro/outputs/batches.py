@@ -17,7 +17,9 @@ from cogniload_repro.outputs.records import at, first, listed
 
 _HUMP = re.compile(r"(?<=[a-z])[A-Z]")
 # what an error says where the provider's filter has blocked the prompt or the answer
-_BLOCKED = re.compile(r"content[ _](filter|polic)|invalid_prompt|block_reason", re.IGNORECASE)
+_BLOCKED = re.compile(
+    r"content[ _](filter|polic)|invalid_prompt|block_reason", re.IGNORECASE
+)
 # tokens of a prompt that Anthropic's servers and Inspect count apart
 _CACHED = (
     *("cache_read_input_tokens", "cache_creation_input_tokens"),
@@ -33,7 +35,11 @@ def is_batch_line(record: Mapping) -> bool:
     if at(response, "candidates") is not None:
         return True
     has_key = "key" in record or at(record, "metadata", "key") is not None
-    return has_key and "name" not in record and ("error" in record or isinstance(response, dict))
+    return (
+        has_key
+        and "name" not in record
+        and ("error" in record or isinstance(response, dict))
+    )
 
 
 def read_batch_line(record: Mapping) -> list[Row]:

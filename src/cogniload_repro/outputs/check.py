@@ -15,9 +15,9 @@ from cogniload_repro.outputs.report import Report
 from cogniload_repro.outputs.responses import Output
 from cogniload_repro.puzzles.catalog import Catalog
 from cogniload_repro.puzzles.draws import Edition
-from cogniload_repro.statistics.design import GRID
-from cogniload_repro.statistics.existence import find_deficiency
-from cogniload_repro.statistics.regression import INTERACTIONS, QUADRATIC
+from cogniload_repro.regression.design import GRID
+from cogniload_repro.regression.existence import find_deficiency
+from cogniload_repro.regression.glm import INTERACTIONS, QUADRATIC
 
 _CELL = ["N", "ratio_pct", "d"]
 _FLAGS = ["tokens", "empty", "unclosed_trace"]
@@ -75,7 +75,9 @@ def check_outputs(
             }
         )
 
-    report = read_source(find_files(source), catalog, take, model=model, edition=edition)
+    report = read_source(
+        find_files(source), catalog, take, model=model, edition=edition
+    )
     if not facts:
         return pd.DataFrame({"responses": []}), report
     puzzles = catalog.table().select(_CELL).to_pandas()
@@ -94,7 +96,9 @@ def check_outputs(
     counts[_FLAGS] = answers.groupby("model")[_FLAGS].sum()
     stops = pd.crosstab(answers["model"], answers["stopped"])
     counts = counts.join(stops.reindex(columns=list(STOPS), fill_value=0))
-    duplicates = Counter(row.model for row in report.rejected if row.reason == DUPLICATE)
+    duplicates = Counter(
+        row.model for row in report.rejected if row.reason == DUPLICATE
+    )
     counts["duplicates"] = [duplicates[name] for name in counts.index]
     counts = counts.join(_find_uses(cells))
     return counts.loc[order_models(counts.index)], report
@@ -111,7 +115,9 @@ def _find_uses(sizes: pd.DataFrame) -> pd.DataFrame:
         on_grid = pd.MultiIndex.from_frame(cells[_CELL].astype(float)).isin(grid)
         row: dict[str, object] = {"on_grid": int(on_grid.sum())}
         for name, formula in _REGRESSIONS.items():
-            row[name] = find_deficiency(cells.assign(rho=cells["ratio_pct"] / 100), formula)
+            row[name] = find_deficiency(
+                cells.assign(rho=cells["ratio_pct"] / 100), formula
+            )
         rows[model] = row
     return pd.DataFrame.from_dict(rows, orient="index")
 
@@ -132,7 +138,14 @@ def print_check(frame: pd.DataFrame, report: Report) -> str:
     uses = [_print_table(_name_uses(frame)), _USES]
     if not set(NAMES) <= set(frame.index[frame["on_grid"] == len(PAPER_GRID)]):
         uses.append(_ALONE)
-    parts = [_print_table(coverage), _print_table(endings), _LEGEND, *uses, "", report.summary()]
+    parts = [
+        _print_table(coverage),
+        _print_table(endings),
+        _LEGEND,
+        *uses,
+        "",
+        report.summary(),
+    ]
     return "\n".join(parts)
 
 

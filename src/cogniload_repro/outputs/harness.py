@@ -30,7 +30,9 @@ def read_sample(sample: Mapping) -> list[Row]:
     texts = []
     for repeat in listed(sample["resps"]):
         texts += repeat if isinstance(repeat, list) else [repeat]
-    return read_choices(fields, [({"content": text}, None) for text in texts] or [(None, None)])
+    return read_choices(
+        fields, [({"content": text}, None) for text in texts] or [(None, None)]
+    )
 
 
 def identify_response(sample: Mapping) -> str:

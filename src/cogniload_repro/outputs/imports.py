@@ -32,7 +32,12 @@ from cogniload_repro.puzzles.catalog import (
 from cogniload_repro.puzzles.draws import PORT, Edition
 from cogniload_repro.puzzles.sets import release_row
 from cogniload_repro.schemas import OUTPUTS, PUZZLES
-from cogniload_repro.storage import part_writer, partition_path, read_metadata, write_table
+from cogniload_repro.storage import (
+    part_writer,
+    partition_path,
+    read_metadata,
+    write_table,
+)
 
 BAD_PUZZLE = "bad puzzle"
 UNKNOWN_PUZZLE = "unknown puzzle"
@@ -96,7 +101,9 @@ def read_source(
     fits: list[EditionMatch] = []
     responses: Counter[str] = Counter()
     remarks: Counter[str] = Counter()
-    settings: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    settings: dict[str, dict[str, Counter[str]]] = defaultdict(
+        lambda: defaultdict(Counter)
+    )
     catalog.draw = _draw_from_names(layout, catalog, edition, fits)
     outputs = read_outputs(layout, catalog, model=model)
     for output in tqdm(outputs, "import", unit=" rows", disable=None):
@@ -143,7 +150,10 @@ def _find_edition(layout: Layout, catalog: Catalog) -> list[EditionMatch]:
         for entry in read_rows(path, is_wanted="name".__eq__):
             names.add(str(entry.fields.get("name")))
     unknown = {name for name in names if name not in catalog}
-    texts = {name: str(read_text(layout.texts[name])) for name in unknown & layout.texts.keys()}
+    texts = {
+        name: str(read_text(layout.texts[name]))
+        for name in unknown & layout.texts.keys()
+    }
     return find_edition(unknown, texts)
 
 
@@ -203,7 +213,9 @@ class _Answers:
         """Add an answer, or raise RowError if its puzzle is unknown or answered already."""
         try:
             if output.name in self._changed:
-                raise ValueError("its text is not that of the known puzzle of this name")
+                raise ValueError(
+                    "its text is not that of the known puzzle of this name"
+                )
             place = self._catalog.place(output.name)
         except ValueError as error:
             detail = f"{output.name}: {error}"
@@ -238,7 +250,9 @@ class _Answers:
         file = self._files[models[0]].get(self._catalog.place(name))
         if file is None:
             return failure
-        return failure._replace(reason=ANSWERED, detail=f"{name}: it is answered in {file!r}")
+        return failure._replace(
+            reason=ANSWERED, detail=f"{name}: it is answered in {file!r}"
+        )
 
 
 def read_outputs(
@@ -316,7 +330,11 @@ def _read_puzzles(layout: Layout, catalog: Catalog) -> Iterator[tuple[Path, Entr
     """Add the puzzles of a source to the catalog, and yield those that cannot be."""
     for name, path in layout.states.items():
         try:
-            text = layout.texts[name].read_text("utf-8-sig") if name in layout.texts else ""
+            text = (
+                layout.texts[name].read_text("utf-8-sig")
+                if name in layout.texts
+                else ""
+            )
             catalog.add(release_row(name, text, path.read_text("utf-8-sig")))
         except (OSError, ValueError) as error:
             yield path, Entry(0, {}, (BAD_PUZZLE, f"{name}: {error}"))

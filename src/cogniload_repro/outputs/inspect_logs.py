@@ -44,8 +44,12 @@ DAMAGE = (
 )
 
 _CONVERT = "`inspect log convert --to eval --output-dir FOLDER FILE`"
-_ZSTANDARD = 93  # the compression of a zip's member, which Python before 3.14 does not know
-_LOCAL_HEADER = struct.Struct("<26xHH")  # of a zip's member: lengths of its name and its extras
+_ZSTANDARD = (
+    93  # the compression of a zip's member, which Python before 3.14 does not know
+)
+_LOCAL_HEADER = struct.Struct(
+    "<26xHH"
+)  # of a zip's member: lengths of its name and its extras
 # how a log begins that is one JSON file
 _JSON_LOG = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*"version":\s*\d+,\s*"status":')
 #: Longest log that is one JSON file, in bytes.
@@ -87,7 +91,9 @@ def read_log(path: Path, finished: Mapping[str, str] = {}) -> Iterator[Entry]:
     is_done = header.get("status") == "success"
     log = finished.get(str(at(header, "eval", "task_id")))
     if log and not is_done:
-        yield Entry(0, {}, (CONTINUED, f"it was continued in {log!r}, which is read too"))
+        yield Entry(
+            0, {}, (CONTINUED, f"it was continued in {log!r}, which is read too")
+        )
     elif not count:
         detail = "it was run with --no-log-samples, or ended before the first answer"
         yield Entry(0, {}, (NO_SAMPLES, detail))
@@ -124,12 +130,16 @@ def read_sample(sample: Mapping, settings: Mapping[str, object]) -> list[Row]:
         "uuid": sample.get("uuid"),
         **read_tokens(at(output, "usage")),
     }
-    if metadata.get("max_tokens") is not None:  # a solver may limit each request by itself
+    if (
+        metadata.get("max_tokens") is not None
+    ):  # a solver may limit each request by itself
         fields["max_tokens"] = metadata["max_tokens"]
     choices = [read_choice(choice) for choice in listed(at(output, "choices"))]
     if refusal := _refuse_sample(sample, settings["model"]):
         return [(fields, refusal)]
-    if limit := at(sample, "limit", "type"):  # Inspect ended it, whatever the model said last
+    if limit := at(
+        sample, "limit", "type"
+    ):  # Inspect ended it, whatever the model said last
         choices = [(message, f"{limit}_limit") for message, _ in choices]
     return read_choices(fields, choices)
 
@@ -138,10 +148,16 @@ def _refuse_sample(sample: Mapping, model: object) -> Refusal | None:
     """Return why a sample has no answer of this model that counts."""
     if invalidation := sample.get("invalidation"):
         author = at(invalidation, "author") or "nobody named"
-        return INVALIDATED, f"by {author}: {at(invalidation, 'reason') or 'no reason given'}"
+        return (
+            INVALIDATED,
+            f"by {author}: {at(invalidation, 'reason') or 'no reason given'}",
+        )
     if sample.get("error") or not listed(at(sample, "output", "choices")):
         return FAILED, str(at(sample, "error", "message") or "there is no output")[:200]
-    for fallback in [at(sample, "output", "fallback"), *listed(sample.get("model_fallbacks"))]:
+    for fallback in [
+        at(sample, "output", "fallback"),
+        *listed(sample.get("model_fallbacks")),
+    ]:
         if other := at(fallback, "fallback_model"):
             return ANOTHER_MODEL, f"{other} answered in place of {model}"
     return None
@@ -151,12 +167,22 @@ def _read_settings(header: Mapping) -> dict[str, object]:
     """Return a log's model and how it was asked; the plan goes before the model's settings."""
     model = str(at(header, "eval", "model"))
     settings = {"model": model, "provider": model.partition("/")[0]}
-    for key in ("temperature", "top_p", "max_tokens", "reasoning_effort", "reasoning_tokens"):
+    for key in (
+        "temperature",
+        "top_p",
+        "max_tokens",
+        "reasoning_effort",
+        "reasoning_tokens",
+    ):
         planned = at(header, "plan", "config", key)
         by_model = at(header, "eval", "model_generate_config", key)
         settings[key] = by_model if planned is None else planned
     budget = settings.pop("reasoning_tokens")
-    effort = settings.pop("reasoning_effort") or at(header, "eval", "metadata", "effort") or budget
+    effort = (
+        settings.pop("reasoning_effort")
+        or at(header, "eval", "metadata", "effort")
+        or budget
+    )
     return settings | {"effort": effort, "date": at(header, "eval", "created")}
 
 
@@ -166,7 +192,9 @@ def _read_records(path: Path) -> Iterator[Entry]:
         yield from _read_archive(path)
         return
     if path.stat().st_size > JSON_BYTES:
-        raise ValueError(f"it has more than {JSON_BYTES:,} bytes; convert it: {_CONVERT}")
+        raise ValueError(
+            f"it has more than {JSON_BYTES:,} bytes; convert it: {_CONVERT}"
+        )
     log = read_json(0, path.read_bytes())
     if log.refusal:
         raise ValueError(log.refusal[1])
@@ -186,9 +214,15 @@ def _read_archive(path: Path) -> Iterator[Entry]:
         members = {info.filename: info for info in archive.infolist()}
         check_size(path.name, sum(info.file_size for info in members.values()))
         header = members.get("header.json") or members.get("_journal/start.json")
-        yield read_json(0, _read_member(file, archive, header)) if header else Entry(0, {})
+        yield (
+            read_json(0, _read_member(file, archive, header))
+            if header
+            else Entry(0, {})
+        )
         samples = [
-            info for name, info in members.items() if re.fullmatch(r"samples/.*\.json", name)
+            info
+            for name, info in members.items()
+            if re.fullmatch(r"samples/.*\.json", name)
         ]
         for row, info in enumerate(samples, start=1):
             try:
@@ -197,7 +231,9 @@ def _read_archive(path: Path) -> Iterator[Entry]:
                 yield Entry(row, {}, (UNREADABLE, f"{info.filename}: {error}"))
 
 
-def _read_member(file: IO[bytes], archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+def _read_member(
+    file: IO[bytes], archive: zipfile.ZipFile, info: zipfile.ZipInfo
+) -> bytes:
     """Return the content of a member, at most as long as a row may be."""
     if max(info.file_size, info.compress_size) > ROW_BYTES:
         raise ValueError(f"{info.file_size:,} bytes are more than a sample has")

@@ -88,7 +88,9 @@ def find_files(source: str | Path | LocalSource) -> Layout:
         source = LocalSource(Path(source), Path(source).name)
     root = source.path
     if root.resolve() == Path(root.resolve().anchor):
-        raise ValueError(f"{root} is the root of the file system; name the folder of the outputs")
+        raise ValueError(
+            f"{root} is the root of the file system; name the folder of the outputs"
+        )
     if not root.exists():
         raise ValueError(f"{root} does not exist")
     if not (root.is_file() or root.is_dir()):
@@ -149,7 +151,9 @@ def _sort_in(layout: Layout, path: Path) -> None:
         return
     elif name.startswith("puzzles.") and name.endswith(TABLES):
         layout.puzzle_tables.append(path)
-    elif name.endswith((*TABLES, ".eval")) or (name.endswith(".json") and is_json_log(path)):
+    elif name.endswith((*TABLES, ".eval")) or (
+        name.endswith(".json") and is_json_log(path)
+    ):
         layout.tables.append(path)
     else:
         layout.lost.append((path, (NOT_READ, _explain_ending(name))))

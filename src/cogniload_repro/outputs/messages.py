@@ -31,9 +31,26 @@ Row = tuple[dict, Refusal | None]
 _TEXT_KEYS = ("text", "thinking", "reasoning", "summary", "refusal")
 # what stands beside a text and is none; encrypted reasoning among it
 _NO_TEXT = (
-    *("role", "type", "id", "name", "format", "status", "model", "source", "metadata", "internal"),
+    *(
+        "role",
+        "type",
+        "id",
+        "name",
+        "format",
+        "status",
+        "model",
+        "source",
+        "metadata",
+        "internal",
+    ),
     *("data", "signature", "encrypted_content", "thought_signature"),
-    *("finish_reason", "native_finish_reason", "finish_message", "stop_reason", "matched_stop"),
+    *(
+        "finish_reason",
+        "native_finish_reason",
+        "finish_message",
+        "stop_reason",
+        "matched_stop",
+    ),
     *("logprobs", "content_filter_results", "safety_ratings"),
     *("citation_metadata", "grounding_metadata", "logprobs_result"),
 )
@@ -65,8 +82,12 @@ class Texts(NamedTuple):
 def read_choices(fields: dict, choices: list[tuple[object, object]]) -> list[Row]:
     """Return each choice, its message and the word for why it stopped, as a row."""
     if len(choices) > 1:
-        fields = fields | {"response_tokens": None}  # it counts the tokens of all choices
-    return [(fields | {"message": text, "stopped": stop}, None) for text, stop in choices]
+        fields = fields | {
+            "response_tokens": None
+        }  # it counts the tokens of all choices
+    return [
+        (fields | {"message": text, "stopped": stop}, None) for text, stop in choices
+    ]
 
 
 def read_choice(choice: object) -> tuple[object, object]:
@@ -91,7 +112,11 @@ def read_message(message: Mapping) -> Texts:
         reasoning = reasoning or part.reasoning or part.answer
         if part.unread:
             unread.append(key)
-    unread += [key for key, value in message.items() if key not in _KNOWN and _count_words(value)]
+    unread += [
+        key
+        for key, value in message.items()
+        if key not in _KNOWN and _count_words(value)
+    ]
     refusal = read_content(message.get("refusal")).answer
     is_refusal = texts.is_refusal or bool(refusal)
     return Texts(reasoning, texts.answer or refusal, is_refusal, tuple(unread))
@@ -110,7 +135,9 @@ def read_content(content: object) -> Texts:
     if not isinstance(content, dict):
         return Texts(unread=(type(content).__name__,))
     keys = (
-        ["summary"] if content.get("redacted") else [key for key in _TEXT_KEYS if content.get(key)]
+        ["summary"]
+        if content.get("redacted")
+        else [key for key in _TEXT_KEYS if content.get(key)]
     )
     kind = str(content.get("type") or " ".join(keys[:1]))
     for key in keys:
@@ -182,7 +209,11 @@ def refuse_textless(texts: Texts, stopped: object, has_place: bool) -> Refusal |
         return UNKNOWN_SHAPE, "it has no place for a text"
     if texts.is_refusal or read_stop(stopped) in _TEXTLESS:
         return None
-    stop = f"stopped with {str(stopped)[:40]!r}" if stopped else "does not say why it stopped"
+    stop = (
+        f"stopped with {str(stopped)[:40]!r}"
+        if stopped
+        else "does not say why it stopped"
+    )
     return FAILED, f"there is no text, and the model {stop}"
 
 
@@ -194,7 +225,9 @@ def find_remarks(texts: Texts, message: Mapping) -> tuple[str, ...]:
         if names_reasoning(key) and _count_words(message.get(key, message)) > 1
     ]
     if any(map(_fills_cell, (texts.reasoning, texts.answer))):
-        remarks.append(f"a text of {CELL_CHARS:,} characters, where spreadsheets cut a cell")
+        remarks.append(
+            f"a text of {CELL_CHARS:,} characters, where spreadsheets cut a cell"
+        )
     return tuple(remarks)
 
 

@@ -125,7 +125,9 @@ def read_json(row: int, content: bytes) -> Entry:
 def parse_json(content: bytes) -> object:
     """Return a JSON value, NaN as a missing one; ValueError if a key comes twice in an object."""
     text = content.decode("utf-8-sig")
-    return json.loads(text, object_pairs_hook=_build_object, parse_constant=_parse_constant)
+    return json.loads(
+        text, object_pairs_hook=_build_object, parse_constant=_parse_constant
+    )
 
 
 def _build_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -149,7 +151,9 @@ def check_size(name: str, size: float) -> None:
     except ValueError:
         limit = 0
     if not 0 < limit < float("inf"):
-        raise ValueError(f"{LIMIT_VARIABLE} is {word!r}, not a positive number of gigabytes")
+        raise ValueError(
+            f"{LIMIT_VARIABLE} is {word!r}, not a positive number of gigabytes"
+        )
     if size > limit * 1e9:
         raise ValueError(
             f"{name} has more than {word} GB; if that is right, set {LIMIT_VARIABLE} to more"

@@ -55,7 +55,9 @@ class Report(NamedTuple):
         if self.origin:
             lines.append(self.origin)
         examples = {row.reason: row for row in reversed(self.rejected)}
-        for reason, count in sorted(Counter(row.reason for row in self.rejected).items()):
+        for reason, count in sorted(
+            Counter(row.reason for row in self.rejected).items()
+        ):
             row = examples[reason]
             place = f"first in {row.file!r}, row {row.row}"
             lines.append(f"  {count:,} {reason}, {place}: {row.detail}")
@@ -81,11 +83,17 @@ class Report(NamedTuple):
                 " MAX_REJECTED=n"
             )
         if not self.responses:
-            reason = " that can be read" if self.rejected else ": it is empty, or a header alone"
+            reason = (
+                " that can be read"
+                if self.rejected
+                else ": it is empty, or a header alone"
+            )
             raise ValueError(f"the source has no row{reason}")
 
 
-def write_rejected(folder: Path, rows: Sequence[Rejected], metadata: Mapping[str, str]) -> None:
+def write_rejected(
+    folder: Path, rows: Sequence[Rejected], metadata: Mapping[str, str]
+) -> None:
     """Add rejected rows to those of a folder: rejected.parquet, and rejected.csv for a reader."""
     path = folder / "rejected.parquet"
     table = pa.Table.from_pylist([row._asdict() for row in rows], REJECTED)

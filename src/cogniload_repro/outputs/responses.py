@@ -80,7 +80,9 @@ def _check_text(column: str, value: object) -> None:
         value.encode()
     except UnicodeEncodeError as error:
         sign = value[error.start]
-        detail = f"{column} has {sign!r}, which is no character of UTF-8; save it as UTF-8"
+        detail = (
+            f"{column} has {sign!r}, which is no character of UTF-8; save it as UTF-8"
+        )
         raise RowError(NOT_UTF8, detail) from None
     if column != "response" and not is_safe(value, slash=column == "model"):
         raise RowError(UNSAFE_NAME, f"{column} is {value[:200]!r}")
@@ -94,7 +96,9 @@ def name_model(fields: Mapping) -> str:
         return model
     if not _PERTURBATION.fullmatch(str(perturbation)):
         word = str(perturbation)[:40]
-        raise RowError(WRONG_TYPE, f"perturbation is {word!r}, not a name such as rail_fence")
+        raise RowError(
+            WRONG_TYPE, f"perturbation is {word!r}, not a name such as rail_fence"
+        )
     return f"{model} ({perturbation})"
 
 
@@ -104,14 +108,21 @@ def _read_count(name: str, count: object) -> int | None:
         return None
     digits = None if isinstance(count, bool) else _COUNT.fullmatch(str(count))
     if digits is None or int(digits[1]) >= 2**63:
-        raise RowError(WRONG_TYPE, f"{name} is {str(count)[:40]!r}, not a number of tokens")
+        raise RowError(
+            WRONG_TYPE, f"{name} is {str(count)[:40]!r}, not a number of tokens"
+        )
     return int(digits[1])
 
 
 def is_safe(name: str, *, slash: bool) -> bool:
     """Return whether a name is plain text that names no place outside its folder."""
     parts = name.split("/")
-    if not name.isprintable() or name != name.strip() or "\\" in name or len(quote(name)) > 200:
+    if (
+        not name.isprintable()
+        or name != name.strip()
+        or "\\" in name
+        or len(quote(name)) > 200
+    ):
         return False
     has_places = all(part and not part.startswith(".") for part in parts)
     return has_places and (slash or len(parts) == 1)

@@ -7,24 +7,47 @@ from pathlib import Path
 from cogniload_repro.outputs import harness
 from cogniload_repro.outputs.batches import is_batch_line, read_batch_line
 from cogniload_repro.outputs.inspect_logs import DAMAGE, is_log, read_log
-from cogniload_repro.outputs.messages import REASONING, Row, may_hold_text, take_sentences
-from cogniload_repro.outputs.records import MALFORMED, MISSING_FIELD, UNREADABLE, WRONG_TYPE, Entry
+from cogniload_repro.outputs.messages import (
+    REASONING,
+    Row,
+    may_hold_text,
+    take_sentences,
+)
+from cogniload_repro.outputs.records import (
+    MALFORMED,
+    MISSING_FIELD,
+    UNREADABLE,
+    WRONG_TYPE,
+    Entry,
+)
 from cogniload_repro.outputs.tables import read_table
 from cogniload_repro.schemas import OUTPUTS, PUZZLES
 
 #: What a source may say of a request, by the names of columns.
-SETTINGS = ("provider", "version", "date", "effort", "temperature", "top_p", "max_tokens")
+SETTINGS = (
+    "provider",
+    "version",
+    "date",
+    "effort",
+    "temperature",
+    "top_p",
+    "max_tokens",
+)
 #: Columns under which a table may say why a model stopped; the first that is not empty counts.
 STOP_COLUMNS = ("stopped", "finish_reason", "stop_reason")
 #: Columns of a table. A perturbation is how the prompt was perturbed.
-COLUMNS = frozenset((*OUTPUTS.names, *STOP_COLUMNS[1:], *REASONING, "perturbation", *SETTINGS))
+COLUMNS = frozenset(
+    (*OUTPUTS.names, *STOP_COLUMNS[1:], *REASONING, "perturbation", *SETTINGS)
+)
 
 # columns whose loss would change a result
 _NEEDED = COLUMNS - set(SETTINGS)
 
 
 def read_rows(
-    path: Path, finished: Mapping[str, str] = {}, is_wanted: Callable[[str], bool] | None = None
+    path: Path,
+    finished: Mapping[str, str] = {},
+    is_wanted: Callable[[str], bool] | None = None,
 ) -> Iterator[Entry]:
     """Yield the rows of a file, with the reasons of those that are no responses.
 
@@ -63,7 +86,9 @@ def _read_table_rows(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[E
         record = entry.fields
         if harness.is_sample(record):
             response = harness.identify_response(record)
-            if filters.setdefault(response, record.get("filter")) != record.get("filter"):
+            if filters.setdefault(response, record.get("filter")) != record.get(
+                "filter"
+            ):
                 continue  # the same response again, for another filter
         for fields, refusal in [] if entry.refusal else read_record(record):
             yield Entry(entry.row, {"model": model} | fields, refusal)
@@ -76,7 +101,11 @@ def read_record(record: dict) -> list[Row]:
     try:
         if is_batch_line(record):
             return read_batch_line(record)
-        return harness.read_sample(record) if harness.is_sample(record) else [_read_row(record)]
+        return (
+            harness.read_sample(record)
+            if harness.is_sample(record)
+            else [_read_row(record)]
+        )
     except RecursionError:
         return [({}, (MALFORMED, "it is nested too deeply"))]
 
@@ -84,11 +113,16 @@ def read_record(record: dict) -> list[Row]:
 def _read_row(row: dict) -> Row:
     """Return a row of a table; the columns with its texts are read like the keys of a message."""
     fields = {name: value for name, value in row.items() if name in COLUMNS}
-    others = {name: row[name] for name in row if name not in COLUMNS and _may_matter(name)}
+    others = {
+        name: row[name] for name in row if name not in COLUMNS and _may_matter(name)
+    }
     for name in others:
         column = _normalise(name)
         if column in _NEEDED and column not in row:
-            return fields, (MISSING_FIELD, f"{column}: the column is called {name!r}; rename it")
+            return fields, (
+                MISSING_FIELD,
+                f"{column}: the column is called {name!r}; rename it",
+            )
     sentences = take_sentences(others)
     message: dict = {f"column {name}": text for name, text in sentences.items()}
     response = fields.get("response")

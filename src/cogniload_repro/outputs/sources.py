@@ -110,7 +110,9 @@ def _retrieve(url: str, sha256: str, path: Path) -> None:
     def check(response: Any, **_: object) -> None:
         """Refuse a redirection to plain http; requests calls this for each answer."""
         if _is_changeable(response.headers.get("Location", ""), sha256):
-            raise ValueError("it is redirected to plain http; add #sha256=, or use https://")
+            raise ValueError(
+                "it is redirected to plain http; add #sha256=, or use https://"
+            )
 
     downloader = pooch.HTTPDownloader(
         progressbar=sys.stderr.isatty(),

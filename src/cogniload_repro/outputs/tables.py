@@ -77,7 +77,9 @@ def read_table(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entry]:
 
 
 def _read_csv(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entry]:
-    csv.field_size_limit(max(ROW_BYTES, csv.field_size_limit()))  # of the process: never lowered
+    csv.field_size_limit(
+        max(ROW_BYTES, csv.field_size_limit())
+    )  # of the process: never lowered
     texts = _decode_lines(path)
     head = next(texts, "")
     _check_head(head)
@@ -182,7 +184,9 @@ def _read_parquet(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entr
         names = file.schema_arrow.names
         _check_columns(names, is_wanted)
         groups = range(file.metadata.num_row_groups)
-        check_size(path.name, sum(file.metadata.row_group(n).total_byte_size for n in groups))
+        check_size(
+            path.name, sum(file.metadata.row_group(n).total_byte_size for n in groups)
+        )
         columns = [name for name in names if is_wanted(name)]
         row = 0
         for batch in file.iter_batches(_BATCH_ROWS, columns=columns):

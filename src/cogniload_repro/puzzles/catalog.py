@@ -109,7 +109,9 @@ def redraw(name: str, edition: Edition = PORT, text: str | None = None) -> Puzzl
         raise ValueError(f"{longest} are not drawn from their names; add puzzles.jsonl")
     puzzle = draw_puzzle(*parts[:4], edition=edition)
     if puzzle.solution != parts.gold:
-        raise ValueError(f"the puzzle drawn from this id has the solution {puzzle.solution!r}")
+        raise ValueError(
+            f"the puzzle drawn from this id has the solution {puzzle.solution!r}"
+        )
     return puzzle
 
 
@@ -291,13 +293,18 @@ def find_edition(
     sample = well_formed[::step]
     drawn: dict[Edition, set[str]] = {}
     for edition in EDITIONS:
-        drawn[edition] = {name for name in sample if is_drawn_by(edition, name, texts.get(name))}
+        drawn[edition] = {
+            name for name in sample if is_drawn_by(edition, name, texts.get(name))
+        }
         if len(drawn[edition]) == len(sample):
             break
     tried = set().union(*drawn.values())
     if not tried:
         return []
-    fits = [EditionMatch(edition, len(fitting), len(tried)) for edition, fitting in drawn.items()]
+    fits = [
+        EditionMatch(edition, len(fitting), len(tried))
+        for edition, fitting in drawn.items()
+    ]
     return sorted(fits, key=lambda fit: -fit.fitting)
 
 

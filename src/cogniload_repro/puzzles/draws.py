@@ -154,7 +154,9 @@ def _reject(
     if failed is not None:
         failed.append(Failure(position, move))
     if failures > MAX_FAILURES:
-        cause = f"statement {position + 1} was not allowed in {failures} attempts in a row"
+        cause = (
+            f"statement {position + 1} was not allowed in {failures} attempts in a row"
+        )
         raise ValueError(f"{cause}; take another puzzle_id or seed")
 
 
@@ -207,9 +209,16 @@ class Edition:
 
 PORT = Edition("python")
 #: All editions, the likeliest first.
-EDITIONS = (PORT, Edition("elixir-1.17"), Edition("elixir-1.16"), Edition("elixir-1.14"))
+EDITIONS = (
+    PORT,
+    Edition("elixir-1.17"),
+    Edition("elixir-1.16"),
+    Edition("elixir-1.14"),
+)
 #: Editions by name; Elixir itself stands for its latest.
-EDITION_NAMES = {edition.name: edition for edition in EDITIONS} | {"elixir": EDITIONS[1]}
+EDITION_NAMES = {edition.name: edition for edition in EDITIONS} | {
+    "elixir": EDITIONS[1]
+}
 
 
 def resolve_edition(edition: str | Edition) -> Edition:

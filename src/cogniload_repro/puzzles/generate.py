@@ -97,7 +97,9 @@ class _Generator:
         self.edition = edition
         self.draws = edition.draws()
 
-    def follow_chain(self, cells: list[Cell], puzzles_per_cell: int, seed: int) -> Iterator[Puzzle]:
+    def follow_chain(
+        self, cells: list[Cell], puzzles_per_cell: int, seed: int
+    ) -> Iterator[Puzzle]:
         """Draw every id from the state that the puzzle before it left."""
         self.draws.seed(seed)
         for cell in cells:
@@ -173,7 +175,9 @@ class _Generator:
             return None
         return [self.edition.categories.index(category) for category in categories]
 
-    def _draw_lines(self, moves: list[Move], keys: list[int]) -> list[tuple[int, list[int]]]:
+    def _draw_lines(
+        self, moves: list[Move], keys: list[int]
+    ) -> list[tuple[int, list[int]]]:
         """Draw the order of the categories in the initial lines.
 
         Only people from whom a statement was made have a line, the last of them first.

@@ -71,7 +71,9 @@ class PuzzleSet:
         check_count("puzzles_per_cell", self.puzzles_per_cell, 1)
         check_count("seed", self.seed, 0)
         if self.scheme == "spawn" and self.edition != PORT:
-            reason = f"has ids up to {LAST_ID:,} only, too few for scheme spawn; take chain"
+            reason = (
+                f"has ids up to {LAST_ID:,} only, too few for scheme spawn; take chain"
+            )
             raise ValueError(f"edition {self.edition} {reason}")
         if self.scheme == "default" and not self.is_default:
             size = f"{PUZZLES_PER_CELL} puzzles per cell and the paper's cells"

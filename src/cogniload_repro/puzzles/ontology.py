@@ -49,6 +49,8 @@ def ontology() -> Ontology:
     values = {}
     for category in CATEGORIES:
         misprints = MISPRINTS.get(category, {})
-        corrected = [misprints.get(value, value) for value in printed["categories"][category]]
+        corrected = [
+            misprints.get(value, value) for value in printed["categories"][category]
+        ]
         values[category] = tuple(corrected)
     return Ontology(tuple(printed["people"]), values)

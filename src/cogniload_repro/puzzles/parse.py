@@ -142,10 +142,16 @@ def _split_text(text: str) -> tuple[str, list[Line], Line]:
 
 #: Updates begin at the first update verb; "read a" also ends the condition "which most recently
 #: read a".
-_UPDATE_VERBS = sorted({phrases.update.partition("{}")[0].strip() for phrases in PHRASES.values()})
-_STATEMENT = re.compile(rf"The people (.+?)(?<! recently) ((?:{'|'.join(_UPDATE_VERBS)}) .+)")
+_UPDATE_VERBS = sorted(
+    {phrases.update.partition("{}")[0].strip() for phrases in PHRASES.values()}
+)
+_STATEMENT = re.compile(
+    rf"The people (.+?)(?<! recently) ((?:{'|'.join(_UPDATE_VERBS)}) .+)"
+)
 _NUMBERED = re.compile(r"(\d+)\. ", re.ASCII)
-_OTHER_CATEGORIES = "other categories than in the first initial line; give everybody the same"
+_OTHER_CATEGORIES = (
+    "other categories than in the first initial line; give everybody the same"
+)
 
 
 class _Body:
@@ -177,8 +183,12 @@ class _Body:
     def _read_initial_line(self, line: str) -> None:
         person, _, rest = line.partition(" ")
         if self.moves or not rest.endswith("."):
-            remedy = "number it" if self.moves else "write a name, clauses and a full stop"
-            raise ValueError(f"{line[:80]!r} is no initial line and no statement; {remedy}")
+            remedy = (
+                "number it" if self.moves else "write a name, clauses and a full stop"
+            )
+            raise ValueError(
+                f"{line[:80]!r} is no initial line and no statement; {remedy}"
+            )
         if person in self.people:
             raise ValueError(f"a second initial line for {person}; keep one")
         state = _read_clauses("initial", rest[:-1])
@@ -221,7 +231,9 @@ def _read_clauses(kind: str, text: str) -> State:
     for clause in text.split(" and "):
         if clause not in known:
             remedy = "check value and wording"
-            raise ValueError(f"{clause[:80]!r} is no {kind} clause of the benchmark; {remedy}")
+            raise ValueError(
+                f"{clause[:80]!r} is no {kind} clause of the benchmark; {remedy}"
+            )
         category, value = known[clause]
         if category in state:
             raise ValueError(f"{text[:80]!r} names a category twice; name each once")

@@ -83,7 +83,9 @@ def _draw_chunk(edition: Edition, requests: list[tuple[Cell, int]]) -> list[dict
     return rows
 
 
-def write_parquet(path: str | Path, rows: Iterable[dict], metadata: dict[str, str]) -> int:
+def write_parquet(
+    path: str | Path, rows: Iterable[dict], metadata: dict[str, str]
+) -> int:
     """Write rows of `draw_rows` as a puzzles table, in bounded memory; return their number."""
     count = 0
     with table_writer(path, PUZZLES, metadata) as writer:
@@ -95,7 +97,10 @@ def write_parquet(path: str | Path, rows: Iterable[dict], metadata: dict[str, st
 
 def write_jsonl(path: str | Path, rows: Iterable[dict]) -> None:
     """Write rows as JSON, one a line. The file appears when it is complete."""
-    with replacing(path) as part, open(part, "w", encoding="utf-8", newline="\n") as file:
+    with (
+        replacing(path) as part,
+        open(part, "w", encoding="utf-8", newline="\n") as file,
+    ):
         for row in rows:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
@@ -170,7 +175,9 @@ def read_puzzles(source: str | Path, columns: Sequence[str]) -> Iterator[pd.Data
     ValueError for others, for damaged ones, and for columns that are not there.
     """
     path = _find_set(Path(source))
-    parts = _read_parquet(path, columns) if path.suffix == ".parquet" else _read_jsonl(path)
+    parts = (
+        _read_parquet(path, columns) if path.suffix == ".parquet" else _read_jsonl(path)
+    )
     for part in parts:
         missing = [name for name in columns if name not in part]
         if missing:
@@ -199,7 +206,9 @@ def _read_jsonl(path: Path) -> Iterator[pd.DataFrame]:
         with pd.read_json(path, lines=True, chunksize=_BATCH, dtype=False) as parts:
             yield from parts
     except ValueError as error:
-        raise ValueError(f"{path} is no table of puzzles ({error}); make it again") from None
+        raise ValueError(
+            f"{path} is no table of puzzles ({error}); make it again"
+        ) from None
 
 
 def name_state(path: PurePath) -> str:
@@ -226,7 +235,9 @@ def release_row(name: str, text: str, metadata: str) -> dict:
         "category": category,
         "domain": domains[category],
     }
-    if state["needles"] != 0:  # the released program writes the needles left at the end, always 0
+    if (
+        state["needles"] != 0
+    ):  # the released program writes the needles left at the end, always 0
         row["needles"] = state["needles"]
     return check_row(row)
 

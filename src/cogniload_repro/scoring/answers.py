@@ -4,10 +4,16 @@ import pandas as pd
 
 from cogniload_repro.endings import CUT, STOPS
 from cogniload_repro.scoring.cells import BUCKET_COLUMNS
-from cogniload_repro.scoring.verdict import CONTEXT_BUCKET, CORRECT_BUCKETS, OTHER_BUCKET
+from cogniload_repro.scoring.verdict import (
+    CONTEXT_BUCKET,
+    CORRECT_BUCKETS,
+    OTHER_BUCKET,
+)
 
 #: Columns of wrong answers, as in Tables 4 and 5.
-WRONG = tuple(dict.fromkeys(name for name in BUCKET_COLUMNS.values() if name != "correct"))
+WRONG = tuple(
+    dict.fromkeys(name for name in BUCKET_COLUMNS.values() if name != "correct")
+)
 
 
 def summarise_answers(scores: pd.DataFrame) -> pd.DataFrame:

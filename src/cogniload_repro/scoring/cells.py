@@ -110,12 +110,16 @@ def write_cells(
         cells.append(counts)
         tokens.append(counts[TOKENS.names].drop_duplicates())
     if counts is None or any((folder / "scores").glob("*.parquet")):
-        cells.append(count_scores(folder / "scores", count_cells).assign(provenance="scored"))
+        cells.append(
+            count_scores(folder / "scores", count_cells).assign(provenance="scored")
+        )
         tokens.append(count_scores(folder / "scores", token_stats))
     all_tokens = pd.concat(tokens).sort_values(["model", "N", "d"], ignore_index=True)
     all_cells = _by_model(pd.concat(cells).sort_values(_CELL, kind="stable"))
     write_table(folder / "tokens.parquet", all_tokens, metadata)
-    write_table(folder / "cells.parquet", all_cells, metadata)  # make looks at the cells
+    write_table(
+        folder / "cells.parquet", all_cells, metadata
+    )  # make looks at the cells
     return all_cells
 
 

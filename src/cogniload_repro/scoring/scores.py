@@ -24,7 +24,12 @@ from cogniload_repro.scoring.verdict import (
     find_verdict,
     is_unsure,
 )
-from cogniload_repro.storage import open_parquet, read_metadata, remove_parts, table_writer
+from cogniload_repro.storage import (
+    open_parquet,
+    read_metadata,
+    remove_parts,
+    table_writer,
+)
 
 #: Longest window kept in the scores, in characters; a longer one is cut around its answer.
 WINDOW_CHARS = 400
@@ -71,14 +76,18 @@ def score_dataset(
         for outputs in sorted(outputs_dir.glob("*.parquet")):
             arguments = (outputs, puzzles_path, rules)
             groups = range(_count_groups(outputs))
-            tasks[outputs] = [workers.submit(score_group, group, *arguments) for group in groups]
+            tasks[outputs] = [
+                workers.submit(score_group, group, *arguments) for group in groups
+            ]
         with _open_bar(tasks):
             for outputs, parts in tasks.items():
                 try:
                     _write(scores_dir / outputs.name, outputs, parts, rules)
                 except (ValueError, OSError, ImportError) as error:
                     text = describe_error(error)
-                    errors.append(text if outputs.name in text else f"{outputs.name}: {text}")
+                    errors.append(
+                        text if outputs.name in text else f"{outputs.name}: {text}"
+                    )
     if errors:
         raise ValueError(_join_errors(errors))
     return sorted(scores_dir.glob("*.parquet"))
@@ -90,7 +99,9 @@ def _check_inputs(outputs_dir: Path, puzzles_path: Path) -> None:
         remedy = "run `make download-outputs`, outside a checkout `cogniload download-outputs`"
         raise ValueError(f"{outputs_dir} holds no outputs; {remedy}")
     if not puzzles_path.exists():
-        raise ValueError(f"{puzzles_path} is missing; make it with `make download-outputs`")
+        raise ValueError(
+            f"{puzzles_path} is missing; make it with `make download-outputs`"
+        )
 
 
 def _join_errors(errors: list[str]) -> str:
@@ -119,7 +130,9 @@ def _open_bar(tasks: dict[Path, list[Future]]) -> tqdm:
     return bar
 
 
-def _write(scores: Path, outputs: Path, parts: list[Future], rules: ScorerRules) -> None:
+def _write(
+    scores: Path, outputs: Path, parts: list[Future], rules: ScorerRules
+) -> None:
     """Write the scores of a file, part by part, in the order of its rows."""
     metadata = {**read_metadata(outputs), "scorer": str(rules), "version": __version__}
     with table_writer(scores, SCORES, metadata) as writer:
@@ -128,10 +141,14 @@ def _write(scores: Path, outputs: Path, parts: list[Future], rules: ScorerRules)
             writer.write_table(part.result())
 
 
-def score_group(group: int, outputs: Path, puzzles: Path, rules: ScorerRules) -> pa.Table:
+def score_group(
+    group: int, outputs: Path, puzzles: Path, rules: ScorerRules
+) -> pa.Table:
     """Score one row group of a file of outputs."""
     questions = _read_questions_once(puzzles, puzzles.stat().st_mtime_ns)
-    batches = [score_batch(batch, questions, rules) for batch in read_batches(outputs, group)]
+    batches = [
+        score_batch(batch, questions, rules) for batch in read_batches(outputs, group)
+    ]
     return pa.Table.from_batches(batches, SCORES)
 
 
@@ -139,7 +156,11 @@ def score_batch(
     batch: pa.RecordBatch, questions: Mapping[str, Asked], rules: ScorerRules
 ) -> pa.RecordBatch:
     """Score some rows of outputs: one verdict a row, beside the columns that lead to the cells."""
-    columns = {name: batch.column(name).to_pylist() for name in OUTPUTS.names if name != "response"}
+    columns = {
+        name: batch.column(name).to_pylist()
+        for name in OUTPUTS.names
+        if name != "response"
+    }
     rows = []
     for place, response in enumerate(batch.column("response")):
         row = {name: values[place] for name, values in columns.items()}
@@ -147,17 +168,24 @@ def score_batch(
         try:
             rows.append(row | score_row(response.as_py(), row, asked, rules))
         except ValueError as error:
-            raise ValueError(f"{row['model']}, puzzle {row['name']!r}: {error}") from None
+            raise ValueError(
+                f"{row['model']}, puzzle {row['name']!r}: {error}"
+            ) from None
     return pa.RecordBatch.from_pylist(rows, SCORES)
 
 
 def score_row(response: str, row: Mapping, asked: Asked, rules: ScorerRules) -> dict:
     """Return the verdict on a row of outputs as columns of `schemas.SCORES`."""
     question = asked.question
-    verdict = find_verdict(response, question, rules, row["prompt_tokens"], row["response_tokens"])
+    verdict = find_verdict(
+        response, question, rules, row["prompt_tokens"], row["response_tokens"]
+    )
     answer = take_answer(response)
     # the reasoning may have the correct value, and the answer after it another one
-    is_alone = verdict.is_correct and find_verdict(answer or "", question, ANSWER_ONLY).is_correct
+    is_alone = (
+        verdict.is_correct
+        and find_verdict(answer or "", question, ANSWER_ONLY).is_correct
+    )
     return {
         **asked.cell,
         "bucket": verdict,
@@ -199,14 +227,20 @@ def _read_questions_once(puzzles: Path, _modified: int) -> dict[str, Asked]:
 def find_question(questions: Mapping[str, Asked], model: str, name: str) -> Asked:
     """Return what a response was asked; a ValueError where the puzzles table does not have it."""
     if name not in questions:
-        raise ValueError(f"{model} answers puzzle {name!r}, which the puzzles table lacks; add it")
+        raise ValueError(
+            f"{model} answers puzzle {name!r}, which the puzzles table lacks; add it"
+        )
     return questions[name]
 
 
-def read_batches(path: str | Path, group: int | None = None) -> Iterator[pa.RecordBatch]:
+def read_batches(
+    path: str | Path, group: int | None = None
+) -> Iterator[pa.RecordBatch]:
     """Yield few outputs of a row group, or of all, at a time: the longer they are, the fewer."""
     with open_parquet(path) as file:
-        missing = [name for name in OUTPUTS.names if name not in file.schema_arrow.names]
+        missing = [
+            name for name in OUTPUTS.names if name not in file.schema_arrow.names
+        ]
         if missing:
             remedy = "import it with `make download-outputs`"
             raise ValueError(f"{path} lacks the columns {', '.join(missing)}; {remedy}")
@@ -216,7 +250,9 @@ def read_batches(path: str | Path, group: int | None = None) -> Iterator[pa.Reco
                 about = file.metadata.row_group(number)
                 rows = _BATCH_BYTES * about.num_rows // max(about.total_byte_size, 1)
                 size = min(max(rows, 1), _BATCH_ROWS)
-                yield from file.iter_batches(size, row_groups=[number], columns=OUTPUTS.names)
+                yield from file.iter_batches(
+                    size, row_groups=[number], columns=OUTPUTS.names
+                )
         except (pa.ArrowException, OSError) as error:
             remedy = "remove it, and the next `make` makes it again"
             raise ValueError(f"{path} is damaged ({error}); {remedy}") from None

@@ -105,9 +105,13 @@ class Verdict(str):
             f"last line with {poi}",
             "last sentence",
         )
-        lines = [f"asked: {category} of {poi}; correct: {gold}; other: {', '.join(others)}"]
+        lines = [
+            f"asked: {category} of {poi}; correct: {gold}; other: {', '.join(others)}"
+        ]
         before = ""
-        for number, (place, window) in enumerate(zip(places, self.windows, strict=True), start=1):
+        for number, (place, window) in enumerate(
+            zip(places, self.windows, strict=True), start=1
+        ):
             if not window:
                 lines.append(f"{number}. {place}: none")
             elif window == before:
@@ -137,7 +141,9 @@ def _find_last(values: Sequence[str], window: str) -> str:
 def find_scorer(name: str) -> ScorerRules:
     """Return the rules of this name; a ValueError lists the names."""
     if name not in SCORERS:
-        raise ValueError(f"unknown scorer {name!r}; choose one of: {', '.join(SCORERS)}")
+        raise ValueError(
+            f"unknown scorer {name!r}; choose one of: {', '.join(SCORERS)}"
+        )
     return SCORERS[name]
 
 
@@ -204,7 +210,10 @@ def score_response(
     3. last sentence: the same
     wrong_logic_poi: window 2 has 'blue'
     """
-    for name, count in (("prompt_tokens", prompt_tokens), ("response_tokens", response_tokens)):
+    for name, count in (
+        ("prompt_tokens", prompt_tokens),
+        ("response_tokens", response_tokens),
+    ):
         if count is not None:
             check_count(name, count, 0)
     question = _read_question(puzzle, poi, gold, domain, category)
@@ -225,7 +234,9 @@ def _read_question(
         return Question(puzzle.poi, puzzle.solution, puzzle.domains[category], category)
     if puzzle is not None:
         kind = type(puzzle).__name__
-        raise TypeError(f"the puzzle is a {kind}; give what draw_puzzle or read_puzzle returns")
+        raise TypeError(
+            f"the puzzle is a {kind}; give what draw_puzzle or read_puzzle returns"
+        )
     values: list[Any] = [None]
     if domain is not None and not isinstance(domain, str | Mapping):
         values = [*domain]
@@ -271,13 +282,17 @@ def find_verdict(
     """Return the verdict on a response to a question whose types are known (Appendix D.5)."""
     if not isinstance(response, str):
         kind = type(response).__name__
-        raise ValueError(f"a response must be text, not {kind}; use '' for an empty one")
+        raise ValueError(
+            f"a response must be text, not {kind}; use '' for an empty one"
+        )
     if not question.gold:
         raise ValueError("the gold value is empty; give the puzzle's solution")
     windows = find_windows(response, question.poi, question.category, rules)
     evidence: dict[str, object] = {"question": question, "windows": windows}
     if exceeds_budget(prompt_tokens, response_tokens):
-        reason = f"prompt, response and {RESERVED_TOKENS} tokens reach {CONTEXT_TOKENS:,}"
+        reason = (
+            f"prompt, response and {RESERVED_TOKENS} tokens reach {CONTEXT_TOKENS:,}"
+        )
         return Verdict(CONTEXT_BUCKET, reason=reason, **evidence)
     if not windows.last_sentence:
         return Verdict(CONTEXT_BUCKET, reason="the last sentence is empty", **evidence)
@@ -294,7 +309,9 @@ def find_verdict(
     return Verdict(bucket, window=window, answer=answer, reason=reason, **evidence)
 
 
-def _find_bucket(windows: Windows, question: Question, last_mention: bool) -> tuple[str, int]:
+def _find_bucket(
+    windows: Windows, question: Question, last_mention: bool
+) -> tuple[str, int]:
     """Return the bucket of a response and the place of the window that decides.
 
     The first window with the correct value alone decides, then the first with another one alone.
@@ -305,7 +322,9 @@ def _find_bucket(windows: Windows, question: Question, last_mention: bool) -> tu
         if not window or window in windows[:place]:
             continue  # the same text decides at its first place, or not at all
         has_gold = find_mention(gold, window) is not None
-        has_other = has_alternative(window, question.domain, gold, last_mention=last_mention)
+        has_other = has_alternative(
+            window, question.domain, gold, last_mention=last_mention
+        )
         if has_gold and not has_other:
             return CORRECT_BUCKETS[place], place
         if has_other and not has_gold and wrong_place is None:

@@ -101,7 +101,9 @@ def _drop_remark(text: str) -> str:
     return text[:start] if text.startswith("(", start) else text
 
 
-def _find_lines(text: str, name: str, qualifiers: tuple[str, ...]) -> tuple[str, str, str]:
+def _find_lines(
+    text: str, name: str, qualifiers: tuple[str, ...]
+) -> tuple[str, str, str]:
     """Return the last line with name and qualifier, the last with the name, and the last of all.
 
     They are in lower case. The text is searched from its end, in blocks of lines that grow.
@@ -109,7 +111,9 @@ def _find_lines(text: str, name: str, qualifiers: tuple[str, ...]) -> tuple[str,
     start = text.rfind("\n") + 1
     # a letter's lower case does not depend on what stands on another line
     last = text[start:].lower()
-    poi_last = last if last.rfind(name) >= 0 else ""  # in long texts twice as fast as `in`
+    poi_last = (
+        last if last.rfind(name) >= 0 else ""
+    )  # in long texts twice as fast as `in`
     if poi_last and _has_any(last, qualifiers):
         return last, last, last
     size = _FIRST_BLOCK
@@ -126,7 +130,9 @@ def _find_lines(text: str, name: str, qualifiers: tuple[str, ...]) -> tuple[str,
     return "", poi_last, last
 
 
-def _search_block(block: str, name: str, qualifiers: tuple[str, ...]) -> tuple[str, str]:
+def _search_block(
+    block: str, name: str, qualifiers: tuple[str, ...]
+) -> tuple[str, str]:
     """Return the last of these lines with the name and a qualifier, and the last with the name."""
     line_start = block.rfind("\n", 0, block.rfind(name)) + 1
     line, _, _ = block[line_start:].partition("\n")

@@ -1,0 +1,1 @@
+"""Intervals, comparisons, interactions, overflows and verdicts from counts and fits."""

@@ -1,0 +1,296 @@
+"""Regressions among finished answers, over the divisions of the overflows that the tables allow.
+
+Leaving overflows out of the paper's regression changes the number of answers per cell, and the
+printed tables do not say how the overflows divide over the cells. A search from several starts
+finds the least and the largest slope or z. Every value on its way is attained by a division that
+agrees with Tables 2 to 6; nothing proves that none lies beyond.
+"""
+
+from collections.abc import Collection, Iterator
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.linalg import block_diag
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import csc_array
+from scipy.special import expit
+from scipy.stats import norm
+
+from cogniload_repro.analysis.interactions import THIRD
+from cogniload_repro.analysis.uncertainty import correct_holm
+from cogniload_repro.files import RECONSTRUCTED
+from cogniload_repro.published import ALPHA
+from cogniload_repro.regression.design import FULL, PRODUCTS, QUADRATIC, lay_out
+from cogniload_repro.regression.likelihood import maximise_all
+from cogniload_repro.regression.reconstructions import from_printed_tables
+
+#: The committed rows of `search_divisions` for the paper's models.
+DIVISIONS = RECONSTRUCTED / "divisions.csv"
+#: The term of the slope in N of Table 2's regression; the other terms are products of two loads.
+SLOPE = "log10_N"
+_COUNTS = ["total", "correct", "ctx"]
+_STARTS = 3
+_STEPS = 60
+#: Shortest step of the search, as a share of the way to a corner, and smallest gain.
+_SHORTEST = 1e-3
+_GAIN = 1e-5
+#: A linear predictor beyond this size is as good as separated.
+_SEPARATED = 15.0
+
+
+class Ends(NamedTuple):
+    """A value with overflows counted as failures, and the least and largest without them."""
+
+    value: float
+    low: float
+    high: float
+
+
+def finished_slopes(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the slope in N of the paper's regression among finished answers.
+
+    One row per model: model, slope (overflows counted as failures, as in the paper), slope_low and
+    slope_high (least and largest found over all divisions of the overflows; scored answers have
+    one value). For the paper's models on its whole grid they are read from `DIVISIONS`; for other
+    counts they are searched, which takes a second per model.
+    """
+    rows = [
+        (model, *_find_ends(cells, model, SLOPE, None))
+        for model in cells["model"].unique()
+    ]
+    return pd.DataFrame(rows, columns=["model", "slope", "slope_low", "slope_high"])
+
+
+def finished_interactions(
+    cells: pd.DataFrame, term: str, level: float | None = None
+) -> pd.DataFrame:
+    """Return z of a product of two loads (dN, drho or Nrho) among finished answers.
+
+    With the level of the third load (nominal fraction, statements, units of d) it is z of the
+    simple slope there in the regression of Table 3; without one, of the product as the only one
+    beside the terms of Table 2. One row per model: model, term, level, ctx (answers that ran out
+    of context), z (overflows counted as failures), z_low and z_high (as in `finished_slopes`).
+    """
+    overflows = cells.groupby("model", sort=False, observed=True)["ctx"].sum()
+    rows = []
+    for model, ctx in overflows.items():
+        rows.append(
+            (model, term, level, ctx, *_find_ends(cells, str(model), term, level))
+        )
+    return pd.DataFrame(
+        rows, columns=["model", "term", "level", "ctx", "z", "z_low", "z_high"]
+    )
+
+
+def retest_finished(
+    cells: pd.DataFrame, slopes: pd.DataFrame, models: Collection[str]
+) -> pd.DataFrame:
+    """Test the significant simple slopes of some models again, among finished answers.
+
+    ``slopes`` are those of one product in all models (`interactions.simple_slopes`), since Holm's
+    correction runs over the models. One row per model and tested level with p_holm below `ALPHA`:
+    model, level, slope, p_holm, z_low and z_high (as in `finished_interactions`), and p_finished:
+    of the end nearer to zero, adjusted over the models (Holm) and for the choice of the level
+    (Bonferroni).
+    """
+    tested = slopes[slopes["tested"]]
+    levels = tested["level"].nunique()
+    significant = tested[tested["model"].isin(models) & (tested["p_holm"] < ALPHA)]
+    rows = []
+    for row in significant.itertuples():
+        counts = cells[cells["model"] == row.model]
+        finished = finished_interactions(counts, row.term, row.level).iloc[0]
+        weakest = max(finished["z_low"], -finished["z_high"], 0)
+        family = tested[tested["level"] == row.level].set_index("model")["p"].copy()
+        family[row.model] = 2 * norm.sf(weakest)
+        adjusted = pd.Series(correct_holm(family), family.index)
+        ends = finished["z_low"], finished["z_high"]
+        p_finished = min(adjusted[row.model] * levels, 1.0)
+        rows.append((row.model, row.level, row.slope, row.p_holm, *ends, p_finished))
+    columns = ["model", "level", "slope", "p_holm", "z_low", "z_high", "p_finished"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def search_divisions(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return one model's rows of `DIVISIONS`.
+
+    Columns: model, term, level, total, correct and ctx (answers), value, low, high. Term log10_N
+    is the slope of `finished_slopes`, other terms are those of `finished_interactions`, at every
+    tested level of the third load and without one (NaN).
+    """
+    model = cells["model"].iloc[0]
+    counts = cells[_COUNTS].sum()
+    rows = []
+    for term, level in _terms_and_levels(cells):
+        ends = _Divisions(cells, term, level).search_ends()
+        rows.append((model, term, level, *counts, *ends))
+    return pd.DataFrame(
+        rows, columns=["model", "term", "level", *_COUNTS, *Ends._fields]
+    )
+
+
+def _terms_and_levels(cells: pd.DataFrame) -> Iterator[tuple[str, float | None]]:
+    """Yield every term, each product with no level and with each level of the third load."""
+    levels = {
+        "rho": sorted(set(cells["ratio_pct"] / 100)),
+        "N": sorted(set(cells["N"])),
+        "d": sorted(set(cells["d"])),
+    }
+    yield SLOPE, None
+    for term, third in THIRD.items():
+        yield term, None
+        for level in levels[third]:
+            yield term, level
+
+
+@cache
+def _read_divisions() -> dict[tuple, Ends]:
+    """Return the committed ends by model, term, level and sums of the counts."""
+    ends = {}
+    for row in pd.read_csv(DIVISIONS).itertuples(index=False):
+        level = None if np.isnan(row.level) else row.level
+        key = (row.model, row.term, level, row.total, row.correct, row.ctx)
+        ends[key] = Ends(row.value, row.low, row.high)
+    return ends
+
+
+def _find_ends(cells: pd.DataFrame, model: str, term: str, level: float | None) -> Ends:
+    """Return the ends of one model: those committed for these sums, or those of a search."""
+    counts = cells[(cells["model"] == model) & (cells["total"] > 0)]
+    if counts.empty:
+        return Ends(np.nan, np.nan, np.nan)
+    if not from_printed_tables(counts).any():
+        return _Divisions(counts, term, level).value_of_given()
+    committed = _read_divisions().get((model, term, level, *counts[_COUNTS].sum()))
+    return committed or _Divisions(counts, term, level).search_ends()
+
+
+class _Divisions:
+    """The divisions of one model's overflows over its cells that agree with Tables 2 to 6.
+
+    The value of a division is the slope in N of Table 2's regression among the finished answers, or
+    z of a product of two loads.
+    """
+
+    def __init__(self, cells: pd.DataFrame, term: str, level: float | None):
+        covariates = lay_out(cells)
+        correct = cells["correct"].to_numpy(float)
+        self._ctx = cells["ctx"].to_numpy(float)
+        self._total = cells["total"].to_numpy(float)
+        self._is_slope = term == SLOPE
+        columns, self._weights = _lay_contrast(term, level)
+        self._x = covariates[:, columns]
+        self._sums = self._x.T @ correct
+        self._beta = np.zeros(len(columns))
+        self._possible = self._constrain(cells, covariates, correct)
+
+    def _constrain(
+        self, cells: pd.DataFrame, covariates: np.ndarray, correct: np.ndarray
+    ) -> tuple[LinearConstraint, LinearConstraint]:
+        """Return what correct answers and overflows by cell have to fulfil, beside each other."""
+        levels = []
+        for load in ("N", "d"):
+            levels += [cells[load] == level for level in cells[load].unique()]
+        by_level = np.column_stack(levels).astype(float)
+        of_correct = np.column_stack([by_level, covariates[:, 3:]])
+        rows = block_diag(of_correct.T, by_level.T)
+        printed = rows @ np.concatenate([correct, self._ctx])
+        answers = np.hstack([np.eye(len(cells)), np.eye(len(cells))])
+        return (
+            LinearConstraint(csc_array(rows), printed, printed),
+            LinearConstraint(csc_array(answers), -np.inf, self._total),
+        )
+
+    def value_of_given(self) -> Ends:
+        """Return the ends for overflows that are known cell by cell."""
+        value = self._evaluate(self._ctx)[0]
+        return Ends(self._evaluate(0 * self._ctx)[0], value, value)
+
+    def search_ends(self) -> Ends:
+        """Return the least and the largest value that searches from several divisions reach."""
+        if not self._ctx.any():
+            return self.value_of_given()
+        chance = np.random.default_rng(0)
+        starts = [self._ctx]
+        for _ in range(_STARTS - 1):
+            starts.append(self._corner(chance.normal(size=len(self._ctx))))
+        lows = [self._search(-1, start) for start in starts]
+        highs = [self._search(1, start) for start in starts]
+        low = np.fmin.reduce([np.nan, *lows])
+        high = np.fmax.reduce([np.nan, *highs])
+        return Ends(self._evaluate(0 * self._ctx)[0], low, high)
+
+    def _search(self, sign: int, ctx: np.ndarray) -> float:
+        """Return the least (sign -1) or largest (1) value that steps towards corners reach.
+
+        Each step goes to the division with the largest gain along the gradient, a linear programme,
+        and is halved until the value itself gains.
+        """
+        best, gradient = self._evaluate(ctx)
+        if not np.isfinite(best):
+            return best
+        for _ in range(_STEPS):
+            direction = self._corner(sign * gradient) - ctx
+            length = 1.0
+            value, slope = self._evaluate(ctx + direction)
+            while not sign * (value - best) > _GAIN and length > _SHORTEST:
+                length /= 2
+                value, slope = self._evaluate(ctx + length * direction)
+            if length <= _SHORTEST:
+                break
+            ctx = ctx + length * direction
+            best = value
+            gradient = slope
+        return best
+
+    def _evaluate(self, ctx: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the value without these overflows and its derivatives; NaN without a fit."""
+        x = self._x
+        n = self._total - ctx
+        # the last division's fit is near this one's
+        (beta,), _ = maximise_all(x, n[None], self._sums[None], start=self._beta)
+        if not np.abs(x @ beta).max() <= _SEPARATED:
+            return np.nan, np.full(len(n), np.nan)
+        self._beta = beta
+
+        p = expit(x @ beta)
+        spread = p * (1 - p)
+        covariance = np.linalg.inv(x.T @ (x * (n * spread)[:, None]))
+        along = x @ covariance @ self._weights
+        slope = self._weights @ beta
+        slope_change = p * along
+        if self._is_slope:
+            return slope, slope_change
+
+        variance = self._weights @ covariance @ self._weights
+        bend = n * spread * (1 - 2 * p) * along**2
+        variance_change = spread * along**2 - p * (x @ covariance @ (x.T @ bend))
+        z_change = slope_change / variance**0.5 - slope * variance_change / (
+            2 * variance**1.5
+        )
+        return slope / variance**0.5, z_change
+
+    def _corner(self, weights: np.ndarray) -> np.ndarray:
+        """Return the overflows by cell with the largest weighted sum."""
+        costs = np.concatenate([np.zeros(len(weights)), -weights])
+        programme = milp(
+            costs,
+            constraints=self._possible,
+            bounds=Bounds(0, np.inf),
+            options={"presolve": False},
+        )
+        return programme.x[len(weights) :]
+
+
+def _lay_contrast(term: str, level: float | None) -> tuple[tuple[int, ...], np.ndarray]:
+    """Return the columns of a regression, and the weights of its coefficients in a slope."""
+    if term == SLOPE:
+        return QUADRATIC, np.eye(len(QUADRATIC))[2]
+    if level is None:
+        columns = (*QUADRATIC, PRODUCTS[term])
+        return columns, np.eye(len(columns))[-1]
+    third = np.log10(level) if THIRD[term] == "N" else level
+    unit = np.eye(len(FULL))
+    return FULL, unit[PRODUCTS[term]] + third * unit[PRODUCTS["dNrho"]]

@@ -1,0 +1,131 @@
+"""Cognitive load as one number: state bits times predicates times steps.
+
+Source: the post "Why Some Puzzles Are Hard for LLMs: A Framework for Cognitive Load" (2025-06-08).
+The post does not treat CogniLoad: the loads of its cells are definitions of ours that follow the
+post's.
+"""
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import isotonic_regression
+from scipy.special import expit, xlogy
+
+from cogniload_repro.analysis.specifications import shared_grids
+from cogniload_repro.regression.design import lay_out
+from cogniload_repro.regression.likelihood import maximise_all
+
+PAPER = "the paper's regression: d, log N, ρ, ρ²"
+FALLING = "any falling function of the load"
+#: Specifications by what a fit lets accuracy depend on: columns of `cell_loads`.
+LOADS = {
+    "load, everybody's state": ["everybody"],
+    "load, the person's state": ["person"],
+    "load, the person's state over its needles": ["needles"],
+    "free exponents of S × C and D": ["log_SC", "log_N"],
+}
+
+
+def cell_loads(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the loads of cells (columns N, d and rho) under three readings of the post.
+
+    S: max(d, 2) people have d attributes of max(d + 1, 3) values each (paper, Table 1). C: a
+    statement has 1 to d conditions and as many updates, each number equally likely (section
+    2.1.3), so that a step takes d + 1 predicates on average. D: the N statements, one step each.
+
+    Returns
+    -------
+    DataFrame
+        Same index. state_bits (S) and predicates (C); natural logarithms of the load: everybody
+        (everybody's state over all statements), person (the state of the person of interest over
+        all statements), needles (that person's state over the needles alone); and of the two
+        factors of the first: log_SC and log_N. S and C depend on d alone and share an exponent.
+    """
+    people = cells["d"].clip(lower=2)
+    values = (cells["d"] + 1).clip(lower=3)
+    loads = pd.DataFrame(index=cells.index)
+    loads["state_bits"] = people * cells["d"] * np.log2(values)
+    loads["predicates"] = cells["d"] + 1
+    loads["log_SC"] = np.log(loads["state_bits"] * loads["predicates"])
+    loads["log_N"] = np.log(cells["N"])
+    loads["everybody"] = loads["log_SC"] + loads["log_N"]
+    loads["person"] = loads["everybody"] - np.log(people)
+    loads["needles"] = loads["person"] + np.log(cells["rho"])
+    return loads
+
+
+def compare_curves(cells: pd.DataFrame) -> pd.DataFrame:
+    """Fit every specification to each model, and measure how far it is from the counts.
+
+    Returns
+    -------
+    DataFrame
+        One row per specification, summed over models: specification; terms; deviance (twice the
+        log-likelihood short of the saturated one); aic (Bernoulli likelihoods, as in the paper's
+        Table 6) and aic_difference from the paper's regression; models_better, those whose AIC is
+        below that of the paper's regression. The last row is the best that any function can do
+        which never rises with the load: it has no fixed number of terms, so no AIC.
+    """
+    grids = [
+        (layout, correct, total) for _, layout, correct, total in shared_grids(cells)
+    ]
+    designs = {PAPER: [lay_out(layout)[:, :5] for layout, *_ in grids]}
+    for specification, names in LOADS.items():
+        designs[specification] = [_lay_out_loads(layout, names) for layout, *_ in grids]
+    paper_aic = None
+    rows = []
+    for specification, matrices in designs.items():
+        deviance = 0.0
+        aics = []
+        for x, (_, correct, total) in zip(matrices, grids, strict=True):
+            betas, logliks = maximise_all(x, total, correct @ x)
+            deviance += _deviance(correct, total, expit(betas @ x.T))
+            aics.append(2 * x.shape[1] - 2 * logliks)
+        aic = np.concatenate(aics)
+        if paper_aic is None:
+            paper_aic = aic
+        rows.append(
+            {
+                "specification": specification,
+                "terms": matrices[0].shape[1] * len(aic),
+                "deviance": deviance,
+                "aic": aic.sum(),
+                "aic_difference": (aic - paper_aic).sum(),
+                "models_better": (aic < paper_aic).sum(),
+            }
+        )
+    rows.append({"specification": FALLING, "deviance": _deviance_of_falling(grids)})
+    return pd.DataFrame(rows).astype({"models_better": "Int64", "terms": "Int64"})
+
+
+def _lay_out_loads(layout: pd.DataFrame, names: list[str]) -> np.ndarray:
+    """Return the design of a regression on some logarithms of loads."""
+    return np.column_stack([np.ones(len(layout)), cell_loads(layout)[names]])
+
+
+def _deviance_of_falling(
+    grids: list[tuple[pd.DataFrame, np.ndarray, np.ndarray]],
+) -> float:
+    """Return the deviance of the likeliest accuracies that never rise with the load."""
+    deviance = 0.0
+    for layout, correct, total in grids:
+        loads = cell_loads(layout)["everybody"].round(9)
+        levels, level = np.unique(loads, return_inverse=True)
+        accuracy = []
+        for model_correct, model_total in zip(correct, total, strict=True):
+            correct_by_level = np.bincount(level, model_correct, len(levels))
+            total_by_level = np.bincount(level, model_total, len(levels))
+            observed = correct_by_level / total_by_level
+            falling = isotonic_regression(
+                observed, weights=total_by_level, increasing=False
+            )
+            accuracy.append(falling.x[level])
+        deviance += _deviance(correct, total, np.array(accuracy))
+    return deviance
+
+
+def _deviance(correct: np.ndarray, total: np.ndarray, accuracy: np.ndarray) -> float:
+    """Return twice the log-likelihood short of that of each cell's own accuracy."""
+    wrong = total - correct
+    saturated = xlogy(correct, correct / total) + xlogy(wrong, wrong / total)
+    fitted = xlogy(correct, accuracy) + xlogy(wrong, 1 - accuracy)
+    return float(2 * (saturated - fitted).sum())

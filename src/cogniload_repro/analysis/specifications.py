@@ -1,0 +1,342 @@
+"""Other regressions than the paper's, and what they change; the scatter around it."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+from scipy.stats import chi2
+
+from cogniload_repro.files import DATA
+from cogniload_repro.regression.formulas import (
+    build_design,
+    expand_design,
+    name_covariates,
+)
+from cogniload_repro.regression.glm import QUADRATIC, fit_tables
+from cogniload_repro.regression.identification import is_identified
+from cogniload_repro.regression.likelihood import maximise_all
+from cogniload_repro.regression.reconstructions import (
+    GIVEN,
+    over_reconstructions,
+    range_over,
+    reconstructed_models,
+)
+
+#: By how much an AIC or BIC must be lower to speak for a regression.
+AIC_MARGIN = 2
+
+#: All columns whose sums over the correct answers the printed tables fix.
+FIXED_SUMS = (
+    "C(d) + C(N) + rho + I(rho**2) + d:log10_N + d:rho + log10_N:rho + d:log10_N:rho"
+)
+
+_LOADS = ("d", "N", "log10_N", "rho", "ratio_pct", "needles")
+#: Lengths (log10 of statements) at which a fit is evaluated in the search for its ECL50.
+_LOG_LENGTHS = np.arange(0, 7.001, 0.01)
+#: The middle of the grid (log10 of statements): of several ECL50 the nearest one counts.
+_MIDDLE = 1.85
+#: A linear predictor beyond this size is as good as separated.
+_SEPARATED = 20.0
+
+
+class Specification(NamedTuple):
+    """A regression of correct answers on the loads: formula and family of `fit_glm`."""
+
+    name: str
+    formula: str
+    family: str = "logit"
+
+    @property
+    def others(self) -> frozenset[str]:
+        """Covariates that are no load, such as a number of tokens."""
+        return frozenset(name_covariates(self.formula)).difference(_LOADS)
+
+    @property
+    def half(self) -> float:
+        """The linear predictor at which accuracy is one half."""
+        return np.log(np.log(2)) if self.family == "cloglog" else 0.0
+
+
+def _read_specifications() -> tuple[Specification, ...]:
+    table = pd.read_csv(DATA / "specifications.csv")
+    return tuple(Specification(*row) for row in table.itertuples(index=False))
+
+
+#: The regressions of chapter 11, the paper's first.
+SPECIFICATIONS = _read_specifications()
+
+_OF_FIT = ["status", "terms", "loglik", "aic", "bic", "ecl50"]
+_COUNTED = ["daic", "aic_better", "bic_better", "ecl50_ratio", "ecl50_left", "order"]
+
+
+# ---- models with the same cells ----
+class SharedGrid(NamedTuple):
+    """Models (or tables of counts of a model) with the same cells.
+
+    ``names`` has one row per table: its model, and its reconstruction if there are several. Correct
+    answers and answers have the shape (tables, cells).
+    """
+
+    names: pd.DataFrame
+    cells: pd.DataFrame
+    correct: np.ndarray
+    total: np.ndarray
+
+
+def shared_grids(
+    cells: pd.DataFrame, others: Collection[str] = ()
+) -> Iterator[SharedGrid]:
+    """Yield the models with the same loads, and with the same values of other covariates.
+
+    Stacked tables of one model, with a column reconstruction, count as models.
+    """
+    cells = cells[cells["total"] > 0].astype({"model": str})
+    if cells.empty:
+        return
+    names = cells[[name for name in ("reconstruction", "model") if name in cells]]
+    columns = ["N", "d", "rho", "ratio_pct", *others]
+    codes = [pd.factorize(cells[name], use_na_sentinel=False)[0] for name in columns]
+    values = np.column_stack(codes)
+    grids = defaultdict[bytes, list[np.ndarray]](list)
+    for rows in _rows_of_tables(names):
+        grids[values[rows].tobytes()].append(rows)
+    correct = cells["correct"].to_numpy(float)
+    total = cells["total"].to_numpy(float)
+    for tables in grids.values():
+        rows = np.array(tables)
+        yield SharedGrid(
+            names=names.iloc[rows[:, 0]].reset_index(drop=True),
+            cells=cells.iloc[rows[0]].reset_index(drop=True),
+            correct=correct[rows],
+            total=total[rows],
+        )
+
+
+def _rows_of_tables(names: pd.DataFrame) -> list[np.ndarray]:
+    """Return the places of the rows of each table, which has a name of its own."""
+    numbers = names.groupby(list(names), sort=False).ngroup().to_numpy()
+    order = np.argsort(numbers, kind="stable")
+    ends = np.cumsum(np.bincount(numbers))
+    return np.split(order, ends[:-1])
+
+
+# ---- fits ----
+def are_identified(
+    cells: pd.DataFrame, specifications: Iterable[Specification]
+) -> list[bool]:
+    """Return for each specification whether its fit is the same in every reconstruction.
+
+    Fits to scored answers are.
+    """
+    reconstructed = cells[cells["model"].isin(reconstructed_models(cells))]
+    grids = [grid.cells for grid in shared_grids(reconstructed)]
+    identified = []
+    for specification in specifications:
+        _, formula, family = specification
+        of_grids = [is_identified(grid, formula, family) for grid in grids]
+        identified.append(not specification.others and all(of_grids))
+    return identified
+
+
+def fit_specifications(
+    cells: pd.DataFrame, specifications: Iterable[Specification] = SPECIFICATIONS
+) -> pd.DataFrame:
+    """Fit every specification to every model.
+
+    One row per specification and model: specification, model, status (as `fit_glm` has it), terms
+    (number), loglik, aic, bic, and ecl50: where the fit, averaged over the levels of d at the mean
+    of rho, is at one half (statements; 0 below one, infinite above ten million, NaN where there is
+    none, N is a factor or another covariate is in the fit).
+    """
+    tables = [pd.DataFrame(columns=["model", "specification", *_OF_FIT])]
+    for specification in specifications:
+        for grid in shared_grids(cells, specification.others & set(cells)):
+            names = grid.names.assign(specification=specification.name)
+            tables.append(names.join(_fit_grid(grid, specification)))
+    return pd.concat(tables[1:] or tables, ignore_index=True)
+
+
+def _fit_grid(grid: SharedGrid, specification: Specification) -> pd.DataFrame:
+    """Return the columns `_OF_FIT` of a specification, one row per table of a grid."""
+    _, formula, family = specification
+    try:
+        fits = fit_tables(grid.cells, grid.correct, grid.total, formula, family)
+    except ValueError:  # a spline has too few values
+        nothing = pd.DataFrame(np.nan, grid.names.index, _OF_FIT)
+        return nothing.assign(status="too few values for its terms", terms=1)
+    curve = None
+    exists = [fit for fit in fits if fit.status == "ok"]
+    if exists and not specification.others:
+        curve = _lay_curve(exists[0].spec, grid.cells)
+    rows = []
+    for fit in fits:
+        ecl50 = np.nan
+        if curve is not None:
+            ecl50 = _find_ecl50(curve @ fit.coef - specification.half)
+        rows.append((fit.status, len(fit.terms), fit.loglik, fit.aic, fit.bic, ecl50))
+    return pd.DataFrame(rows, columns=_OF_FIT)
+
+
+def _lay_curve(spec: object, cells: pd.DataFrame) -> np.ndarray | None:
+    """Return the design of a fit along `_LOG_LENGTHS`, averaged over the levels of d.
+
+    None where the fit has no values between the tested levels.
+    """
+    levels = np.sort(cells["d"].unique())
+    rho = cells["rho"].mean()
+    mesh = pd.DataFrame({"N": np.repeat(10**_LOG_LENGTHS, len(levels))})
+    mesh["d"] = np.tile(levels, len(_LOG_LENGTHS))
+    mesh = mesh.assign(rho=rho, ratio_pct=100 * rho, needles=rho * mesh["N"])
+    try:
+        design = expand_design(mesh, spec)
+    except ValueError:
+        return None
+    return design.reshape(len(_LOG_LENGTHS), len(levels), -1).mean(axis=1)
+
+
+def _find_ecl50(above_half: np.ndarray) -> float:
+    """Return the length at which a curve along `_LOG_LENGTHS` falls through zero."""
+    known = np.isfinite(above_half)
+    curve = above_half[known]
+    lengths = _LOG_LENGTHS[known]
+    if not curve.size:
+        return np.nan
+    (left,) = np.nonzero((curve[:-1] > 0) & (curve[1:] <= 0))
+    if not left.size:
+        return np.inf if curve[0] > 0 else 0.0
+    step = lengths[left + 1] - lengths[left]
+    roots = lengths[left] - curve[left] * step / (curve[left + 1] - curve[left])
+    nearest = np.abs(roots - _MIDDLE).argmin()
+    return float(10 ** roots[nearest])
+
+
+# ---- comparison with the paper's regression ----
+def compare_specifications(
+    cells: pd.DataFrame,
+    intervals: pd.DataFrame,
+    specifications: Iterable[Specification] = SPECIFICATIONS,
+) -> pd.DataFrame:
+    """Return what each specification would change, over the models that it fits.
+
+    One row per specification: specification, identified, models (fitted), daic (sum of AIC less
+    the paper's), aic_better and bic_better (models with one lower by more than `AIC_MARGIN`),
+    ecl50_ratio (median ratio of ECL50 to the paper's, in either direction), ecl50_left (models
+    whose ECL50 leaves the paper's interval), order (Spearman correlation of ECL50 with the
+    paper's). Where it is not identified, these are medians of the samples; *_p10 and *_p90 are the
+    10 and 90% quantiles.
+    """
+    specifications = tuple(specifications)
+    paper = specifications[0]
+    names = [specification.name for specification in specifications]
+    identified = pd.Series(are_identified(cells, specifications), names)
+    fits = fit_specifications(cells.assign(reconstruction=GIVEN), specifications)
+    varying = [other for other in specifications if not identified[other.name]]
+    if varying:
+        samples = over_reconstructions(cells, lambda table: table)
+        needed = dict.fromkeys([paper, *varying])  # each once
+        fits = pd.concat([fits, fit_specifications(samples, needed)])
+    ends = intervals[intervals["point"] == "ecl50"].set_index("model")
+    ends = ends[["profile_low", "profile_high"]].astype(float)
+
+    counts = _count_changes(_pair_fits(fits, paper.name, ends))
+    is_given = counts.index.get_level_values("reconstruction") == GIVEN
+    is_fixed = (
+        counts.index.get_level_values("specification").map(identified).to_numpy(bool)
+    )
+    groups = counts[is_given == is_fixed].groupby("specification", sort=False)
+    table = counts.loc[is_given, ["models"]].droplevel("reconstruction").astype(int)
+    table.insert(0, "identified", identified)
+    medians = groups[_COUNTED].median().astype(float)
+    ranges = range_over(groups, _COUNTED).astype(float)
+    return table.join([medians, ranges]).reset_index()
+
+
+def _pair_fits(fits: pd.DataFrame, paper: str, ends: pd.DataFrame) -> pd.DataFrame:
+    """Return each fit beside the paper's of the same model and table, and how they differ."""
+    of_paper = fits[fits["specification"] == paper]
+    pairs = fits.merge(
+        of_paper, on=["reconstruction", "model"], suffixes=("", "_paper")
+    )
+    pairs = pairs.join(ends, on="model")
+    both_known = pairs["ecl50"].notna() & pairs["ecl50_paper"].notna()
+    pairs["ecl50"] = pairs["ecl50"].where(both_known)
+    pairs["ecl50_paper"] = pairs["ecl50_paper"].where(both_known)
+    is_length = pairs["ecl50"].between(1, np.inf, "neither")
+    is_length &= pairs["ecl50_paper"].between(1, np.inf, "neither")
+
+    pairs["models"] = pairs["status"] == "ok"
+    pairs["daic"] = pairs["aic"] - pairs["aic_paper"]
+    pairs["aic_better"] = pairs["daic"] < -AIC_MARGIN
+    pairs["bic_better"] = pairs["bic"] - pairs["bic_paper"] < -AIC_MARGIN
+    ratio = (pairs["ecl50"] / pairs["ecl50_paper"]).where(is_length)
+    pairs["log_ratio"] = np.abs(np.log(ratio))
+    is_inside = pairs["ecl50"].between(pairs["profile_low"], pairs["profile_high"])
+    pairs["ecl50_left"] = (~is_inside).astype(float).where(is_length)
+    return pairs
+
+
+def _count_changes(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return `_COUNTED`, and models, the number fitted, by specification and reconstruction."""
+    keys = ["specification", "reconstruction"]
+    groups = pairs.groupby(keys, sort=False)
+    sums = ["models", "daic", "aic_better", "bic_better", "ecl50_left"]
+    counts = groups[sums].sum(min_count=1)
+    counts["ecl50_ratio"] = np.exp(groups["log_ratio"].median())
+    ranks = pairs[keys].join(groups[["ecl50", "ecl50_paper"]].rank())
+    correlations = ranks.groupby(keys, sort=False).corr()
+    counts["order"] = correlations.xs("ecl50", level=-1)["ecl50_paper"]
+    return counts
+
+
+# ---- scatter ----
+def dispersion_table(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the scatter of the cells around the paper's regression.
+
+    One row per model: model, phi (Pearson's chi-square per degree of freedom; not identified), lr,
+    lr_df and p_lr (likelihood-ratio test of all identified terms against the paper's), and
+    phi_lower_bound (lr per residual degree of freedom: no table of counts that agrees with the
+    printed ones has a smaller deviance).
+    """
+    columns = ["model", "phi", "lr", "lr_df", "p_lr", "phi_lower_bound"]
+    tables = [_measure_scatter(grid) for grid in shared_grids(cells)]
+    return pd.concat(tables or [pd.DataFrame(columns=columns)], ignore_index=True)
+
+
+def _measure_scatter(grid: SharedGrid) -> pd.DataFrame:
+    """Return the rows of `dispersion_table` for models with the same cells and a finite fit."""
+    total = grid.total
+    x = _orthonormal_columns(grid.cells, QUADRATIC)
+    coefficients, logliks = maximise_all(x, total, grid.correct @ x)
+    predictors = coefficients @ x.T
+    accuracy = np.clip(expit(predictors), 1e-12, 1 - 1e-12)
+    variance = total * accuracy * (1 - accuracy)
+    chi_square = ((grid.correct - total * accuracy) ** 2 / variance).sum(axis=1)
+    residual_df = (
+        len(grid.cells) - x.shape[1] or np.nan
+    )  # as many terms as cells: no scatter
+
+    wide = _orthonormal_columns(grid.cells, FIXED_SUMS)
+    # no fit exists for a level without correct or without wrong answers
+    _, wide_logliks = maximise_all(wide, total, grid.correct @ wide)
+    has_wide = np.isfinite(wide_logliks)
+
+    table = grid.names.copy()
+    table["phi"] = chi_square / residual_df
+    table["lr"] = np.nan_to_num(np.maximum(2 * (wide_logliks - logliks), 0))
+    table["lr_df"] = np.where(has_wide, wide.shape[1] - x.shape[1], 0)
+    table["p_lr"] = chi2.sf(table["lr"], table["lr_df"].where(table["lr_df"] > 0))
+    table["phi_lower_bound"] = table["lr"] / residual_df
+    is_finite = np.isfinite(logliks) & (np.abs(predictors).max(axis=1) < _SEPARATED)
+    return table[is_finite]
+
+
+def _orthonormal_columns(cells: pd.DataFrame, formula: str) -> np.ndarray:
+    """Return orthonormal columns that span those of a formula, with or without its left side."""
+    right_side = formula.partition("~")[2] or formula
+    design = build_design(cells, f"correct ~ {right_side}")[0].to_numpy(float)
+    scaled = design / np.abs(design).max(axis=0)
+    left, singular, _ = np.linalg.svd(scaled, full_matrices=False)
+    return left[:, singular > 1e-9 * singular[0]]

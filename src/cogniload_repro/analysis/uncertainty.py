@@ -1,0 +1,319 @@
+"""Intervals of the capacity points and of the trough along rho, and many tests at once.
+
+A capacity point is the load at which the linear predictor is zero. Held at a value it is one linear
+constraint on the coefficients, so that a profile likelihood needs no more than the same regression
+without intercept on covariates measured from that point.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache, partial
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import brentq
+from scipy.special import expit
+from scipy.stats import chi2, norm
+
+from cogniload_repro.published import ALPHA
+from cogniload_repro.regression.checks import check_cells
+from cogniload_repro.regression.design import NO_SLOPE, grid_means, lay_out, many_points
+from cogniload_repro.regression.glm import QUADRATIC, Fit, fit_glm
+from cogniload_repro.regression.identification import is_identified
+from cogniload_repro.regression.likelihood import maximise
+from cogniload_repro.regression.reconstructions import reconstructed_models
+
+POINTS = ("ecl50", "nt50", "id50")
+#: Probability with which an effect of the size called detectable is found.
+POWER = 0.8
+#: Where the search for an end of an interval stops (log10 statements, fraction of needles, d).
+_BOUNDS = {"ecl50": (-30.0, 30.0), "nt50": (0.0, 1.0), "id50": (-300.0, 300.0)}
+_TROUGH_BOUNDS = (-10.0, 10.0)
+#: The load of each point.
+_LOADS = {"ecl50": "log10_N", "nt50": "rho", "id50": "d"}
+_TROUGHS = [
+    *("model", "trough", "low", "high", "lowest", "inside", "curvature"),
+    *("slope_low", "slope_high", "p_u"),
+]
+_ENDS = (0.05, 0.95)  # nominal ratios at the ends of the paper's grid
+
+
+class Quadratic(NamedTuple):
+    """One model's fit of the paper's regression.
+
+    x (1, d, log10 N, rho, rho^2) and k of n correct answers by cell, and the means of the loads.
+    """
+
+    model: str
+    x: np.ndarray
+    k: np.ndarray
+    n: np.ndarray
+    fit: Fit
+    means: dict[str, float]
+
+    @property
+    def accuracy(self) -> np.ndarray:
+        """Fitted accuracy of each cell."""
+        return expit(self.x @ self.fit.coef)
+
+    @property
+    def points(self) -> dict[str, float]:
+        """Capacity points, ECL50 as log10; NaN where there is none."""
+        points = many_points(self.fit.coef[None], self.means)
+        return {point: float(values[0]) for point, values in points.items()}
+
+    def loss(self, x: np.ndarray) -> float:
+        """Return twice the log-likelihood lost with other covariates."""
+        _, loglik = maximise(x, self.n, x.T @ self.k)
+        return 2 * (self.fit.loglik - loglik)
+
+    def loss_at(self, point: str, value: float) -> float:
+        """Return twice the log-likelihood lost when a capacity point (log10 for ECL50) is held."""
+        distances = self.x[:, 1:] - place(point, value, self.means)[1:]
+        return self.loss(distances)
+
+    def __hash__(self) -> int:
+        """Return the same number for the same counts, so that their intervals are found once."""
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether the other is of the same counts."""
+        return isinstance(other, Quadratic) and self._key == other._key
+
+    @property
+    def _key(self) -> tuple:
+        return *(
+            part.tobytes() for part in (self.x, self.k, self.n)
+        ), *self.means.values()
+
+
+def correct_holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
+    """Return p-values adjusted after Holm; unknown ones stay so and do not count.
+
+    statsmodels' function takes 0.1 s a call.
+    """
+    p = np.array(p, dtype=float)
+    known = np.flatnonzero(np.isfinite(p))
+    order = known[np.argsort(p[known], kind="stable")]
+    factors = np.arange(len(order), 0, -1)
+    p[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1.0)
+    return p
+
+
+def count_separated(accuracies: Sequence[float], answers: int, level: float) -> int:
+    """Return how many pairs of models would differ significantly, had each so many answers.
+
+    Two-sample tests of proportions, with Holm's adjustment.
+    """
+    first, second = np.array(list(combinations(accuracies, 2))).T
+    pooled = (first + second) / 2
+    error = np.sqrt(2 * pooled * (1 - pooled) / answers)
+    p = 2 * norm.sf(np.abs(first - second) / error)
+    return int((correct_holm(p) < level).sum())
+
+
+def correct_within(table: pd.DataFrame, family: list[str], p: str = "p") -> np.ndarray:
+    """Return a column of p-values corrected within each family.
+
+    A family is the rows with the same values in some columns.
+    """
+    return table.groupby(family, sort=False)[p].transform(correct_holm).to_numpy(float)
+
+
+def fit_quadratics(cells: pd.DataFrame) -> tuple[Quadratic, ...]:
+    """Return the paper's regression of every model whose fit exists, in the order of the cells."""
+    quadratics = []
+    covered = cells[cells["total"] > 0]
+    for model, counts in covered.groupby("model", sort=False, observed=True):
+        fit = fit_glm(counts)
+        if fit.status != "ok":
+            continue
+        x = lay_out(counts)[:, :5]
+        k = counts["correct"].to_numpy(float)
+        n = counts["total"].to_numpy(float)
+        quadratics.append(Quadratic(model, x, k, n, fit, grid_means(counts)))
+    return tuple(quadratics)
+
+
+def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the capacity points with profile-likelihood intervals.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Cells frame; models without a finite fit are left out.
+
+    Returns
+    -------
+    DataFrame
+        One row per model and point: model, point, se (of the decimal logarithm for ecl50),
+        estimate, profile_low and profile_high (of level 1 - `published.ALPHA`), and identified
+        (whether the printed tables fix them). ECL50 in statements, NT50 as a fraction, ID50 in
+        units of d; NaN where the point does not exist, infinite where the likelihood sets no limit
+        (for NT50: none inside [0, 1]).
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> intervals = cl.intervals(cl.load_cells(models=["QwQ-32B"]))
+    >>> intervals[["point", "estimate", "profile_low", "profile_high"]].round(2)
+       point  estimate  profile_low  profile_high
+    0  ecl50     47.96        44.20         51.98
+    1   nt50      0.95         0.92          0.99
+    2   id50      3.56         3.21          3.90
+    """
+    cells = check_cells(cells, QUADRATIC)
+    reconstructed = reconstructed_models(cells)
+    rows = []
+    for quadratic in fit_quadratics(cells):
+        counts = cells[cells["model"] == quadratic.model]
+        identified = quadratic.model not in reconstructed or is_identified(
+            counts, QUADRATIC
+        )
+        for point, estimate in quadratic.points.items():
+            se = standard_error(quadratic, point)
+            interval = np.array([estimate, *profile_interval(quadratic, point)])
+            if point == "ecl50":
+                with np.errstate(over="ignore"):
+                    interval = 10**interval
+            rows.append((quadratic.model, point, se, *interval, identified))
+    columns = [
+        "model",
+        "point",
+        "se",
+        "estimate",
+        "profile_low",
+        "profile_high",
+        "identified",
+    ]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def place(point: str, value: float, means: dict[str, float]) -> np.ndarray:
+    """Return 1, d, log10 N, rho, rho^2 where one load has a value, the others their means."""
+    loads = means | {_LOADS[point]: value}
+    return np.array(
+        [1.0, loads["d"], loads["log10_N"], loads["rho"], loads["rho"] ** 2]
+    )
+
+
+def standard_error(quadratic: Quadratic, point: str) -> float:
+    """Return the standard error of a capacity point by the delta method; of log10 for ECL50."""
+    value = quadratic.points[point]
+    _, slope_d, slope_N, slope_rho, curvature = quadratic.fit.coef
+    slopes = {
+        "ecl50": slope_N,
+        "id50": slope_d,
+        "nt50": slope_rho + 2 * curvature * value,
+    }
+    at = place(point, value, quadratic.means)
+    return float(np.sqrt(at @ quadratic.fit.covariance @ at) / abs(slopes[point]))
+
+
+@lru_cache(maxsize=1024)
+def profile_interval(quadratic: Quadratic, point: str) -> tuple[float, float]:
+    """Return the values around a capacity point that the likelihood-ratio test does not reject.
+
+    The point of NT50 is the largest root in [0, 1]. An end that is not reached inside the bounds is
+    infinite. NaN if the point does not exist.
+    """
+    value = quadratic.points[point]
+    if not np.isfinite(value):
+        return np.nan, np.nan
+    step = standard_error(quadratic, point)
+    return _search(partial(quadratic.loss_at, point), value, step, _BOUNDS[point])
+
+
+def _search(
+    statistic: Callable[[float], float],
+    value: float,
+    step: float,
+    bounds: tuple[float, float],
+) -> tuple[float, float]:
+    """Return the range around a value in which a statistic stays below chi-square's quantile."""
+    low = _search_end(statistic, value, -step, bounds[0])
+    high = _search_end(statistic, value, step, bounds[1])
+    return low, high
+
+
+def _search_end(
+    statistic: Callable[[float], float], value: float, step: float, bound: float
+) -> float:
+    """Walk from a value towards a bound until the test rejects, and return where it begins to."""
+    limit = chi2.ppf(1 - ALPHA, 1)
+    sign = np.sign(step)
+    stride = min(abs(step), 1e6)
+    statistic = cache(statistic)
+    inner = outer = value
+    while outer != bound and (outer == value or statistic(outer) <= limit):
+        inner = outer
+        outer = sign * min(sign * outer + stride, sign * bound)
+        stride *= 1.5
+    if statistic(outer) <= limit:
+        return sign * np.inf
+    return brentq(lambda at: statistic(at) - limit, inner, outer, xtol=1e-10)
+
+
+def trough_table(
+    cells: pd.DataFrame, stated: tuple[float, float] = (0.25, 0.5)
+) -> pd.DataFrame:
+    """Return where along rho the quadratic fit is lowest, and whether there is a U at all.
+
+    One row per model: model, trough (fraction; of a maximum if curvature is negative), low, high
+    (profile likelihood, infinite if unlimited; these three are NaN for a curve so straight that it
+    turns nowhere near the tested ratios, or not at all), lowest (of the tested ratios, nominal,
+    the one at which the fit is lowest), inside (whether that is a stated one), curvature
+    (beta_rho2), slope_low, slope_high (log-odds per unit of rho at 5% and 95%), p_u (Sasabuchi's
+    test: the larger of the one-sided p-values of a fall at the low end and a rise at the high
+    end).
+    """
+    ratios = np.sort(cells["ratio_pct"].unique()) / 100
+    rows = []
+    for quadratic in fit_quadratics(cells):
+        linear, curvature = quadratic.fit.coef[3:]
+        trough, low, high = _find_trough(quadratic)
+        lowest = ratios[np.argmin(linear * ratios + curvature * ratios**2)]
+        slopes = [linear + 2 * curvature * rho for rho in _ENDS]
+        z_low, z_high = (
+            slope / _slope_error(quadratic, rho)
+            for slope, rho in zip(slopes, _ENDS, strict=True)
+        )
+        p_u = max(norm.cdf(z_low), norm.sf(z_high))
+        is_inside = stated[0] <= lowest <= stated[1]
+        rows.append(
+            (
+                quadratic.model,
+                trough,
+                low,
+                high,
+                lowest,
+                is_inside,
+                curvature,
+                *slopes,
+                p_u,
+            )
+        )
+    return pd.DataFrame(rows, columns=_TROUGHS)
+
+
+def _find_trough(quadratic: Quadratic) -> tuple[float, float, float]:
+    """Return the rho at which the fitted curve turns, with its interval; NaN if it does not."""
+    linear, curvature = quadratic.fit.coef[3:]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        trough = -linear / (2 * curvature)
+    if abs(curvature) < NO_SLOPE or not _TROUGH_BOUNDS[0] < trough < _TROUGH_BOUNDS[1]:
+        return np.nan, np.nan, np.nan
+
+    def loss_at(rho: float) -> float:
+        distance = quadratic.x[:, 3] - rho
+        return quadratic.loss(np.column_stack([quadratic.x[:, :3], distance**2]))
+
+    step = _slope_error(quadratic, trough) / abs(2 * curvature)
+    return trough, *_search(loss_at, trough, step, _TROUGH_BOUNDS)
+
+
+def _slope_error(quadratic: Quadratic, rho: float) -> float:
+    """Return the standard error of the fitted slope along rho, at one value of rho."""
+    weights = np.array([1, 2 * rho])
+    return float(np.sqrt(weights @ quadratic.fit.covariance[3:, 3:] @ weights))

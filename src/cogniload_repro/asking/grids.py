@@ -1,0 +1,122 @@
+"""Perturbations that write a text into a grid (arXiv:2604.08571, Section 3.4).
+
+Sizes are those of the document's Figure 2. Grids are filled with dots, which would hide whether a
+statement ends in one or two: here a snake or a perimeter ends in at least one filler, a space if
+the text ends in a dot. A line break of the text becomes a symbol of its own.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import cycle
+
+from cogniload_repro.asking.interleavings import LINE_BREAK
+
+#: That symbol itself, and all line breaks that no grid can hold.
+LINE_BREAKS = "[⏎\r\v\f\x1c-\x1e\x85\u2028\u2029]"
+_START = "GRID START"
+_STOP = "GRID END"
+
+#: Row and column of each symbol of a text.
+Places = list[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A way to write a text into rows and columns.
+
+    ``path`` gives the places of the symbols in a grid of so many rows and columns; ``shape`` the
+    rows and columns for a length of text; ``least_rows`` how many rows there are at least.
+    """
+
+    path: Callable[[int, int], Places]
+    shape: Callable[[int], tuple[int, int]]
+    least_rows: int = 1
+    is_filled: bool = True
+
+    def write(self, text: str) -> str:
+        """Write a text along the path; fill the rest of the path, and put dots beside."""
+        text = text.replace("\n", LINE_BREAK)
+        rows, columns = self.shape(len(text))
+        places = self.path(rows, columns)
+        filler = " " if text.endswith(".") else "."
+        symbols = text.ljust(len(places), filler)
+        lines = [["."] * columns for _ in range(rows)]
+        for (row, column), symbol in zip(places, symbols, strict=True):
+            lines[row][column] = symbol
+        return "\n".join([_START, *("".join(line) for line in lines), _STOP])
+
+    def read(self, grid: str) -> str:
+        """Read a grid of any size along its path, up to the fillers if there are any."""
+        lines = grid.split("\n")
+        rows = lines[1:-1]
+        has_marks = lines[0] == _START and lines[-1] == _STOP
+        widths = {len(row) for row in rows}
+        if not has_marks or len(rows) < self.least_rows or len(widths) != 1:
+            raise self._refusal()
+        places = self.path(len(rows), widths.pop())
+        text = "".join(rows[row][column] for row, column in places)
+        symbols_beside = sum(len(row) for row in rows) - len(places)
+        dots_beside = sum(row.count(".") for row in rows) - text.count(".")
+        is_path = len(set(places)) == len(places) and symbols_beside == dots_beside
+        if not is_path or (self.is_filled and not text.endswith((".", " "))):
+            raise self._refusal()
+        if self.is_filled:
+            text = text.rstrip(text[-1])
+        return text.replace(LINE_BREAK, "\n")
+
+    def _refusal(self) -> ValueError:
+        return ValueError(
+            f"the text is no grid of this kind: {self.least_rows} rows or more of one length "
+            f"between the lines {_START!r} and {_STOP!r}, dots beside the text, and a dot or a "
+            "space at its end; give the whole grid, with its spaces"
+        )
+
+
+def _zigzag(rows: int, columns: int) -> Places:
+    down_and_up = cycle([*range(rows), *range(rows - 2, 0, -1)])
+    return list(zip(down_and_up, range(columns), strict=False))
+
+
+def _perimeter(rows: int, columns: int) -> Places:
+    """Go clockwise along the edges, from the top left."""
+    top = [(0, column) for column in range(columns)]
+    east = [(row, columns - 1) for row in range(1, rows - 1)]
+    bottom = [(rows - 1, column) for column in reversed(range(columns))]
+    west = [(row, 0) for row in reversed(range(1, rows - 1))]
+    return top + east + bottom + west
+
+
+def _snake(rows: int, columns: int) -> Places:
+    """Go through the rows: the first forwards, the second backwards, and so on."""
+    places: Places = []
+    for row in range(rows):
+        forwards = [(row, column) for column in range(columns)]
+        places += reversed(forwards) if row % 2 else forwards
+    return places
+
+
+def _vertical_snake(rows: int, columns: int) -> Places:
+    return [(row, column) for column, row in _snake(columns, rows)]
+
+
+def _shape_rails(length: int) -> tuple[int, int]:
+    return 3, length
+
+
+def _shape_rectangle(length: int) -> tuple[int, int]:
+    # 2 (rows + 37) - 4 places for the text and a filler
+    return max(2, -((69 - length) // 2)), 37
+
+
+def _shape_snake(length: int) -> tuple[int, int]:
+    return length // 33 + 1, 33
+
+
+def _shape_vertical_snake(length: int) -> tuple[int, int]:
+    return 5, length // 5 + 1
+
+
+RAIL_FENCE = Grid(_zigzag, _shape_rails, least_rows=2, is_filled=False)
+RECTANGLE = Grid(_perimeter, _shape_rectangle, least_rows=2)
+SNAKE = Grid(_snake, _shape_snake)
+VERTICAL_SNAKE = Grid(_vertical_snake, _shape_vertical_snake)

@@ -1,0 +1,108 @@
+"""Perturbations that weave a second problem into a text (arXiv:2604.08571, Section 3.2).
+
+Repeating the shorter statement hides where it ends: "ab" and "abab" beside "wxyz" give one text.
+Here, in lines, the first segment of fewer than 60 symbols, perhaps of none, is the last; in words
+and symbols, a closing line says how many belong to problem A. A line's tag comes before the
+segment, as in Figure 2 of the document (its Appendix A.1 has it after the segment).
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import chain, cycle, islice
+
+LINE_BREAK = "⏎"
+_SEGMENT_SYMBOLS = 60
+_TAGS = ("<Problem A> ", "<Problem B> ")
+_END = re.compile(r"\n<Problem A: first (0|[1-9][0-9]*) (?:words|symbols)>\Z")
+
+
+def interleave_lines(text: str, other: str) -> str:
+    """Alternate segments of 60 symbols, each on a line after its problem's tag."""
+    segments = []
+    for tag, statement in zip(_TAGS, (text, other), strict=True):
+        flat = statement.replace("\n", LINE_BREAK)
+        starts = range(0, len(flat) + 1, _SEGMENT_SYMBOLS)
+        segments.append(
+            [tag + flat[start : start + _SEGMENT_SYMBOLS] for start in starts]
+        )
+    return "\n".join(_take_turns(*segments))
+
+
+def restore_lines(text: str) -> str:
+    """Return problem A: its segments up to the first of fewer than 60 symbols."""
+    lines = text.split("\n")
+    tags = cycle(_TAGS)
+    has_tags = all(line.startswith(next(tags)) for line in lines)
+    segments = []
+    for line in lines[0::2]:
+        segment = line.removeprefix(_TAGS[0])
+        segments.append(segment)
+        if len(segment) < _SEGMENT_SYMBOLS:
+            break
+    if not has_tags or len(segments[-1]) >= _SEGMENT_SYMBOLS:
+        first, second = _TAGS
+        raise ValueError(
+            f"lines must begin with {first!r} and {second!r} in turn, and problem A ends in one of "
+            f"fewer than {_SEGMENT_SYMBOLS} symbols; give all lines, whole"
+        )
+    return "".join(segments).replace(LINE_BREAK, "\n")
+
+
+def interleave_words(text: str, other: str) -> str:
+    """Alternate the words of two statements."""
+    return _interleave(text, other, " ", "words")
+
+
+def interleave_symbols(text: str, other: str) -> str:
+    """Alternate the symbols (code points) of two statements."""
+    return _interleave(text, other, "", "symbols")
+
+
+def restore_words(text: str) -> str:
+    """Undo `interleave_words`: return the first statement."""
+    return _take_first(text, " ")
+
+
+def restore_symbols(text: str) -> str:
+    """Undo `interleave_symbols`: return the first statement."""
+    return _take_first(text, "")
+
+
+def _interleave(text: str, other: str, joint: str, unit: str) -> str:
+    parts = _split(text, joint)
+    other_parts = _split(other, joint)
+    woven = joint.join(_take_turns(parts, other_parts))
+    if len(parts) < len(other_parts):
+        return f"{woven}\n<Problem A: first {len(parts)} {unit}>"
+    if _END.search(woven):
+        raise ValueError(
+            "the two statements together end like the line that marks the end of problem A; "
+            "take another"
+        )
+    return woven
+
+
+def _take_first(text: str, joint: str) -> str:
+    """Return problem A: every second part, from the first, up to its end."""
+    end = _END.search(text)
+    woven = text[: end.start()] if end else text
+    parts = _split(woven, joint)
+    first = parts[0::2]
+    count = int(end[1]) if end else len(first)
+    if len(parts) % 2 or (end and count >= len(first)):
+        raise ValueError(
+            f"the text has {len(parts)} parts of both problems, not as many as it should; "
+            "give all of it"
+        )
+    return joint.join(first[:count])
+
+
+def _split(text: str, joint: str) -> list[str]:
+    return text.split(joint) if joint else list(text)
+
+
+def _take_turns(parts: list[str], other_parts: list[str]) -> Iterator[str]:
+    """Return the parts of both in turn; the shorter starts over, and a space stands for none."""
+    pairs = zip(cycle(parts or [" "]), cycle(other_parts or [" "]), strict=False)
+    length = max(len(parts), len(other_parts))
+    return chain.from_iterable(islice(pairs, length))

@@ -1,0 +1,256 @@
+"""A small model asked on this machine: our task of Inspect, a local server, the answers as a table.
+
+A model has a folder with the logs of Inspect. Puzzles that a log there has an answer to are not
+asked again: the same command continues an interrupted run, and another grid extends it.
+"""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import file_digest, sha256
+from pathlib import Path
+
+import inspect_ai
+from inspect_ai import Task, task_with
+from inspect_ai.dataset import Sample
+from inspect_ai.solver import Generate, Solver, TaskState, chain, solver
+from tqdm import tqdm
+
+from cogniload_repro.asking import server
+from cogniload_repro.asking.server import MAX_TOKENS, Server
+from cogniload_repro.asking.tasks import cogniload
+from cogniload_repro.files import locked, write_whole
+from cogniload_repro.outputs.responses import RowError, is_safe, read_output
+from cogniload_repro.outputs.rows import SETTINGS, read_rows
+from cogniload_repro.puzzles.sets import write_jsonl
+from cogniload_repro.schemas import OUTPUTS
+
+#: The model writes its likeliest token each time, so that the same prompt has the same answer.
+TEMPERATURE = 0.0
+#: An answer is given up when it takes so many times longer than expected, and so many seconds.
+_PATIENCE = 20
+_PATIENCE_SECONDS = 600
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a model's answers depend on: its file, the server, and how it is asked."""
+
+    model: str
+    version: str
+    digest: str
+    provider: str
+    window: int = server.WINDOW
+    max_tokens: int = MAX_TOKENS
+    temperature: float = TEMPERATURE
+
+    def folder(self, parent: Path) -> Path:
+        """Return the folder for answers to this setup alone."""
+        digest = sha256(json.dumps(asdict(self)).encode()).hexdigest()
+        return parent / f"{self.model}-{digest[:8]}"
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A puzzle's prompt, and its length as the model counts it."""
+
+    name: str
+    tokens: int
+
+
+def describe_setup(model: Path | None) -> tuple[Path, Setup]:
+    """Return the file of a model, by default SmolLM2-135M-Instruct, and how it is asked.
+
+    Names end in "-local": neither the paper's models nor committed answers have such a name.
+    ValueError where the model cannot be served on this machine.
+    """
+    provider = server.server_version()
+    path = model or server.find_bundled_model()
+    server.check_model(path)
+    name = path.stem if model else server.BUNDLED_MODEL
+    if not is_safe(name, slash=False):
+        raise ValueError(
+            f"answers of a model named {name!r} could not be imported; rename {path}"
+        )
+    with path.open("rb") as weights:
+        digest = file_digest(weights, sha256).hexdigest()[:32]
+    return path, Setup(f"{name}-local", path.name, digest, provider)
+
+
+def evaluate(
+    model: Path | None,
+    grid: str,
+    per_cell: int,
+    parent: Path,
+    threads: int,
+    say: Callable[[str], None],
+) -> Path:
+    """Ask a model the puzzles of a grid that it has not answered yet; return its table of answers.
+
+    The table has the model's name and all its answers; beside it are the logs, and
+    ``not_asked.csv`` with those puzzles of the grid that the model's window cannot hold.
+    """
+    path, setup = describe_setup(model)
+    task = cogniload(
+        grid=grid, per_cell=per_cell, effort="unset", max_tokens=MAX_TOKENS
+    )
+    folder = setup.folder(parent)
+    answers = folder / f"{setup.model}.jsonl"
+    with locked(folder):
+        write_whole(folder / "setup.json", json.dumps(asdict(setup), indent=1) + "\n")
+        answered = {row["name"] for row in read_answers(folder / "logs", setup)}
+        samples = [sample for sample in task.dataset if sample.id not in answered]
+        try:
+            if samples:
+                with server.serve(path, threads, folder / "server.log") as running:
+                    prompts = _leave_out_long_prompts(samples, running, folder, say)
+                    if prompts:
+                        _ask(task, prompts, setup, running, folder / "logs", say)
+        finally:
+            rows = read_answers(folder / "logs", setup)
+            write_jsonl(answers, rows)
+    if not rows:
+        raise ValueError(
+            f"no puzzle fits the window of {setup.model}; take a smaller N or d"
+        )
+    return answers
+
+
+def read_answers(logs: Path, setup: Setup) -> list[dict]:
+    """Return the answers in a folder of logs as rows; a puzzle that was interrupted has none."""
+    rows = []
+    for log in sorted(logs.glob("*.eval")):
+        for entry in read_rows(log):
+            try:
+                output = read_output(entry.fields, entry.refusal)
+            except RowError:
+                continue
+            row = {name: getattr(output, name) for name in OUTPUTS.names}
+            for name in SETTINGS:
+                row[name] = entry.fields.get(name)
+            row |= {
+                "model": setup.model,
+                "provider": setup.provider,
+                "version": setup.version,
+            }
+            rows.append(
+                {name: value for name, value in row.items() if value is not None}
+            )
+    return rows
+
+
+def _leave_out_long_prompts(
+    samples: Sequence[Sample], running: Server, folder: Path, say: Callable[[str], None]
+) -> list[Prompt]:
+    """Return the prompts that the window holds with the longest answer; list the others."""
+    window = running.find_window()
+    prompts = []
+    for sample in samples:
+        prompts.append(Prompt(str(sample.id), running.count_tokens(str(sample.input))))
+    short_prompts = [
+        prompt for prompt in prompts if prompt.tokens + MAX_TOKENS <= window
+    ]
+    table = io.StringIO()
+    rows = csv.writer(table, lineterminator="\n")
+    rows.writerow(["name", "prompt_tokens", "reason"])
+    for prompt in prompts:
+        if prompt not in short_prompts:
+            reason = (
+                f"with {MAX_TOKENS} for the answer beyond the window of {window} tokens"
+            )
+            rows.writerow([prompt.name, prompt.tokens, reason])
+    path = write_whole(folder / "not_asked.csv", table.getvalue())
+    if len(short_prompts) < len(prompts):
+        say(
+            f"{len(prompts) - len(short_prompts):,} of {len(prompts):,} puzzles are too long for "
+            f"the model's window of {window:,} tokens and are not asked; {path} lists them"
+        )
+    return short_prompts
+
+
+def _ask(
+    task: Task,
+    prompts: Sequence[Prompt],
+    setup: Setup,
+    running: Server,
+    logs: Path,
+    say: Callable[[str], None],
+) -> None:
+    """Ask the model, one puzzle at a time; raise an error that says what ended the run early."""
+    reading, writing = running.measure_speed()
+    tokens = sum(prompt.tokens for prompt in prompts)
+    least_minutes = math.ceil(tokens / reading / 60)
+    most_minutes = math.ceil(
+        (tokens / reading + len(prompts) * MAX_TOKENS / writing) / 60
+    )
+    say(
+        f"Asking {setup.model} {len(prompts):,} puzzles of {tokens:,} tokens: {least_minutes:,} to "
+        f"{most_minutes:,} minutes, by how much it writes. If it is interrupted, the same command "
+        "continues."
+    )
+    longest = max(prompt.tokens for prompt in prompts) / reading + MAX_TOKENS / writing
+    limit = max(_PATIENCE_SECONDS, round(_PATIENCE * longest))
+    progress = Progress(prompts)
+    with progress.bar:
+        finished = inspect_ai.eval(
+            task_with(task, solver=chain(task.solver, show_progress(progress))),
+            model=f"openai-api/local/{setup.model}",
+            model_base_url=f"{running.address}/v1",
+            model_args={"api_key": "none"},
+            sample_id=[prompt.name for prompt in prompts],
+            metadata=asdict(setup),
+            display="none",
+            log_dir=str(logs),
+            log_buffer=1,  # an answer is in the log as soon as it is given
+            fail_on_error=True,
+            temperature=TEMPERATURE,
+            max_connections=1,
+            max_retries=0,
+            attempt_timeout=limit,
+        )
+    if not finished or finished[0].status == "cancelled":
+        raise KeyboardInterrupt
+    log = finished[0]
+    if log.status != "success":
+        error = log.error.message if log.error else log.status
+        if "AttemptTimeoutError" in error:
+            error = f"it gave no answer within {limit // 60:,} minutes"
+        reason = running.describe_end() or error
+        raise ValueError(
+            f"the model stopped answering: {reason}. The same command continues"
+        )
+
+
+class Progress:
+    """A bar that grows with every answer, by the tokens of its prompt: long puzzles take longer."""
+
+    def __init__(self, prompts: Sequence[Prompt]):
+        self._tokens = {prompt.name: prompt.tokens for prompt in prompts}
+        self._answers = 0
+        form = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
+        self.bar = tqdm(
+            total=sum(self._tokens.values()), desc=self._describe(), bar_format=form
+        )
+
+    def _describe(self) -> str:
+        return f"{self._answers} of {len(self._tokens)} puzzles"
+
+    def advance(self, name: str) -> None:
+        """Count the answer to a puzzle."""
+        self._answers += 1
+        self.bar.set_description_str(self._describe(), refresh=False)
+        self.bar.update(self._tokens[name])
+
+
+@solver
+def show_progress(progress: Progress) -> Solver:
+    """Show that a puzzle is answered."""
+
+    async def solve(state: TaskState, _: Generate) -> TaskState:
+        progress.advance(str(state.sample_id))
+        return state
+
+    return solve

@@ -1,0 +1,228 @@
+"""The 13 perturbations of the Robust Reasoning Benchmark (arXiv:2604.08571), each undone exactly.
+
+Section 3, Appendix A.1 and Figure 2 of the document describe them. What it leaves open is decided
+so that each can be undone; the modules `substitutions`, `interleavings` and `grids` say how. The
+reversals stand here (Section 3.3): each is its own inverse. Words stand between single spaces, so
+that two spaces hold an empty word. Periods stay where they are, with the white space and periods
+after them.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from cogniload_repro.asking import grids, interleavings, substitutions
+from cogniload_repro.asking.grids import LINE_BREAKS, Grid
+
+_NOTHING = r"(?!)"
+_RULES = substitutions.read_words("rules").set_index("name")
+
+
+@dataclass(frozen=True)
+class Perturbation:
+    """How to perturb a text (or two, if ``pairs``) and how to restore it.
+
+    A text in which the regular expression ``reserved`` is found is out of scope. ``rule`` is what a
+    model is told, empty for the perturbation that needs no decoding (Appendix A.1); ``group`` is
+    the document's category.
+    """
+
+    encode: Callable[..., str]
+    decode: Callable[[str], str]
+    rule: str
+    group: str
+    reserved: str = _NOTHING
+    pairs: bool = False
+
+
+def _reverse_words(text: str) -> str:
+    words = text.split(" ")
+    return " ".join(reversed(words))
+
+
+def _reverse_symbols(text: str) -> str:
+    return _reverse_words(text[::-1])
+
+
+def _reverse_sentences(text: str) -> str:
+    """Reverse the order of sentences, which are what periods separate: "A. B." becomes "B. A."."""
+    rest = re.sub(r"\A[.\s]*", "", text)
+    start = len(text) - len(rest)
+    # sentences, and between them a period with the periods and the white space that follow
+    parts = re.split(r"(\.[.\s]*)", rest)
+    end = (
+        len(parts) if parts[-1] else len(parts) - 1
+    )  # nothing follows a closing period
+    sentences = parts[0:end:2]
+    parts[0:end:2] = reversed(sentences)
+    return text[:start] + "".join(parts)
+
+
+def _define(
+    name: str,
+    encode: Callable[..., str],
+    decode: Callable[[str], str],
+    reserved: str = _NOTHING,
+    pairs: bool = False,
+) -> Perturbation:
+    """Return a perturbation with the rule and the category of its name."""
+    rule, group = _RULES.loc[name, ["rule", "group"]]
+    return Perturbation(encode, decode, rule, group, reserved, pairs)
+
+
+def _define_grid(name: str, grid: Grid) -> Perturbation:
+    return _define(name, grid.write, grid.read, LINE_BREAKS)
+
+
+def _define_reversal(name: str, reverse: Callable[[str], str]) -> Perturbation:
+    return _define(name, reverse, reverse)
+
+
+#: Perturbations by name, in the document's order.
+PERTURBATIONS = {
+    "not_not": _define(
+        "not_not",
+        substitutions.negate_twice,
+        substitutions.drop_negations,
+        reserved=substitutions.NEGATION,
+    ),
+    "opposites": _define(
+        "opposites",
+        substitutions.swap_opposites,
+        substitutions.restore_opposites,
+        reserved=substitutions.BLOCK,
+    ),
+    "wrappers": _define(
+        "wrappers",
+        substitutions.wrap_terms,
+        substitutions.unwrap_terms,
+        reserved=f"{substitutions.BLOCK}|{substitutions.WRAPPED.pattern}",
+    ),
+    "rail_fence": _define_grid("rail_fence", grids.RAIL_FENCE),
+    "rectangle_perimeter": _define_grid("rectangle_perimeter", grids.RECTANGLE),
+    "snake_horizontal": _define_grid("snake_horizontal", grids.SNAKE),
+    "snake_vertical": _define_grid("snake_vertical", grids.VERTICAL_SNAKE),
+    "interleave_line": _define(
+        "interleave_line",
+        interleavings.interleave_lines,
+        interleavings.restore_lines,
+        reserved=LINE_BREAKS,
+        pairs=True,
+    ),
+    "interleave_word": _define(
+        "interleave_word",
+        interleavings.interleave_words,
+        interleavings.restore_words,
+        pairs=True,
+    ),
+    "interleave_symbol": _define(
+        "interleave_symbol",
+        interleavings.interleave_symbols,
+        interleavings.restore_symbols,
+        pairs=True,
+    ),
+    "reverse_sentences": _define_reversal("reverse_sentences", _reverse_sentences),
+    "reverse_words": _define_reversal("reverse_words", _reverse_words),
+    "reverse_symbols": _define_reversal("reverse_symbols", _reverse_symbols),
+}
+
+_COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%.*")
+_BREAK = re.compile("\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
+#: A backslash beside a letter that would make it a control character, in either order: a reversal
+#: exchanges them.
+_ESCAPE = re.compile(r"\\(?=[ntbraf])|[ntbraf](?=\\)")
+
+
+def perturb(name: str, text: str, other: str | None = None) -> str:
+    """Perturb a text so that `restore` brings it back exactly.
+
+    Every text is in scope but for these, which are refused: with the symbol of a line break or a
+    line break other than LF, for the four grids and ``interleave_line``; with "not not ", for
+    ``not_not``; with a block of definitions, for ``opposites`` and ``wrappers``; with something
+    like "3(x)", for ``wrappers``; two that together spell the closing line of ``interleave_word``
+    or ``interleave_symbol``. A text without a term to replace stays as it is.
+
+    Parameters
+    ----------
+    name : str
+        A key of `PERTURBATIONS`.
+    text : str
+        The statement to perturb; `prepare` brings it into the form in which the document perturbs.
+    other : str, optional
+        The statement that the three interleavings need to weave in; the others do not use it.
+
+    Raises
+    ------
+    ValueError
+        If there is no such perturbation, a second statement is missing, or the text is out of
+        scope.
+
+    Examples
+    --------
+    >>> perturb("reverse_symbols", "Where is Ada?")
+    'erehW si ?adA'
+    >>> perturb("interleave_word", "Where is Ada?", "What is 2+3?")
+    'Where What is is Ada? 2+3?'
+    """
+    perturbation = find_perturbation(name)
+    texts = [text]
+    if perturbation.pairs:
+        if other is None:
+            raise ValueError(
+                f"{name} needs a second statement to weave in; give it as `other`"
+            )
+        texts.append(other)
+    reserved = re.search(perturbation.reserved, "\n".join(texts))
+    if reserved:
+        raise ValueError(
+            f"the text has {reserved[0]!r}, which decoding would misread; `prepare` it, or take "
+            "another"
+        )
+    perturbed = perturbation.encode(*texts)
+    if perturbation.decode(perturbed) != text:
+        start = text[:40]
+        raise ValueError(
+            f"{name} cannot be undone for this text, which begins {start!r}; take another"
+        )
+    return perturbed
+
+
+def restore(name: str, text: str) -> str:
+    """Undo a perturbation; of two statements woven together, return the first.
+
+    Raises
+    ------
+    ValueError
+        If there is no such perturbation, or the text cannot be the result of it.
+
+    Examples
+    --------
+    >>> restore("reverse_symbols", "erehW si ?adA")
+    'Where is Ada?'
+    """
+    return find_perturbation(name).decode(text)
+
+
+def find_perturbation(name: str) -> Perturbation:
+    """Return the perturbation of this name."""
+    if name not in PERTURBATIONS:
+        known = ", ".join(PERTURBATIONS)
+        raise ValueError(f"unknown perturbation {name!r}; choose one of: {known}")
+    return PERTURBATIONS[name]
+
+
+def prepare(text: str) -> str:
+    r"""Bring a text into the form in which the document perturbs it (Section 4).
+
+    LaTeX comments are removed, line breaks become "; ", and a space separates every backslash from
+    a neighbouring n, t, b, r, a or f, before or after it, so that no reversal makes a control
+    character. The document's baseline is prepared too.
+
+    Examples
+    --------
+    >>> prepare("Let $n$ be even. % a hint\nFind $\\frac{1}{n}$.")
+    'Let $n$ be even. ; Find $\\ frac{1}{n}$.'
+    """
+    without_comments = _COMMENT.sub(r"\1", text)
+    flat = _BREAK.sub("; ", without_comments)
+    return _ESCAPE.sub(lambda sign: sign[0] + " ", flat)

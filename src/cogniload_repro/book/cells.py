@@ -1,0 +1,255 @@
+"""The cells of a notebook, run in this process: what they show is what Jupyter would show.
+
+There is no kernel and there are no sockets, and a fork has what its parent has imported. papermill
+knows the engine by `ENGINE`.
+"""
+
+import base64
+import io
+import platform
+import traceback
+from collections import defaultdict
+from collections.abc import Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from typing import Any
+
+import matplotlib as mpl
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from matplotlib.figure import Figure
+from matplotlib_inline.config import InlineBackend
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+from papermill.engines import Engine, papermill_engines
+from traitlets.config import Config
+
+from cogniload_repro.book.backend import take_open_figures, use_backend
+from cogniload_repro.book.page import Page
+
+#: The name under which papermill knows the engine.
+ENGINE = "cogniload"
+#: Characters of a plain text of a cell that a notebook keeps.
+MOST_CHARS = 1_000_000
+# what an executed notebook says of its language
+_LANGUAGE = {
+    "name": "python",
+    "version": platform.python_version(),
+    "mimetype": "text/x-python",
+    "file_extension": ".py",
+    "codemirror_mode": {"name": "ipython", "version": 3},
+    "pygments_lexer": "ipython3",
+    "nbconvert_exporter": "python",
+}
+
+
+def run_cells(cells: list[NotebookNode]) -> NotebookNode | None:
+    """Run cells one by one until one fails, which is returned; what they show is in them."""
+    _Shell.clear_instance()
+    shell = _Shell.instance(
+        display_pub_class=_Publisher,
+        displayhook_class=_Hook,
+        config=Config(HistoryManager={"enabled": False}),
+    )
+    mpl.rcdefaults()  # a reader's matplotlibrc does not shape the book
+    use_backend()
+    inline = InlineBackend.instance(parent=shell)
+    inline.shell = shell
+    shell.configurables.append(inline)  # for %config InlineBackend.figure_formats
+    figures: list[tuple[NotebookNode, Figure]] = []
+    try:
+        for cell in cells:
+            tags = cell.metadata.get("tags", [])
+            if (
+                cell.cell_type != "code"
+                or not cell.source.strip()
+                or "skip-execution" in tags
+            ):
+                continue
+            failed, value = _run_cell(shell, cell)
+            figures += [
+                (cell, figure) for figure in take_open_figures() if figure is not value
+            ]
+            if failed:
+                return cell
+        for cell, figure in figures:
+            if figure not in Page.placed:
+                shell.display_pub.outputs = cell.outputs
+                shell.display_pub.publish(*shell.display_formatter.format(figure))
+        return None
+    finally:
+        _Shell.clear_instance()
+
+
+def _run_cell(shell: "_Shell", cell: NotebookNode) -> tuple[bool, object]:
+    """Run a cell; return whether it failed, and the value at its end."""
+    publisher = shell.display_pub
+    publisher.outputs = cell.outputs
+    printed = _Stream(publisher, "stdout")
+    warned = _Stream(publisher, "stderr")
+    with redirect_stdout(printed), redirect_stderr(warned):
+        result = shell.run_cell(cell.source, store_history=True)
+    cell.execution_count = result.execution_count
+    error = result.error_before_exec or result.error_in_exec
+    is_meant = "raises-exception" in cell.metadata.get("tags", [])
+    if error is not None:
+        publisher.add(_describe_error(error, is_meant))
+    for output in cell.outputs:
+        if output.output_type == "stream":
+            output.text = _cut("".join(output.text))
+    return error is not None and not is_meant, result.result
+
+
+def _describe_error(error: BaseException, is_meant: bool) -> NotebookNode:
+    """Return an error as an output; one that the cell is there to show, as text."""
+    lines = [_spell_out(line) for line in traceback.format_exception(error)]
+    if is_meant:
+        return new_output("stream", name="stderr", text=lines)
+    if isinstance(error, SystemExit):
+        error = RuntimeError(
+            f"the cell ends the notebook, with exit status {error.code or 0}"
+        )
+    message = "".join(traceback.format_exception_only(error)).strip().partition(": ")[2]
+    name = type(error).__name__
+    return new_output("error", ename=name, evalue=_spell_out(message), traceback=lines)
+
+
+def _cut(text: str) -> str:
+    """Return a text, cut where it is too long for a page."""
+    if len(text) <= MOST_CHARS:
+        return text
+    return f"{text[:MOST_CHARS]}\n... and {len(text) - MOST_CHARS:,} more characters\n"
+
+
+class _Stream(io.TextIOBase):
+    """What a cell prints, as one of its outputs; printed without a pause it is one text."""
+
+    encoding = "utf-8"
+
+    def __init__(self, publisher: "_Publisher", name: str):
+        self._publisher = publisher
+        self._name = name
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        outputs = self._publisher.outputs
+        if (
+            self._publisher.is_stale
+            or not outputs
+            or outputs[-1].get("name") != self._name
+        ):
+            self._publisher.add(new_output("stream", name=self._name, text=[]))
+        outputs[-1].text.append(_spell_out(text))
+        return len(text)
+
+
+def _spell_out(text: str) -> str:
+    """Return text that UTF-8 can hold."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+class _Publisher(DisplayPublisher):
+    """Puts what a cell displays among its outputs."""
+
+    def __init__(self, *arguments: Any, **options: Any):
+        super().__init__(*arguments, **options)
+        self.outputs: list[NotebookNode] = []
+        self.is_stale = False  # cleared with the next output
+        self._named: dict[str, list[NotebookNode]] = defaultdict(list)
+
+    def add(self, output: NotebookNode) -> None:
+        """Add an output."""
+        if self.is_stale:
+            self.clear_output()
+        self.outputs.append(output)
+
+    def publish(
+        self,
+        data: Mapping[str, Any],
+        metadata: Mapping | None = None,
+        *_arguments: Any,
+        transient: Mapping | None = None,
+        update: bool = False,
+        **_options: Any,
+    ) -> None:
+        """Add what is displayed, or put it in the place of what has its name."""
+        data = {kind: _encode(value) for kind, value in data.items()}
+        if "text/plain" in data:
+            data["text/plain"] = _cut(data["text/plain"])
+        output = new_output("display_data", data=data, metadata=dict(metadata or {}))
+        name = (transient or {}).get("display_id", "")
+        if update:
+            for earlier in self._named[name]:
+                earlier.update(data=output.data, metadata=output.metadata)
+            return
+        self.add(output)
+        if name:
+            self._named[name].append(output)
+
+    def clear_output(self, wait: bool = False) -> None:
+        """Remove what the cell has shown so far; with `wait`, when it shows something else."""
+        self.is_stale = wait
+        if not wait:
+            self.outputs.clear()
+
+
+def _encode(value: object) -> object:
+    """Return a representation as a notebook has it: bytes in base64, text that UTF-8 can hold."""
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode("ascii")
+    return _spell_out(value) if isinstance(value, str) else value
+
+
+class _Hook(DisplayHook):
+    """Puts the value at the end of a cell among what the cell displays."""
+
+    shell: Any
+
+    def write_output_prompt(self) -> None:
+        pass
+
+    def finish_displayhook(self) -> None:
+        pass
+
+    def write_format_data(self, format_dict, md_dict=None) -> None:
+        self.shell.display_pub.publish(format_dict, md_dict)
+
+
+class _Shell(InteractiveShell):
+    """Prints no traceback of a cell, which the notebook has; has no windows for figures."""
+
+    display_pub: Any
+    display_formatter: Any
+
+    def showtraceback(
+        self, exc_tuple: tuple | None = None, *_arguments, **_options
+    ) -> None:
+        """Print what went wrong while a value was shown, after which the cell goes on."""
+        if exc_tuple is not None:
+            traceback.print_exception(exc_tuple[1])
+
+    def showsyntaxerror(self, *_arguments, **_options) -> None:
+        pass
+
+    def enable_matplotlib(self, gui: str | None = None) -> tuple[str | None, str]:
+        """Leave figures to this book's backend, whatever ``%matplotlib`` asks for."""
+        return gui, mpl.get_backend()
+
+
+class _Engine(Engine):
+    """Runs the cells of a notebook for papermill."""
+
+    @classmethod
+    def execute_managed_notebook(cls, nb_man, kernel_name, **options) -> None:
+        nb_man.nb.metadata["language_info"] = _LANGUAGE
+        failed = run_cells(nb_man.nb.cells)
+        for place, cell in enumerate(nb_man.nb.cells):
+            if cell is failed:
+                nb_man.cell_exception(cell, place)
+                return
+            nb_man.cell_complete(cell, place)
+
+
+papermill_engines.register(ENGINE, _Engine)

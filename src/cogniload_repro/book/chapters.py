@@ -1,0 +1,146 @@
+"""The book's chapters: which a build has, which are out of date, which files they wrote."""
+
+import ast
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+#: Folders of a build for the files that chapters write.
+FOLDERS = ("figures", "tables", "verdicts")
+#: How the folder begins in which these are until a run has ended well.
+STAGE = ".chapter-"
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A notebook of the book, and what its metadata say under ``cogniload``."""
+
+    source: Path
+    takes: frozenset[str] = frozenset()  # the names that its cell of parameters sets
+    needs: tuple[
+        str, ...
+    ] = ()  # what a build must have for it: "whole grid", "another model"
+    long: bool = False  # it runs longest, and so is started before the others
+    reads_verdicts: bool = False  # of the others, and so runs after them
+
+
+def list_chapters(
+    folder: str | Path, *, whole_grid: bool, another_model: bool = False
+) -> list[Chapter]:
+    """Return the chapters of a build's book, longest first: none should be left to run alone.
+
+    A file that is no notebook, or metadata that say something else than `Chapter` knows, raise a
+    ValueError.
+    """
+    present = {"whole grid": whole_grid, "another model": another_model}
+    chapters = []
+    for source in Path(folder).glob("*.ipynb"):
+        chapter = _read_chapter(source)
+        unknown = set(chapter.needs) - set(present)
+        if unknown:
+            missing = ", ".join(sorted(unknown))
+            raise ValueError(
+                f"{source.name}: its metadata need {missing}, which no build has"
+            )
+        if all(present[need] for need in chapter.needs):
+            chapters.append(chapter)
+    return sorted(chapters, key=_turn)
+
+
+def _turn(chapter: Chapter) -> tuple[bool, int, str]:
+    return not chapter.long, -chapter.source.stat().st_size, chapter.source.name
+
+
+def _read_chapter(source: Path) -> Chapter:
+    try:  # nbformat, which would check all the rest, takes a hundred times as long
+        notebook = json.loads(source.read_text(encoding="utf-8"))
+        options = dict(notebook["metadata"].get("cogniload", {}))
+        if "needs" in options:
+            options["needs"] = tuple(options["needs"])
+        return Chapter(source, _read_names(notebook), **options)
+    except (ValueError, TypeError, KeyError, SyntaxError) as error:
+        raise ValueError(
+            f"{source.name} is no notebook as `Chapter` describes it: {error}"
+        ) from None
+
+
+def _read_names(notebook: dict) -> frozenset[str]:
+    """Return the names that the cell of parameters sets."""
+    names = set()
+    for cell in notebook["cells"]:
+        if "parameters" not in cell["metadata"].get("tags", ()):
+            continue
+        for statement in ast.parse("".join(cell["source"])).body:
+            targets = statement.targets if isinstance(statement, ast.Assign) else []
+            names |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return frozenset(names)
+
+
+def executed_copy(chapter: Chapter, build: Path) -> Path:
+    """Return the notebook that a chapter's last run has written, with what its cells have shown."""
+    return build / "notebooks" / chapter.source.name
+
+
+def _list_files(copy: Path) -> list[str] | None:
+    """Return the files that a chapter has written in its last run, such as ``tables/table2.csv``.
+
+    None where there is no copy of that run that could be read.
+    """
+    try:
+        return json.loads(copy.read_text(encoding="utf-8"))["metadata"][
+            "cogniload_run"
+        ]["files"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def is_current(chapter: Chapter, build: Path, parameters: Path) -> bool:
+    """Return whether a chapter need not be run again.
+
+    Its executed copy is newer than the notebook, the data that it reads (of a chapter that reads
+    verdicts, theirs too) and, if it takes any, the file of its parameters. Figures and tables carry
+    the time of the run that wrote them, which is the copy's: a file of another time comes from
+    elsewhere.
+    """
+    copy = executed_copy(chapter, build)
+    files = _list_files(copy)
+    if files is None:
+        return False
+    inputs = [chapter.source, build / "fidelity.csv"]
+    if chapter.takes - {"build"}:
+        inputs.append(parameters)
+    if chapter.reads_verdicts:
+        inputs += build.glob("verdicts")
+    run = copy.stat().st_mtime_ns
+    are_older = all(file.stat().st_mtime_ns <= run for file in inputs)
+    written = [build / name for name in files]
+    return are_older and all(
+        file.exists() and file.stat().st_mtime_ns == run for file in written
+    )
+
+
+def remove_others(chapters: Sequence[Chapter], build: Path) -> None:
+    """Remove what no chapter has written from the figures, tables, verdicts and copies of a build.
+
+    What a killed run has left goes too. A ValueError names two chapters that write the same file.
+    """
+    copies = [executed_copy(chapter, build) for chapter in chapters]
+    writers: dict[str, str] = {}
+    for copy in copies:
+        for name in _list_files(copy) or ():
+            if name in writers:
+                raise ValueError(
+                    f"{writers[name]} and {copy.name} both write {name}; rename one"
+                )
+            writers[name] = copy.name
+    for folder in FOLDERS:
+        for file in (build / folder).glob("*"):
+            if f"{folder}/{file.name}" not in writers and file.is_file():
+                file.unlink()
+    for copy in (build / "notebooks").glob("*.ipynb"):
+        if copy not in copies and not copy.match("*.failed.ipynb"):
+            copy.unlink()
+    for stage in build.glob(f"{STAGE}*"):
+        shutil.rmtree(stage)

@@ -1,0 +1,103 @@
+"""Models on axes: their lines and points, names beside the ends of lines, legends."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from cogniload_repro.book.style import Pen
+
+_ROUNDS = 100  # enough for names beside lines to come to rest
+_LABEL_SIZE = 8.5
+#: Accuracy that a name beside its line takes; the room for names, in widths of the axis.
+_NAME_GAP, _NAME_ROOM = 0.085, 0.42
+
+
+def label_ends(
+    axes: Axes, ends: Iterable[tuple[float, str, str]], at: float, gap: float
+) -> None:
+    """Write names beside the right ends of lines, at least a gap apart.
+
+    Each end is the height of its line, the name and the colour, in the units of the axes.
+    """
+    ends = sorted(ends)
+    places = [height for height, _, _ in ends]
+    for _ in range(_ROUNDS):  # neighbours that overlap give way to both sides
+        for upper in range(1, len(places)):
+            overlap = places[upper - 1] + gap - places[upper]
+            if overlap > 0:
+                places[upper - 1] -= overlap / 2
+                places[upper] += overlap / 2
+    highest = axes.get_ylim()[1]
+    for (_, name, color), place in zip(reversed(ends), reversed(places), strict=True):
+        style: dict[str, Any] = {"color": color, "fontsize": 8.5, "fontweight": "bold"}
+        axes.text(at, min(place, highest), name, va="center", parse_math=False, **style)
+        highest = min(place, highest) - gap
+
+
+def name_ends(ax: Axes, levels: list[int], ends: list[tuple[float, str, str]]) -> None:
+    """Write names beside the ends of lines, with the axis extended below them."""
+    to_axis = ax.xaxis.get_transform().transform
+    to_level = ax.xaxis.get_transform().inverted().transform
+    first, last = to_axis([levels[0], levels[-1]])
+    width = max(last - first, 0.01 * last)
+    low, start, high = to_level(
+        [first - 0.04 * width, last + 0.03 * width, last + _NAME_ROOM * width]
+    )
+    ax.set_xlim(low, high)
+    label_ends(ax, ends, at=start, gap=_NAME_GAP)
+
+
+def draw_course(ax: Axes, x, y, pen: Pen, marked, strength: float = 1.0) -> None:
+    """Draw the line and the points of a model; marked points are hollow."""
+    if pen.own:  # a white seam, so that the line stands out where others cross it
+        ax.plot(x, y, color="white", linewidth=4, zorder=5)
+    ax.plot(x, y, **pen.line(), alpha=1.0 if pen.own else strength)
+    ax.plot(x, y, **pen.dots())
+    if (hollow := np.asarray(marked, bool)).any():
+        look = pen.dots() | {
+            "markerfacecolor": "white",
+            "markeredgecolor": pen.color,
+            "markeredgewidth": 0.9,
+        }
+        ax.plot(np.asarray(x)[hollow], np.asarray(y)[hollow], **look)
+
+
+def spread_sideways(accuracy: pd.DataFrame, drawn: dict[str, Pen]) -> dict[str, float]:
+    """Return how far beside its level each model stands.
+
+    Ranks times the golden ratio keep neighbours in rank apart.
+    """
+    ranked = (
+        accuracy.groupby("model")["accuracy"]
+        .mean()
+        .loc[list(drawn)]
+        .sort_values(kind="stable")
+        .index
+    )
+    golden = (np.arange(len(ranked)) * (np.sqrt(5) - 1) / 2) % 1
+    slots = np.argsort(np.argsort(golden)) + 0.5
+    return dict(zip(ranked, 0.7 * (slots / len(ranked) - 0.5), strict=True))
+
+
+def draw_legend(figure: Figure, drawn: list[Pen], place: str, columns: int) -> None:
+    """Draw a legend with the line and the point of each model."""
+    handles: list[Any] = [
+        (Line2D([], [], **pen.line()), Line2D([], [], **pen.dots())) for pen in drawn
+    ]
+    style: dict[str, Any] = {
+        "ncols": columns,
+        "frameon": False,
+        "labelspacing": 0.3,
+        "handlelength": 2.4,
+        "loc": place,
+    }
+    legend = figure.legend(handles, ["" for _ in drawn], fontsize=_LABEL_SIZE, **style)
+    for text, pen in zip(legend.get_texts(), drawn, strict=True):
+        text.set(
+            text=pen.label, parse_math=False
+        )  # as it is: matplotlib leaves out _names, reads $math$

@@ -1,0 +1,94 @@
+"""The evidence behind a figure or table: its badge, and the line in the picture."""
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.regression.cell_tables import coverage
+from cogniload_repro.regression.reconstructions import from_printed_tables
+
+
+class Evidence(NamedTuple):
+    """A kind of evidence: colour and words of its badge, and the line in the picture."""
+
+    color: str
+    words: str
+    line: str
+
+
+EVIDENCE = {
+    "": Evidence("", "", ""),  # no data of models
+    "published": Evidence("success", "published", "Numbers published in the paper"),
+    "independent": Evidence(
+        "success",
+        "independent",
+        "Numbers published in the paper, compared with puzzles drawn here",
+    ),
+    "identified": Evidence(
+        "success",
+        "identified",
+        "Identified from the published tables; reconstructed, not raw outputs",
+    ),
+    "bounded": Evidence(
+        "warning", "bounded", "Bounds that the published tables set; no raw outputs"
+    ),
+    "searched": Evidence(
+        "warning",
+        "searched",
+        "Range found by a search over tables that agree with the paper; no proved bound",
+    ),
+    "not identified": Evidence(
+        "danger",
+        "not identified",
+        "Not identified: over reconstructions, not raw outputs",
+    ),
+    "one reconstruction": Evidence(
+        "danger",
+        "one reconstruction, partial grid",
+        "One reconstruction on a partial grid",
+    ),
+    "synthetic": Evidence(
+        "danger", "synthetic", "Synthetic example, not a model's output"
+    ),
+    "outputs": Evidence("info", "scored outputs", "Scored model outputs"),
+    "mixed": Evidence(
+        "info",
+        "reconstructed and scored",
+        "The paper's models: reconstructed from its tables; other models: scored outputs",
+    ),
+}
+#: Kinds that do not depend on the counts of a build.
+_FIXED = ("", "synthetic", "outputs")
+#: Kinds that hold for the paper's whole grid only.
+_WHOLE_GRID = ("published", "independent", "identified", "bounded")
+
+
+def judge_evidence(claim: str | pd.DataFrame, cells: pd.DataFrame | None) -> str:
+    """Return what numbers from some cells rest on, a key of `EVIDENCE`.
+
+    The claim is what the numbers are for the paper's models on its whole grid: a key of `EVIDENCE`,
+    or a table whose column ``identified`` says so. Scored answers are outputs, whatever the claim,
+    and a part of the grid is one reconstruction, since no table of the paper prints its sums.
+    """
+    if isinstance(claim, pd.DataFrame):
+        claim = "identified" if claim["identified"].all() else "not identified"
+    if claim not in EVIDENCE:
+        raise ValueError(
+            f"unknown evidence {claim!r}; kinds are {', '.join(filter(None, EVIDENCE))}"
+        )
+    if claim in _FIXED or cells is None or cells.empty:
+        return claim
+    reconstructed = from_printed_tables(cells)
+    if not reconstructed.any():
+        return "outputs"
+    if not reconstructed.all():
+        return "mixed"
+    if claim in _WHOLE_GRID and coverage(cells)[0] < len(PAPER_GRID):
+        return "one reconstruction"
+    return claim
+
+
+def rests_on_paper(kind: str) -> bool:
+    """Return whether numbers of a kind may name a table of the paper as their source."""
+    return kind not in ("outputs", "mixed", "one reconstruction")

@@ -1,0 +1,232 @@
+"""Run a notebook with checked parameters, apart from the reader's own settings.
+
+The executed copy does not show when or where it ran.
+"""
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import nbformat
+import papermill
+from nbformat import NotebookNode
+from papermill.exceptions import PapermillExecutionError
+
+from cogniload_repro.book.cells import ENGINE
+from cogniload_repro.book.chapters import FOLDERS, STAGE
+from cogniload_repro.book.page import Page
+from cogniload_repro.files import replacing, write_whole
+
+#: Characters of a failing cell's message that are shown.
+_MESSAGE_CHARS = 500
+_INJECTED = "injected-parameters"
+# what a notebook of Python says of itself; no kernel is started
+_KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+
+
+def run_notebook(
+    source: str | Path,
+    target: str | Path,
+    parameters: Mapping[str, object],
+    files: str | Path | None = None,
+) -> Path:
+    """Execute a copy of a notebook with new parameters; the copy has no times or paths.
+
+    Figures and tables of its `Page` go into folders of ``files`` after the run has ended well;
+    without it there are none. They and the copy have the time at which the run began: what changes
+    while it runs is newer. Two runs with the same inputs write the same bytes.
+
+    Cells run in this process and in the notebook's own folder, and parameters that are ``Path``
+    objects reach them relative to it: parallel notebooks need one process each. A ValueError names
+    notebook, cell, error and remedy; a failed run leaves all files alone and keeps the copy with
+    the traceback beside the target, as ``<name>.failed.ipynb``.
+    """
+    source = Path(source).resolve()
+    target = Path(target).resolve()
+    folder = Path(files).resolve() if files else None
+    notebook = _read(source)
+    _check_parameters(source, notebook, parameters)
+    values = {
+        name: _relative(value, source.parent) for name, value in parameters.items()
+    }
+    failed = target.with_suffix(".failed.ipynb")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    began = time.time_ns()
+    with tempfile.TemporaryDirectory(prefix=STAGE, dir=folder) as name:
+        stage = Path(name)
+        executed = stage / "executed.ipynb"
+        try:
+            _execute(notebook, executed, values, source, stage if folder else None)
+        except PapermillExecutionError as error:
+            write_whole(failed, _tidy(executed, values))
+            raise ValueError(
+                _describe_failure(error, source, notebook, values, failed)
+            ) from None
+        names = _list_files(stage)
+        text = _tidy(executed, values, names)
+        if folder:
+            _move(stage, folder, names, began)
+    with replacing(target) as part:
+        part.write_text(text, encoding="utf-8")
+        os.utime(part, ns=(began, began))
+    failed.unlink(missing_ok=True)
+    return target
+
+
+def _execute(
+    notebook: NotebookNode,
+    target: Path,
+    values: Mapping[str, object],
+    source: Path,
+    output: Path | None,
+) -> None:
+    """Execute a notebook in its folder; the target holds what was done, after an error too."""
+    os.environ["IPYTHONDIR"] = str(target.parent)
+    Page.chapter = source.stem
+    Page.output = output
+    try:
+        papermill.execute_notebook(
+            notebook,
+            target,
+            values,
+            engine_name=ENGINE,
+            kernel_name="python3",
+            cwd=source.parent,
+            progress_bar=False,
+            request_save_on_cell_execute=False,
+        )
+    finally:
+        Page.output = None
+
+
+def _list_files(stage: Path) -> list[str]:
+    """Return the files of a run, such as ``tables/table2.csv``."""
+    names = []
+    for kind in FOLDERS:
+        names += [f"{kind}/{path.name}" for path in sorted((stage / kind).glob("*"))]
+    return names
+
+
+def _move(stage: Path, folder: Path, names: Sequence[str], began: int) -> None:
+    """Move the files of a run into a folder; they get the time at which it began."""
+    for name in names:
+        (folder / name).parent.mkdir(exist_ok=True)
+        os.utime(stage / name, ns=(began, began))
+        os.replace(stage / name, folder / name)
+
+
+def _relative(value: object, folder: Path) -> object:
+    return (
+        Path(os.path.relpath(value, folder)).as_posix()
+        if isinstance(value, Path)
+        else value
+    )
+
+
+def _read(source: Path) -> NotebookNode:
+    """Return a Python notebook with one cell of parameters and lasting ids."""
+    try:
+        content = json.loads(source.read_text(encoding="utf-8"))
+        if not isinstance(content["metadata"].get("kernelspec"), dict):
+            content["metadata"]["kernelspec"] = _KERNEL
+        _name_cells(content)
+        notebook = nbformat.from_dict(content)
+        nbformat.validate(notebook)
+        notebook = nbformat.convert(notebook, 4)
+    except Exception as error:  # nbformat raises many types, most of them undocumented
+        raise ValueError(
+            f"{source} is not a readable notebook ({error}); check the name and the file"
+        ) from None
+    # papermill's cell of an earlier run
+    notebook.cells = [cell for cell in notebook.cells if _INJECTED not in _tags(cell)]
+    count = sum("parameters" in _tags(cell) for cell in notebook.cells)
+    if count != 1:
+        raise ValueError(
+            f"{source.name} has {count} cells tagged 'parameters'; "
+            "tag the one that sets the defaults"
+        )
+    language = notebook.metadata.get("kernelspec", {}).get("language", "python")
+    if language != "python":
+        raise ValueError(
+            f"{source.name} is a notebook for {language}; chapters are in Python"
+        )
+    notebook.metadata["kernelspec"] = _KERNEL
+    return notebook
+
+
+def _name_cells(content: dict) -> None:
+    """Give numbers as ids to cells without ids of their own; nbformat draws random ones."""
+    cells = content.get("cells", [])
+    names = {cell.get("id") for cell in cells}
+    if None in names or len(names) < len(cells):
+        for number, cell in enumerate(cells):
+            cell["id"] = f"cell-{number}"
+        content["nbformat_minor"] = 5
+
+
+def _check_parameters(
+    source: Path, notebook: NotebookNode, parameters: Mapping[str, object]
+) -> None:
+    known = set(papermill.inspect_notebook(notebook))
+    unknown = sorted(set(parameters) - known)
+    if unknown:
+        raise ValueError(
+            f"{source.name} has no parameter {', '.join(unknown)}; "
+            f"its 'parameters' cell sets: {', '.join(sorted(known)) or 'nothing'}"
+        )
+
+
+def _describe_failure(
+    error: PapermillExecutionError,
+    source: Path,
+    notebook: NotebookNode,
+    values: Mapping[str, object],
+    failed: Path,
+) -> str:
+    """Return a sentence with the failing cell's number, its error and the remedy."""
+    (defaults,) = (
+        place
+        for place, cell in enumerate(notebook.cells)
+        if "parameters" in _tags(cell)
+    )
+    injected = 1 if values and error.cell_index > defaults else 0
+    message = ": ".join(filter(None, [error.ename, error.evalue]))
+    if len(message) > _MESSAGE_CHARS:
+        message = message[:_MESSAGE_CHARS] + " ..."
+    return (
+        f"{source.name}, cell {error.cell_index + 1 - injected} of {len(notebook.cells)} failed: "
+        f"{message}; correct its input or the notebook and run again (the whole traceback is in "
+        f"{failed})"
+    )
+
+
+def _tidy(
+    executed: Path, values: Mapping[str, object], files: Sequence[str] = ()
+) -> str:
+    """Drop times, durations and random identifiers.
+
+    Show the injected parameters if they are more than the build.
+    """
+    notebook = nbformat.read(executed, as_version=4)
+    notebook.metadata.pop("papermill", None)
+    notebook.metadata["cogniload_run"] = {
+        "parameters": dict(values),
+        "files": list(files),
+    }
+    for number, cell in enumerate(notebook.cells):
+        cell.metadata.pop("papermill", None)
+        cell.metadata.pop("execution", None)
+        if _INJECTED in _tags(cell):
+            cell.id = _INJECTED
+            shown = "hide-input" if values.keys() > {"build"} else "remove-cell"
+            cell.metadata["tags"] = [_INJECTED, shown]
+        elif "papermill-error-cell-tag" in _tags(cell):
+            cell.id = f"error-{number}"
+    return nbformat.writes(notebook) + "\n"
+
+
+def _tags(cell: NotebookNode) -> list[str]:
+    return cell.metadata.get("tags", [])

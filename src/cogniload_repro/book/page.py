@@ -1,0 +1,414 @@
+"""One page of the book: what its cells show, with captions, evidence and downloads."""
+
+import base64
+import html
+import os
+import re
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import matplotlib as mpl
+import pandas as pd
+from myst_nb import glue
+
+from cogniload_repro.analysis.uncertainty import fit_quadratics
+from cogniload_repro.analysis.verdicts import UNKNOWN, Verdict
+from cogniload_repro.book import markdown
+from cogniload_repro.book.backend import use_backend
+from cogniload_repro.book.evidence import (
+    EVIDENCE,
+    judge_evidence,
+    rests_on_paper,
+)
+from cogniload_repro.book.figures import PaperFigure
+from cogniload_repro.book.style import PHONE_IN, STYLE, save_figure
+from cogniload_repro.book.tables import Table, format_frame
+from cogniload_repro.files import for_spreadsheet, write_whole
+from cogniload_repro.formats import display_names
+from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.models import BY_NAME, NAMES
+from cogniload_repro.published import load_conclusions
+from cogniload_repro.regression.cell_tables import coverage, describe_cells, load_cells
+from cogniload_repro.regression.reconstructions import from_printed_tables
+
+MAX_COLUMNS = 8
+#: A cell that holds numbers alone, with signs, stars and units, as an interval or a share; or
+#: nothing.
+_NUMBERS = r"(?:[-+−–<>±\d.,e%*/() ]|to|of|no limit|nan)*"
+#: Columns of the verdicts of a chapter.
+_JUDGED = ["conclusion", "claim", "verdict", "evidence"]
+_KINDS = {".csv": "CSV", ".tex": "LaTeX", ".png": "PNG", ".svg": "SVG"}
+
+
+@dataclass(frozen=True, repr=False)
+class Fragment:
+    """Something to show at the end of a cell: the book takes the Markdown, Jupyter the HTML."""
+
+    markdown: str
+    html: str
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+        return {"text/markdown": self.markdown, "text/html": self.html}
+
+    def __repr__(self) -> str:
+        return "Fragment"
+
+    def __add__(self, other: "Fragment") -> "Fragment":
+        return Fragment(f"{self.markdown}\n\n{other.markdown}", self.html + other.html)
+
+
+class Page:
+    """The page of one notebook over a build folder (its ``cells.parquet`` and the like).
+
+    Figures and tables are also written as files if the runner of the book says where. A reader who
+    runs the notebook by hand sees them, and no file of the build is touched.
+
+    Sets the plot style for the whole notebook, seaborn's figures included. A figure is shown by
+    `figure`, and where a cell asks for it: by `matplotlib.pyplot.show` or as its last value. A
+    caption is MyST Markdown, in which other people's text goes through `markdown.escape`; ``name``
+    is the label for references and the stem of the files.
+
+    ``evidence`` says what the numbers of a figure or table are if the chapter shows the paper's
+    models on its whole grid: a key of `EVIDENCE`, or a table with the column ``identified``; "" for
+    what shows no data of models. The badge follows the cells that the chapter took with `cells`, or
+    those given: scored answers are outputs, a part of the grid is one reconstruction, and neither
+    names a table of the paper as its ``source``.
+    """
+
+    #: Name of the chapter that the runner of the book runs, and the folder for its files.
+    chapter: ClassVar[str] = ""
+    output: ClassVar[Path | None] = None
+    #: Figures that a page has shown.
+    placed: ClassVar[weakref.WeakSet] = weakref.WeakSet()
+
+    def __init__(self, build: str | Path):
+        self.build = Path(build)
+        self._cells: pd.DataFrame | None = None
+        self._judged: list[tuple[str, ...]] = []
+        use_backend()
+        mpl.rcParams.update(STYLE)
+
+    @cached_property
+    def _build_cells(self) -> pd.DataFrame:
+        return load_cells(self.build)
+
+    def cells(self, models: Collection[str] | str | None = None) -> pd.DataFrame:
+        """Return the cells of the chapter's models, on which its badges rest.
+
+        Without names they are the paper's models if the build has any, else all of its models.
+        """
+        if models is not None:
+            self._cells = load_cells(self.build, models)
+        else:
+            paper = self._build_cells["model"].isin(NAMES)
+            chosen = self._build_cells[paper] if paper.any() else self._build_cells
+            self._cells = chosen.reset_index(drop=True)
+        return self._cells
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """Return the label of each model; the paper's have the names of its figures."""
+        paper = {name: model.label for name, model in BY_NAME.items()}
+        return display_names(self._build_cells["model"]) | paper
+
+    @cached_property
+    def complete(self) -> bool:
+        """Return whether statements on the paper can rest on the build.
+
+        It has the paper's 22 models on its whole grid, and a finite fit of its regression to each.
+        """
+        paper = self._build_cells[self._build_cells["model"].isin(NAMES)]
+        if paper["model"].nunique() < len(NAMES) or coverage(paper)[0] < len(
+            PAPER_GRID
+        ):
+            return False
+        return len(fit_quadratics(paper)) == len(NAMES)
+
+    @cached_property
+    def paper(self) -> pd.DataFrame:
+        """Return the cells of the paper's 22 models: the build's, else the committed ones."""
+        cells = self._build_cells if self.complete else load_cells()
+        return cells[cells["model"].isin(NAMES)].reset_index(drop=True)
+
+    @property
+    def covers(self) -> str:
+        """Return the sentence that replaces statements on the paper in an incomplete build."""
+        cells = self._build_cells
+        models = cells["model"].nunique()
+        fewest, most = coverage(cells)
+        some = f"{most}" if fewest == most else f"{fewest} to {most}"
+        return (
+            f"This build holds {models:,} model{'s' * (models != 1)} on {some} of the grid's "
+            f"{len(PAPER_GRID)} cells; statements on the paper need its {len(NAMES)} models on "
+            "all of them, each with a finite fit of the paper's regression."
+        )
+
+    def lead(self, text: str) -> Fragment:
+        """Keep the page's first paragraph for its ``{glue:md}`` directive; show it in Jupyter."""
+        return self.state("lead", text)
+
+    def verdicts(
+        self, judged: Mapping[str, Verdict], findings: Mapping[str, str] | None = None
+    ) -> Fragment:
+        """Show what the chapter judges, and keep its rows for chapter 10 (`read_verdicts`).
+
+        A statement is a claim, or the name of a conclusion (`load_conclusions`). Its finding takes
+        the place of the verdict's own evidence; both are Markdown of ours. Where the build is not
+        complete no statement is tested, and one sentence says why.
+        """
+        conclusions = load_conclusions().set_index("name")
+        rows = []
+        for statement, verdict in judged.items():
+            evidence = (findings or {}).get(statement, verdict.evidence)
+            is_conclusion = statement in conclusions.index
+            claim = conclusions["title"][statement] if is_conclusion else statement
+            rows.append(
+                (statement if is_conclusion else "", claim, verdict.word, evidence)
+            )
+        if not self.complete:
+            rows = [(name, claim, UNKNOWN, self.covers) for name, claim, *_ in rows]
+        self._judged += rows
+        frame = pd.DataFrame(self._judged, columns=_JUDGED)
+        file = self._output / "verdicts" / f"{self.chapter}.csv"
+        write_whole(file, frame.to_csv(index=False, lineterminator="\n"))
+        if not self.complete:
+            return self.sentence(self.covers)
+        lines = ["| Claim | Verdict | Evidence |", "|:--|:--|:--|"]
+        lines += [
+            f"| {claim} | {word} | {evidence} |" for _, claim, word, evidence in rows
+        ]
+        return Fragment("\n".join(lines), pd.DataFrame(rows).to_html(index=False))
+
+    def read_verdicts(self) -> pd.DataFrame:
+        """Return what the chapters of the build have judged in their last runs.
+
+        One row per statement: chapter, conclusion (a name of `load_conclusions`, or ""), claim,
+        verdict (a word of `VERDICT_WORDS`) and evidence.
+        """
+        frames = [pd.DataFrame(columns=["chapter", *_JUDGED])]
+        for file in sorted((self.build / "verdicts").glob("*.csv")):
+            frame = pd.read_csv(file, dtype=str, keep_default_na=False)
+            frames.append(frame.assign(chapter=file.stem))
+        return pd.concat(frames, ignore_index=True)
+
+    def state(self, key: str, text: str) -> Fragment:
+        """Keep Markdown that speaks of the paper, or what the build covers, under a key."""
+        text = text if self.complete else markdown.escape(self.covers)
+        shown = Fragment(text, f"<p>{html.escape(markdown.unescape(text))}</p>")
+        glue(key, shown, display=False)
+        return shown
+
+    @cached_property
+    def checks(self) -> pd.DataFrame:
+        """Return the ledger, one row per printed number (`ledger.entries.compare`)."""
+        return pd.read_parquet(self.build / "fidelity.parquet")
+
+    @property
+    def reconstructed(self) -> bool:
+        """Return whether the counts of the paper's models are a reconstruction."""
+        return bool(from_printed_tables(self._build_cells).any())
+
+    @property
+    def note(self) -> str:
+        """Return where the build's counts come from and how much of the grid they cover."""
+        return describe_cells(self._build_cells)
+
+    def facts(self, **facts: object) -> None:
+        """Keep values, formatted by the caller, for ``{glue:text}`` in the page's sentences."""
+        for key, value in facts.items():
+            glue(key, str(value), display=False)
+
+    @cached_property
+    def _output(self) -> Path:
+        """Return the runner's folder for files, else one that is deleted with this page."""
+        if self.output is not None:
+            return self.output
+        folder = tempfile.mkdtemp(prefix="cogniload-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return Path(folder)
+
+    def _place(self, file: Path) -> Path:
+        """Return where a reader finds a file: in the build, if the runner moves it there."""
+        return (
+            file if self.output is None else self.build / file.relative_to(self.output)
+        )
+
+    def figure(
+        self,
+        figure: Any,
+        name: str,
+        *,
+        caption: str,
+        alt: str,
+        evidence: str | pd.DataFrame,
+        source: str = "",
+        cells: pd.DataFrame | None = None,
+    ) -> Fragment:
+        """Return a figure, or seaborn's grid, with badge, caption and downloads as PNG and SVG.
+
+        ``alt`` says what it shows to readers who do not see it.
+        """
+        kind = self._kind(evidence, cells)
+        self.placed.add(figure.figure)
+        png, svg = save_figure(
+            figure.figure, self._output / "figures" / name, EVIDENCE[kind].line
+        )
+        caption = _caption(kind, caption, source)
+        wide = figure.figure.get_figwidth() > PHONE_IN
+        path = f"../figures/{svg.name}"
+        image = markdown.picture(path, name, caption=caption, alt=alt, wide=wide)
+        downloads = _list_downloads(png, svg)
+        shown = html.escape(markdown.unescape(caption))
+        if self.output is None:  # a browser reaches no folder of its own
+            address = f"data:image/png;base64,{base64.b64encode(png.read_bytes()).decode('ascii')}"
+        else:
+            address = html.escape(os.path.relpath(self._place(svg)))
+        picture = f'<img src="{address}" alt="{html.escape(alt)}" width="760">'
+        return Fragment(f"{image}\n\n{downloads}", f"{picture}<p>{shown}</p>")
+
+    def table(
+        self,
+        frame: pd.DataFrame,
+        name: str,
+        *,
+        caption: str,
+        evidence: str | pd.DataFrame,
+        source: str = "",
+        cells: pd.DataFrame | None = None,
+        columns: Mapping[
+            str | tuple[str, ...], tuple[str, Callable[..., str] | str | int]
+        ]
+        | None = None,
+        csv: bool = False,
+        empty: str = "Nothing to show.",
+    ) -> Fragment:
+        """Return a frame, without its index, as an escaped table with badge and caption.
+
+        ``columns`` maps a column, or several, to heading and format (`tables.format_frame`);
+        without it all are shown, with ``$...$`` in their names as math. ``csv`` offers the whole
+        frame, unformatted; ``empty`` takes the place of a table without rows.
+        """
+        shown = frame if columns is None else format_frame(frame, columns)
+        if len(shown.columns) > MAX_COLUMNS:
+            raise ValueError(
+                f"table {name} has {len(shown.columns)} columns; "
+                f"show {MAX_COLUMNS} and offer csv=True"
+            )
+        if shown.empty:
+            return self.sentence(empty, name)
+        caption = _caption(self._kind(evidence, cells), caption, source)
+        right = []
+        for place, heading in enumerate(shown.columns):  # headings may repeat
+            texts = shown.iloc[:, place].astype("str")
+            if texts.str.fullmatch(_NUMBERS).all():
+                right.append(heading)
+        plain = f"<p>{html.escape(markdown.unescape(caption))}</p>{shown.to_html(index=False)}"
+        fragment = Fragment(
+            markdown.table(shown, caption, name=name, right=right), plain
+        )
+        return fragment + self.csv(frame, name, "the whole table") if csv else fragment
+
+    def paper_figure(
+        self,
+        name: str,
+        cells: pd.DataFrame,
+        *,
+        evidence: str | pd.DataFrame,
+    ) -> Fragment:
+        """Draw one of the paper's figures (a key of `figures.FIGURES`) from cells."""
+        number = name.removeprefix("figure")
+        figure = PaperFigure(name, cells)
+        fragment = self.figure(
+            figure.draw(),
+            name,
+            caption=f"Figure {number}, recomputed. {figure.caption()}.",
+            alt=figure.describe(),
+            evidence=evidence,
+        )
+        if len(figure.panels) == 1:
+            return fragment
+        line = EVIDENCE[self._kind(evidence)].line
+        stem = self._output / "figures" / f"{name}_as_printed"
+        files = save_figure(figure.draw_as_printed(), stem, line)
+        return fragment + Fragment(
+            _list_downloads(*files, what="In the paper's layout"), ""
+        )
+
+    def paper_table(
+        self, table: Table, *, evidence: str | pd.DataFrame, made: str = "recomputed"
+    ) -> Fragment:
+        """Return one of the paper's tables with badge, and downloads as CSV and LaTeX."""
+        kind = self._kind(evidence)
+        files = table.save(self._output / "tables", EVIDENCE[kind].line)
+        known = re.fullmatch(r"table(\d+)", table.name)
+        caption = _caption(kind, f"Table {known[1]}, {made}." if known else "", "")
+        return Fragment(
+            f"{table.to_myst(caption)}\n\n{_list_downloads(*files)}",
+            table.frame.to_html(index=False),
+        )
+
+    def csv(self, frame: pd.DataFrame, name: str, what: str) -> Fragment:
+        """Return a link to a frame as ``tables/NAME.csv``."""
+        text = for_spreadsheet(frame).to_csv(index=False, lineterminator="\n")
+        file = write_whole(self._output / "tables" / f"{name}.csv", text)
+        return self.download(self._place(file), what)
+
+    def download(self, file: Path, what: str) -> Fragment:
+        """Return a link to a table of the build that the book carries along."""
+        link = f"Download {what}: {{download}}`{file.name} <../tables/{file.name}>`"
+        return Fragment(link, f"<p>{html.escape(str(file))}</p>")
+
+    def sentence(self, text: str, name: str = "") -> Fragment:
+        """Return a plain sentence, escaped, its first letter a capital.
+
+        ``name`` is a label where it stands in place of a figure or table.
+        """
+        text = text[:1].upper() + text[1:]
+        label = f"({name})=\n\n" if name else ""
+        return Fragment(label + markdown.escape(text), f"<p>{html.escape(text)}</p>")
+
+    def text(self, text: str, title: str) -> Fragment:
+        """Return text from a puzzle or a model as it is: escaped, wrapped, never interpreted."""
+        marks = markdown.fence(text, "`")
+        block = f"**{markdown.escape(title)}**\n\n{marks}{{code-block}} text\n:class: untrusted\n\n{text}\n{marks}"
+        return Fragment(
+            block,
+            f"<p><strong>{html.escape(title)}</strong></p><pre>{html.escape(text)}</pre>",
+        )
+
+    def fold(self, fragment: Fragment, title: str) -> Fragment:
+        """Return a fragment that shows only its title, our text, until it is opened."""
+        marks = markdown.fence(fragment.markdown, ":")
+        return Fragment(
+            f"{marks}{{dropdown}} {title}\n{fragment.markdown}\n{marks}",
+            f"<details><summary>{html.escape(title)}</summary>{fragment.html}</details>",
+        )
+
+    def _kind(
+        self, evidence: str | pd.DataFrame, cells: pd.DataFrame | None = None
+    ) -> str:
+        """Return the kind of evidence for the cells given, else for those of the chapter."""
+        return judge_evidence(evidence, self._cells if cells is None else cells)
+
+
+def _caption(kind: str, caption: str, source: str) -> str:
+    """Return a caption after its badge, with its source where tables of the paper are one."""
+    color, words, _ = EVIDENCE[kind]
+    badge = f"{{bdg-{color}}}`{words}`" if words else ""
+    named = f"Source: {source}." if source and rests_on_paper(kind) else ""
+    return " ".join(filter(None, [badge, caption, named]))
+
+
+def _list_downloads(*files: Path, what: str = "Download") -> str:
+    """Return links to files of the build, named by their kind."""
+    links = [
+        f"{{download}}`{_KINDS[file.suffix]} <../{file.parent.name}/{file.name}>`"
+        for file in files
+    ]
+    return f":::{{div}} downloads\n{what}: {' · '.join(links)}\n:::"

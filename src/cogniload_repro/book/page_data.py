@@ -1,0 +1,222 @@
+"""Data that the scripts of pages find beside them: puzzles to step through, counts of models."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from pyarrow.compute import field
+
+from cogniload_repro.analysis.accuracies import CELL
+from cogniload_repro.endings import CONTEXT_TOKENS
+from cogniload_repro.formats import display_names
+from cogniload_repro.models import order_models
+from cogniload_repro.puzzles.ontology import PHRASES
+from cogniload_repro.puzzles.parse import parse_puzzle
+from cogniload_repro.puzzles.puzzle import Puzzle
+from cogniload_repro.regression.cell_tables import describe_cells, load_cells
+from cogniload_repro.regression.reconstructions import (
+    committed_counts,
+    from_printed_tables,
+)
+from cogniload_repro.scoring.verdict import score_response
+from cogniload_repro.scoring.windows import find_mention
+from cogniload_repro.storage import open_parquet
+
+
+def write_script(name: str, value: Any) -> str:
+    """Return a script that leaves a value in ``cogniload.data.NAME``.
+
+    A page that is opened from a disk may load scripts that lie beside it, and nothing else.
+    """
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    return f"(globalThis.cogniload ??= {{}}).data ??= {{}};\ncogniload.data.{name} = {text};\n"
+
+
+def cells_to_show(build: str | Path) -> pd.DataFrame:
+    """Return the cells of a build's scored answers, and committed ones of the paper's other models.
+
+    The committed ones cover the whole grid, so that what they show is identified in any build.
+    """
+    cells = load_cells(build)
+    scored = cells[~from_printed_tables(cells)]
+    committed = load_cells()
+    others = committed[~committed["model"].isin(scored["model"])]
+    return pd.concat([others, scored], ignore_index=True) if len(scored) else others
+
+
+def describe_origin(cells: pd.DataFrame) -> str:
+    """Return sentences on where counts come from and what they cover; "" for real ones."""
+    origin = describe_cells(cells)
+    return f"{origin}." if origin else ""
+
+
+def has_tokens(cells: pd.DataFrame) -> pd.Series:
+    """Return for each row whether its answers have the tokens that the context limit needs."""
+    return cells.reindex(columns=["prompt_mean", "output_mean"]).notna().all(axis=1)
+
+
+_PER_CELL = 2
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def explorer_data(build: str | Path) -> dict[str, Any]:
+    """Return what the explorer needs: phrases, some puzzles of each cell, and counts of all models.
+
+    phrases are initial, condition, update and question of each category, with {} for the value or
+    person. puzzles are those of `describe_puzzle`, with prepared answers and the scorer's verdicts.
+    models and counts are those of `configuration_counts`, origin says where these come from.
+    """
+    build = Path(build)
+    puzzles = []
+    for row in _choose_puzzles(build / "puzzles.parquet").to_dict("records"):
+        try:
+            puzzle = parse_puzzle(row["text"])
+        except ValueError:  # a puzzle of the reader that the parser does not understand
+            continue
+        asked = {name: row[name] for name in ("poi", "gold", "category")}
+        asked["domain"] = list(row["domain"])
+        answers = [
+            judge_answer(text, asked, **details)
+            for text, details in prepare_answers(puzzle, asked)
+        ]
+        entry = {name: row[name] for name in ("name", "ratio_pct", "gold")}
+        puzzles.append(describe_puzzle(puzzle) | entry | {"answers": answers})
+    phrases = {name: list(forms) for name, forms in PHRASES.items()}
+    return {"phrases": phrases, "puzzles": puzzles} | configuration_counts(
+        cells_to_show(build)
+    )
+
+
+def _choose_puzzles(path: Path) -> pd.DataFrame:
+    """Return the first puzzles of each cell; the file is read in parts, as all texts are large."""
+    table = pd.read_parquet(path, columns=["name", *CELL])
+    names = table.groupby(CELL).head(_PER_CELL)["name"].tolist()
+    with open_parquet(path) as file:
+        parts = [
+            pa.Table.from_batches([batch]).filter(field("name").isin(names))
+            for batch in file.iter_batches(500)
+        ]
+    return pa.concat_tables(parts).to_pandas().sort_values(CELL, kind="stable")
+
+
+def configuration_counts(cells: pd.DataFrame) -> dict[str, Any]:
+    """Return the answers of all models in each configuration.
+
+    models are names as they are shown. counts has, by "N,d,ratio", a row for each model: its place,
+    answers, the least and most correct ones over the reconstructions (equal for scored answers),
+    and the answers that ran out of context, None where that is not known.
+    """
+    cells = cells[cells["total"] > 0]
+    names = display_names(cells["model"])
+    models = order_models(cells["model"])
+    is_reconstructed = from_printed_tables(cells).to_numpy()
+    correct = np.where(
+        is_reconstructed, committed_counts(cells), cells["correct"]
+    ).astype(int)
+    is_tested = ~is_reconstructed & has_tokens(cells).to_numpy()
+    counts: dict[str, list] = {}
+    ends = zip(correct.min(axis=0).tolist(), correct.max(axis=0).tolist(), strict=True)
+    for row, (least, most), tested in zip(
+        cells.itertuples(), ends, is_tested, strict=True
+    ):
+        overflows = int(row.ctx) if tested else None
+        place = f"{row.N:g},{row.d:g},{row.ratio_pct:g}"
+        count = [models.index(row.model), int(row.total), least, most, overflows]
+        counts.setdefault(place, []).append(count)
+    return {
+        "origin": describe_origin(cells),
+        "models": [names[model] for model in models],
+        "counts": {place: sorted(rows) for place, rows in counts.items()},
+    }
+
+
+def describe_puzzle(puzzle: Puzzle) -> dict[str, Any]:
+    """Return a puzzle in numbers: places in lists for people, categories and values.
+
+    A statement in moves is a text such as "03a1|02": conditions and updates, each a letter for the
+    category and one for the value.
+    """
+    moves = [
+        f"{_write_places(given, before)}|{_write_places(new, after)}"
+        for _, before, given, after, new in puzzle.moves
+    ]
+    return {
+        "N": puzzle.N,
+        "d": puzzle.d,
+        "people": puzzle.people,
+        "poi": puzzle.people.index(puzzle.poi),
+        "category": puzzle.category,
+        "domains": puzzle.domains,
+        "start": [list(values) for values in puzzle.start],
+        "moves": moves,
+    }
+
+
+def _write_places(categories: list[int], values: Any) -> str:
+    return "".join(
+        _DIGITS[category] + _DIGITS[values[category]] for category in categories
+    )
+
+
+def prepare_answers(
+    puzzle: Puzzle, asked: dict[str, Any]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield made-up answers to a puzzle, each with its title and, for one, token counts."""
+    gold = asked["gold"]
+    wrong = next(value for value in asked["domain"] if value != gold)
+    sentence = f"{asked['poi']} {PHRASES[asked['category']].initial}."
+    right = sentence.replace("{}", gold)
+    other = sentence.replace("{}", wrong)
+    statements = puzzle.text.split("\n\n")[1].split("\n")
+    unsure = "I am not sure about this."
+    last_steps = "\n".join(statements[-3:-1])
+    answers = {
+        "correct": right,
+        "wrong": other,
+        "unsure after correct reasoning": f"After the last statement {right}\n\n{unsure}",
+        "correct on the way, wrong at the end": f"First {right}\nIn the end {other}",
+        "bold": sentence.replace("{}", f"**{gold}**"),
+        "with a remark in brackets": f"Answer: {gold}\n(This is so after statement {puzzle.N}.)",
+        "in back quotes": f"The answer is `{gold}`",
+        "cut off": f"{last_steps}\nThe people who",
+    }
+    for title, text in answers.items():
+        yield text, {"title": title}
+    title = f"right, but all {CONTEXT_TOKENS:,} tokens are used up"
+    yield right, {"title": title, "prompt_tokens": 0, "response_tokens": CONTEXT_TOKENS}
+
+
+def judge_answer(
+    text: str, asked: dict[str, Any], title: str = "", **tokens: Any
+) -> dict[str, Any]:
+    """Return an answer as the scorer sees it.
+
+    bucket, the value that decided (answer), the place of its window, or -1, and windows. Of each
+    window the place in the lower-case text (start and end, or itself where it is not in the text)
+    and the values found in it.
+    """
+    verdict = score_response(text, **asked, **tokens)
+    windows = list(verdict.windows)
+    has_decided = bool(verdict.window) and verdict.window in windows
+    return {
+        "title": title,
+        "text": text,
+        "bucket": str(verdict),
+        "answer": verdict.answer,
+        "window": windows.index(verdict.window) if has_decided else -1,
+        "windows": [
+            _describe_window(window, text, asked["domain"]) for window in windows
+        ],
+    }
+
+
+def _describe_window(
+    window: str, text: str, domain: list[str]
+) -> tuple[Any, list[str]]:
+    start = text.lower().rfind(window)
+    place = [start, start + len(window)] if start >= 0 else window
+    return place, [value for value in domain if find_mention(value.lower(), window)]

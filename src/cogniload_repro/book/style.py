@@ -1,0 +1,193 @@
+"""What all pictures share: fonts and lines, how each model is drawn, the files."""
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from cycler import cycler
+from matplotlib.figure import Figure
+from matplotlib.style import library
+from matplotlib.transforms import Bbox
+
+from cogniload_repro.files import write_whole
+from cogniload_repro.formats import display_names
+from cogniload_repro.models import BY_NAME
+
+#: Width of every picture: 8.5 pt text has 13 px on a page 750 px wide, and is still readable at 360
+#: px.
+WIDTH_IN = 7.2
+#: Pictures up to this width are legible on a phone; wider ones scroll there.
+PHONE_IN = 4.5
+_DPI = 200
+_STRIP_IN = 0.24  # height of the line on the evidence
+#: A colour per family. Distinguishable for readers with any of the three colour-vision
+#: deficiencies, and at least three to one against white; tests/book/test_style.py holds it
+#: to both.
+FAMILY_COLORS = {
+    "OpenAI": "#1861d3",
+    "Gemini 2.5": "#c38803",
+    "DeepSeek R1": "#ab3f00",
+    "DeepSeek R1 distilled": "#009fc6",
+    "Qwen": "#972e78",
+    "Phi-4": "#005936",
+    "EXAONE": "#8c8c8d",
+}
+#: The first two of them, for all that is no model: positive and negative, or one thing beside
+#: another.
+BLUE, RED = FAMILY_COLORS["OpenAI"], FAMILY_COLORS["DeepSeek R1"]
+_CYCLE = [
+    BLUE,
+    RED,
+    *(color for color in FAMILY_COLORS.values() if color not in (BLUE, RED)),
+]
+STYLE = {
+    **library["seaborn-v0_8-whitegrid"],
+    "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
+    "font.size": 9.0,
+    "axes.labelsize": 9.5,
+    "axes.titlesize": 10.0,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "0.55",
+    "axes.linewidth": 0.8,
+    "xtick.bottom": False,
+    "ytick.left": False,
+    "xtick.major.size": 3.5,
+    "ytick.major.size": 3.5,
+    "grid.color": "0.9",
+    "grid.linewidth": 0.6,
+    "text.color": "0.1",
+    "axes.labelcolor": "0.1",
+    "xtick.color": "0.25",
+    "ytick.color": "0.25",
+    "mathtext.fontset": "dejavusans",
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "svg.fonttype": "path",
+    "svg.hashsalt": "cogniload-repro",
+    "legend.frameon": True,
+    "axes.prop_cycle": cycler(color=_CYCLE),
+    "patch.edgecolor": "white",
+    "patch.force_edgecolor": True,
+    "path.simplify": True,
+    # where titles are anyway: without it every drawing measures all tick labels again
+    "axes.titley": 1.0,
+}
+
+#: Models that the paper does not have, a reader's own.
+OTHERS, OTHERS_COLOR = "Not in the paper", "#000000"
+
+_MARKERS = ("o", "s", "^", "D", "v")
+_DASHES = ("-", (0, (4, 1.2)), (0, (1.2, 1)), (0, (5, 1, 1.2, 1)), (0, (7, 1.5)))
+_OTHER_MARKERS = ("*", "P", "X", "h", "d")
+
+
+@dataclass(frozen=True)
+class Pen:
+    """How one model is drawn; ``own`` marks a reader's model, drawn over the others."""
+
+    label: str
+    family: str
+    color: str
+    marker: str
+    dashes: object
+    own: bool
+
+    def line(self) -> dict:
+        """Return matplotlib's properties for the line between the points."""
+        width, order = (2.2, 6) if self.own else (1.1, 3)
+        return {
+            "color": self.color,
+            "linestyle": self.dashes,
+            "linewidth": width,
+            "zorder": order,
+        }
+
+    def dots(self) -> dict:
+        """Return matplotlib's properties for the points themselves.
+
+        A triangle looks smaller than a disc.
+        """
+        size, order = (7.5, 8) if self.own else (4.6 if self.marker in "^v" else 3.8, 4)
+        look = {
+            "color": self.color,
+            "linestyle": "",
+            "marker": self.marker,
+            "markersize": size,
+            "zorder": order,
+        }
+        return look | {"markeredgecolor": "white", "markeredgewidth": 0.4}
+
+
+def pens(models: list[str]) -> dict[str, Pen]:
+    """Return a pen for each model: colour by family, marker and dashes by place in it.
+
+    A model of the paper has the same pen in every figure, whatever other models are there.
+    """
+    families = {
+        family: [m.name for m in BY_NAME.values() if m.family == family]
+        for family in FAMILY_COLORS
+    }
+    strangers = [name for name in models if name not in BY_NAME]
+    labels = display_names(models)
+    chosen = {}
+    for name in models:
+        if model := BY_NAME.get(name):
+            place = families[model.family].index(name)
+            look = (
+                model.label,
+                model.family,
+                FAMILY_COLORS[model.family],
+                _MARKERS[place],
+                _DASHES[place],
+            )
+        else:
+            place = strangers.index(name) % len(_OTHER_MARKERS)
+            look = (
+                plain_label(labels[name]),
+                OTHERS,
+                OTHERS_COLOR,
+                _OTHER_MARKERS[place],
+                _DASHES[place],
+            )
+        chosen[name] = Pen(*look, own=model is None)
+    return chosen
+
+
+def plain_label(name: str, longest: int = 21) -> str:
+    """Return the name by which a model is shown as the label of a picture, where room is short.
+
+    Of a name with slashes the end is kept, which distinguishes models of one server.
+    """
+    if len(name) <= longest:
+        return name
+    if "/" in name:
+        return "…" + name[1 - longest :]
+    return name[: longest - 1] + "…"
+
+
+def save_figure(
+    figure: Figure, stem: str | Path, source: str = ""
+) -> tuple[Path, Path]:
+    """Write ``STEM.png`` and ``STEM.svg``; the same figure gives the same bytes.
+
+    A line on the evidence, if there is one, lies in a strip that is added below the figure.
+    """
+    stem, (width, height) = Path(stem), figure.get_size_inches()
+    if source:
+        at = (0.012, -0.62 * _STRIP_IN / height)
+        figure.text(*at, source, size=7.5, style="italic", color="0.35", gid="source")
+    area = Bbox.from_extents(0, -_STRIP_IN if source else 0, width, height)
+
+    def save(suffix: str, **options: Any) -> Path:
+        picture = io.BytesIO()
+        with mpl.rc_context(STYLE):
+            figure.savefig(picture, format=suffix, bbox_inches=area, **options)
+        return write_whole(stem.with_name(f"{stem.name}.{suffix}"), picture.getvalue())
+
+    svg = {"Date": None, "Creator": None}
+    return save("png", dpi=_DPI, metadata={"Software": None}), save("svg", metadata=svg)

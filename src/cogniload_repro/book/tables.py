@@ -1,0 +1,383 @@
+"""Tables in printed form: frames of strings, the paper's with their captions."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from cogniload_repro.book import markdown
+from cogniload_repro.files import ICLR2026, for_spreadsheet, write_whole
+from cogniload_repro.formats import (
+    NONE,
+    display_names,
+    format_beta,
+    format_count,
+    format_ecl50,
+    format_name,
+    format_number,
+    format_p,
+    format_point,
+    format_range,
+    format_thousandths,
+    format_tokens,
+    stars,
+)
+from cogniload_repro.models import BY_NAME, order_models
+from cogniload_repro.published import STAR_LEVELS, STARRED, TOKEN_TABLES, load_table
+from cogniload_repro.puzzles.ontology import CATEGORIES, ontology
+from cogniload_repro.regression.cell_tables import errors_by
+from cogniload_repro.regression.design import GRID
+from cogniload_repro.regression.fits import PAPER_TERMS, spread_terms
+from cogniload_repro.regression.reconstructions import from_printed_tables
+
+_TOKENS = ("prompt_mean", "prompt_p90", "output_mean", "output_p90")
+_STARS = "*** $p < {2:g}$, ** $p < {1:g}$, * $p < {0:g}$.".format(*STAR_LEVELS)
+_DS = "DS: DeepSeek-R1-Distill, but DS-R1-0528 is DeepSeek-R1-0528."
+
+
+#: Columns of words, which stand to the left.
+_WORDS = ("model", "symbol", "name", "levels", "definition", "load")
+#: What LaTeX and MyST show for a column name.
+HEADINGS = pd.read_csv(ICLR2026 / "headings.csv", index_col="column")[
+    "heading"
+].to_dict()
+_PAGE_ROWS = 40  # more rows do not fit on one printed page
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table in printed form, and as text: CSV, LaTeX, and MyST for the book's pages.
+
+    CSV has one number per column, to six digits; LaTeX and MyST show the paper's symbols, stars and
+    brackets. Model names are other people's text and are escaped whole; every other cell is ours
+    and may hold math between dollar signs. The name, table1 to table10, is the stem of its files;
+    the frame has strings only; ``bold``, in its shape, is True where the paper sets bold type;
+    ``data`` has the numbers that the strings print, where these are not the numbers.
+    """
+
+    name: str
+    caption: str
+    frame: pd.DataFrame
+    bold: pd.DataFrame | None = None
+    data: pd.DataFrame | None = None
+
+    def to_csv(self) -> str:
+        """Return the numbers as CSV text."""
+        data = self.frame
+        if self.data is not None:
+            data = self.data.assign(model=self.data["model"].map(format_name))
+        return for_spreadsheet(data).to_csv(
+            index=False, lineterminator="\n", float_format="%.6g"
+        )
+
+    def to_latex(self, note: str = "") -> str:
+        """Return the table as LaTeX text with caption, note and label ``tab:NAME``.
+
+        The document needs booktabs and longtable.
+        """
+        named = self.frame.rename(columns=HEADINGS)
+        numbers = [column for column in named.columns if column != "Model"]
+        style = named.style.hide(axis="index").format_index(
+            axis="columns", escape="latex-math"
+        )
+        style = style.format(_write_minus, escape="latex-math", subset=numbers)
+        if "Model" in named.columns:
+            style = style.format(_guard_name, escape="latex", subset=["Model"])
+        if self.bold is not None:
+            bold = self.bold.rename(columns=HEADINGS)
+            weights = bold.replace({True: "font-weight: bold", False: ""})
+            style = style.apply(lambda _: weights, axis=None)
+        sides = ["l" if column in _WORDS else "r" for column in self.frame.columns]
+        return style.to_latex(
+            hrules=True,
+            convert_css=True,
+            caption=f"{self.caption} {note}." if note else self.caption,
+            label=f"tab:{self.name}",
+            environment="longtable" if len(named) > _PAGE_ROWS else None,
+            column_format="".join(sides),
+        )
+
+    def to_myst(self, prefix: str = "") -> str:
+        """Return the table as a MyST ``table`` directive named NAME.
+
+        ``prefix``, Markdown, opens its caption.
+        """
+        named = self.frame.rename(columns=HEADINGS)
+        numbers = [column for column in self.frame.columns if column not in _WORDS]
+        return markdown.table(
+            named,
+            f"{prefix} {markdown.escape(self.caption, math=True)}".strip(),
+            name=self.name,
+            right=[HEADINGS.get(column, column) for column in numbers],
+            math=[column for column in named.columns if column != HEADINGS["model"]],
+            bold=self.bold,
+        )
+
+    def save(self, folder: str | Path, note: str = "") -> tuple[Path, Path]:
+        """Write ``NAME.csv`` and ``NAME.tex`` into a folder and return the two paths."""
+        csv = write_whole(Path(folder) / f"{self.name}.csv", self.to_csv())
+        return csv, write_whole(Path(folder) / f"{self.name}.tex", self.to_latex(note))
+
+
+def _write_minus(text: str) -> str:
+    """Return a number with a minus sign in place of its hyphen."""
+    return re.sub(r"^-(?=\d)", "$-$", text)
+
+
+def _guard_name(name: str) -> str:
+    """Return a name that LaTeX does not read as an option of the line break before it."""
+    return "{}" + name if name.startswith(("[", "*")) else name
+
+
+def table1() -> Table:
+    """Return Table 1: symbol, name, levels, definition and load of the parameters of a puzzle.
+
+    Levels and the sizes of the ontology come from the definitions in use, the formulas from the
+    paper's Table 1.
+    """
+    rows = pd.read_csv(ICLR2026 / "table1_parameters.csv", index_col="load_name")
+    levels = [sorted(GRID[load].unique()) for load in rows.index]
+    rows["levels"] = [", ".join(map("{:g}".format, numbers)) for numbers in levels]
+    sizes = {"{people}": len(ontology().people), "{categories}": len(CATEGORIES)}
+    for size, count in sizes.items():
+        rows["definition"] = rows["definition"].str.replace(
+            size, str(count), regex=False
+        )
+    frame = (
+        rows[["symbol", "name", "levels", "definition", "load"]]
+        .reset_index(drop=True)
+        .astype("str")
+    )
+    return Table("table1", "Parameters of a puzzle.", frame)
+
+
+def table2(fits: pd.DataFrame, points: pd.DataFrame) -> Table:
+    """Return Table 2 from `fits.fit` and `fits.capacity_points`: coefficients with stars, points.
+
+    The paper's regression makes Table 2, models in its order; another one a table of the same form,
+    ``your_table2``.
+    """
+    capacities = points[["model", "ecl50", "nt50", "id50"]]
+    glm = spread_terms(fits).merge(capacities, on="model", how="left")
+    printed = load_table("table2")["model"].tolist()
+    others = [model for model in order_models(glm["model"]) if model not in printed]
+    ordered = [model for model in printed if model in set(glm["model"])] + others
+    glm = glm.set_index("model").loc[ordered].reset_index()
+    starred = _coefficients(glm)
+    forms: dict[str, Callable[[float], str]] = dict.fromkeys(starred, format_beta)
+    forms |= {"ecl50": format_ecl50, "nt50": format_point, "id50": format_point}
+    frame = _print_rows(glm, forms, starred)
+    labels = {name: model.label for name, model in BY_NAME.items()}
+    shortened = {
+        name: label for name, label in labels.items() if label.startswith("DS-")
+    }
+    frame = frame.replace({"model": shortened})
+    terms = set(fits["term"]) - {""}
+    if terms == set(PAPER_TERMS) and fits.attrs["family"] == "logit":
+        caption = (
+            r"Binomial GLM with a quadratic term in $\rho$ for each model (stars: Wald test), and "
+            "the loads at which accuracy falls to 50 percent, the other two at their means over "
+            "the model's cells (-- for none: no share of needles gives it, or accuracy does not "
+            f"fall with the load). {_STARS} {_DS}"
+        )
+        return Table("table2", caption, frame, data=glm)
+    undefined = points.loc[points["status"].str.startswith("not defined"), "status"]
+    why = f" Capacity points: {undefined.iloc[0]}." if len(undefined) else ""
+    caption = (
+        f"Binomial GLM {fits.attrs['formula']} ({fits.attrs['family']}) for each model (stars: "
+        "Wald test; where the printed tables do not identify the fit, medians of our samples "
+        f"without stars).{why} {_STARS} {_DS}"
+    )
+    known = frame.rename(
+        columns=lambda name: name if name in HEADINGS else name.removeprefix("beta_")
+    )
+    return Table("your_table2", caption, known, data=glm)
+
+
+def table3(interactions: pd.DataFrame) -> Table:
+    """Return Table 3 from `schemas.INTERACTIONS`: products with likelihood-ratio p-values."""
+    pairs = _coefficients(interactions)
+    forms: dict[str, Callable[[float], str]] = {}
+    for beta, p in pairs.items():
+        forms[beta] = format_beta
+        forms[p] = format_p
+    caption = (
+        r"Interactions of $d$, $\log_{10} N$ and $\rho$ in a GLM that has them all and a quadratic "
+        r"term in $\rho$; $p_{LR}$ of the likelihood-ratio test that leaves one out. "
+        f"{_STARS}"
+    )
+    frame = _print_rows(interactions, forms, {p: p for p in pairs.values()})
+    return Table("table3", caption, frame, data=interactions)
+
+
+def table4(cells: pd.DataFrame) -> Table:
+    """Return Table 4: error types by difficulty d, counts and accuracy in %, from a cells frame."""
+    return _error_table(
+        "table4",
+        r"Error types by difficulty $d$ and model, over all $N$ and $\rho$.",
+        cells,
+        "d",
+    )
+
+
+def table5(cells: pd.DataFrame) -> Table:
+    """Return Table 5: error types by length N, counts and accuracy in %, from a cells frame."""
+    return _error_table(
+        "table5",
+        r"Error types by task length $N$ and model, over all $d$ and $\rho$.",
+        cells,
+        "N",
+    )
+
+
+def _error_table(name: str, caption: str, cells: pd.DataFrame, load: str) -> Table:
+    """Print errors in the order of Tables 4 and 5, which alone sort names regardless of case."""
+    counts = errors_by(cells, load)
+    models = order_models(counts["model"])
+    models.sort(key=lambda model: (model not in BY_NAME, model.casefold()))
+    counts = counts.sort_values(
+        "model", key=lambda names: names.map(models.index), kind="stable"
+    )
+    names = display_names(counts["model"])
+    columns: dict = {column: (column, format_count) for column in counts}
+    columns["model"] = ("model", names.get)
+    return Table(
+        name, caption + _describe_untested(cells), format_frame(counts, columns)
+    )
+
+
+def _describe_untested(cells: pd.DataFrame) -> str:
+    """Return how many scored answers lack token counts; of cells that lack some, nobody knows."""
+    scored = cells[~from_printed_tables(cells)]
+    tokens = scored.columns.intersection(["prompt_mean", "output_mean"])
+    untested = scored.loc[scored[tokens].isna().any(axis=1), "total"].sum()
+    total = scored["total"].sum()
+    if not untested:
+        return ""
+    share = (
+        f"The {total:,}" if untested == total else f"At least {untested:,} of {total:,}"
+    )
+    return f" {share} answers lack token counts; the context limit was not tested for these."
+
+
+def table6(aic: pd.DataFrame) -> Table:
+    """Return Table 6 from `schemas.AIC`: AIC without and with the quadratic term.
+
+    It is bold where p < 0.05, as printed.
+    """
+    columns = ("p_lr", "aic_linear", "aic_quadratic")
+    frame = _print_rows(aic, dict.fromkeys(columns, format_thousandths), {})
+    has_gained = (aic["status"] == "ok").to_numpy() & (aic["p_lr"] < STARRED).to_numpy()
+    bold = pd.DataFrame(False, index=frame.index, columns=frame.columns)
+    bold.loc[has_gained, ["p_lr", "aic_quadratic"]] = True
+    caption = (
+        r"Fit without and with a quadratic term in $\rho$; bold where it gains with "
+        rf"$p_{{LR}} < {STARRED:g}$."
+    )
+    return Table("table6", caption, frame, bold, aic)
+
+
+def token_table(stats: pd.DataFrame, N: int) -> Table:
+    """Return the one of Tables 7 to 10 for a task length, from `schemas.TOKENS`.
+
+    "--" stands where no count is known, no row for models without answers.
+    """
+    rows = stats[stats["N"] == N]
+    counts = rows[[*_TOKENS]].to_numpy(float)
+    texts = rows[["model", "d"]].assign(
+        text=[format_tokens(*count) for count in counts]
+    )
+    frame = texts.pivot_table("text", "model", "d", aggfunc="first")
+    frame = frame.reindex(order_models(rows["model"])).fillna(NONE)
+    frame = frame.rename(columns="d={}".format).rename_axis(columns=None)
+    frame = frame.rename(display_names(frame.index)).rename_axis("model")
+    frame = frame.reset_index().astype("str")
+    caption = (
+        f"Tokens of prompts (P) and outputs (O) at $N = {N}$ by model and $d$: mean, and 90th "
+        "percentile in brackets (? where unknown)."
+    )
+    if rows.empty:
+        caption += " There are no answers at this length."
+    name = TOKEN_TABLES.get(N, f"tokens_N{N}")
+    return Table(name, caption, frame, data=rows[["model", "N", "d", *_TOKENS]])
+
+
+def format_frame(
+    frame: pd.DataFrame,
+    columns: Mapping[str | tuple[str, ...], tuple[str, Callable[..., str] | str | int]],
+) -> pd.DataFrame:
+    """Return columns of a frame as text, in the order of the mapping; unknown numbers are "--".
+
+    The mapping leads from a column, or several whose values go into one text, to heading and form:
+    a function of the values; the decimals of a number, or of the two ends of a range; or a format
+    such as ".2g".
+
+    >>> frame = pd.DataFrame({"model": ["QwQ-32B"], "low": [44.9], "high": [51.2]})
+    >>> format_frame(frame, {"model": ("Model", str), ("low", "high"): ("95% interval", 1)})
+         Model  95% interval
+    0  QwQ-32B  44.9 to 51.2
+    """
+    texts = {}
+    for names, (heading, form) in columns.items():
+        several = [names] if isinstance(names, str) else names
+        values = zip(*(frame[name] for name in several), strict=True)
+        texts[heading] = [_write(row, form) for row in values]
+    return pd.DataFrame(texts, dtype="str")
+
+
+def _write(values: tuple, form: Callable[..., str] | str | int) -> str:
+    if callable(form):
+        return form(*values)
+    if isinstance(form, int):
+        if len(values) == 1:
+            return format_number(values[0], form)
+        low, high = values
+        return format_range(low, high, form)
+    return NONE if pd.isna(values[0]) else format(values[0], form)
+
+
+def _coefficients(results: pd.DataFrame) -> dict[str, str]:
+    """Return the column of each term's coefficient, and of its p-value, in the order they stand."""
+    pairs = {
+        column: column.replace("beta_", "p_", 1)
+        for column in results.columns
+        if column.startswith("beta_")
+    }
+    return {beta: p for beta, p in pairs.items() if p in results.columns}
+
+
+def _print_rows(
+    results: pd.DataFrame,
+    forms: Mapping[str, Callable[[float], str]],
+    starred: Mapping[str, str],
+) -> pd.DataFrame:
+    """Print one row per model, columns in their forms, some with the stars of another column's p.
+
+    A fit that failed prints its status and no number, a p-value that is not identified "--".
+    """
+    names = display_names(results["model"])
+    rows = []
+    for row in results.to_dict("records"):
+        texts = [row["status"], *[""] * (len(forms) - 1)]
+        if row["status"] == "ok":
+            try:
+                texts = [
+                    _print_number(row, name, form, starred)
+                    for name, form in forms.items()
+                ]
+            except ValueError as error:
+                raise ValueError(f"model {row['model']!r}: {error}") from None
+        rows.append([names[row["model"]], *texts])
+    return pd.DataFrame(rows, columns=["model", *forms], dtype="str")
+
+
+def _print_number(
+    row: Mapping, name: str, form: Callable[[float], str], starred: Mapping[str, str]
+) -> str:
+    if name.startswith("p_") and pd.isna(row[name]):
+        return NONE
+    p = row[starred[name]] if name in starred else np.nan
+    return form(row[name]) + (stars(p) if p >= 0 else "")

@@ -1,0 +1,116 @@
+"""From a build folder to the book: chapters run, pages put together."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cogniload_repro.commands import params
+from cogniload_repro.commands.options import BUILD, JOBS, say, takes
+from cogniload_repro.commands.outputs import SOURCES, read_sources
+from cogniload_repro.files import locked
+
+if TYPE_CHECKING:
+    from cogniload_repro.book.chapters import Chapter
+
+#: The steps before the book: the file that each makes, and the one with its parameters.
+_STEPS = {
+    "download-outputs": (SOURCES, "outputs"),
+    "score": ("cells.parquet", "scores"),
+    "fit": ("fidelity.csv", "scores"),
+}
+#: What nearly every chapter imports, slowest first.
+_LIBRARIES = (
+    "cogniload_repro.book.page",
+    "seaborn",
+    "cogniload_repro.book.notebooks",
+)
+
+
+@click.command()
+@takes(BUILD, JOBS)
+def render(build: Path, jobs: int) -> None:
+    """Run the chapters that are older than what they are made from, and build the HTML book.
+
+    The parameters formula, family and models reach every chapter that has them.
+    """
+    _check_steps(build)
+    from cogniload_repro.book import assembly, chapters
+    from cogniload_repro.models import NAMES
+
+    parameters = params.read_parameters()
+    models = {model for source in read_sources(build) for model in source["models"]}
+    contents = chapters.list_chapters(
+        "notebooks",
+        whole_grid=params.made_with(build).grid == "paper",
+        another_model=bool(models - set(NAMES)),
+    )
+    names = {chapter.source.stem for chapter in contents}
+    absent = {path.stem for path in Path("notebooks").glob("*.ipynb")} - names
+    with locked(build):
+        params.write_parameters(build, "notebooks", parameters)
+        _run_chapters(contents, build, parameters, jobs)
+        assembly.stage_book(
+            build,
+            "book",
+            leave_out=[f"notebooks/{name}" for name in sorted(absent)],
+            notice=params.describe_changes(params.made_with(build)),
+        )
+        assembly.build_book(build, jobs)
+
+
+def _run_chapters(
+    contents: Sequence["Chapter"], build: Path, parameters: params.Parameters, jobs: int
+) -> None:
+    """Run the chapters that are not current; those that read the others' verdicts come last."""
+    from cogniload_repro.book import assembly, chapters
+    from cogniload_repro.executors import Work, do_side_by_side
+
+    changes = parameters.changes(*params.STEPS["notebooks"])
+    file = params.parameters_file(build, "notebooks")
+    works = []
+    if not assembly.has_data(build, "book"):
+        works.append(Work("data of pages", assembly.write_data, ("book", build)))
+    for reads_verdicts in (False, True):
+        for chapter in contents:
+            is_next = chapter.reads_verdicts == reads_verdicts
+            if is_next and not chapters.is_current(chapter, build, file):
+                works.append(
+                    Work(chapter.source.name, _run_chapter, (chapter, build, changes))
+                )
+        for name, seconds in do_side_by_side(works, jobs, _LIBRARIES):
+            say(f"  {name:28} {seconds:5.1f} s")
+        chapters.remove_others(contents, build)
+        works = []
+
+
+def _run_chapter(
+    chapter: "Chapter", build: Path, changes: Mapping[str, object]
+) -> None:
+    """Run a chapter, with those of the changed parameters that it takes."""
+    from cogniload_repro.book.chapters import executed_copy
+    from cogniload_repro.book.notebooks import run_notebook
+
+    values = {name: changes[name] for name in changes.keys() & chapter.takes}
+    values["build"] = build.resolve()
+    run_notebook(chapter.source, executed_copy(chapter, build), values, build)
+
+
+def _check_steps(build: Path) -> None:
+    """Refuse a folder without pages, and a build in which a step has not been done."""
+    if not (Path("notebooks").is_dir() and Path("book").is_dir()):
+        raise ValueError(
+            "the book is made from notebooks/ and book/; run this in a checkout of the repository"
+        )
+    for step, (name, kept) in _STEPS.items():
+        made = build / name
+        remedy = f"run `cogniload {step} --build {build}` first"
+        if not made.exists():
+            raise ValueError(f"{made} is missing; {remedy}")
+        parameters = params.parameters_file(build, kept)
+        if (
+            parameters.exists()
+            and parameters.stat().st_mtime_ns > made.stat().st_mtime_ns
+        ):
+            raise ValueError(f"{made} is older than its parameters; {remedy}")

@@ -1,1 +1,0 @@
-"""What the paper's neighbours propose: puzzles perturbed, one load number, earlier versions."""

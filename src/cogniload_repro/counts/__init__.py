@@ -1,0 +1,1 @@
+"""From the printed tables back to counts: sums, whole numbers, error buckets."""

@@ -1,0 +1,125 @@
+"""What a table of correct answers has to meet, and what is expected of one.
+
+Sums by d and N and the sum of rho are exact. The numbers of Tables 3 and 6 and the accuracies of
+the prose leave windows: intervals of other sums of the cells.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+from scipy.stats import binom
+
+from cogniload_repro.counts.prose import prose_windows
+from cogniload_repro.counts.sufficient import (
+    OPEN_COLUMNS,
+    ModelSums,
+    miss_printed,
+    significant,
+)
+from cogniload_repro.published import correct_by
+from cogniload_repro.regression.design import GRID, X
+from cogniload_repro.regression.likelihood import maximise
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What the 140 counts of a table must meet.
+
+    Each lies between 0 and ``answers``; ``exact @ correct == sums``; and
+    ``|windows @ correct - centre| <= 1``. ``exact``, shape (9, 140), sums cells by d, by N (the
+    last N follows), and 500 rho. ``windows``, shape (m, 140), has the derivative of each printed
+    number, and of each accuracy along rho in the prose, in half units of the last digit.
+    """
+
+    exact: np.ndarray
+    sums: np.ndarray
+    windows: np.ndarray
+    centre: np.ndarray
+    answers: np.ndarray
+
+    def met(self, correct: np.ndarray) -> bool:
+        """Return whether a table with the exact sums lies inside the box and the windows."""
+        in_box = (correct >= 0) & (correct <= self.answers)
+        distances = np.abs(self.windows @ correct - self.centre)
+        return bool(in_box.all() and (distances <= 1).all())
+
+
+def constrain(model_sums: ModelSums, around: np.ndarray) -> Constraints:
+    """Collect the constraints on a model's counts, linear around nine sums."""
+    model, answers, sums = model_sums
+    levels, level_counts = level_sums(model)
+    exact = np.vstack([levels, 500 * GRID["rho"]])
+    exact_sums = np.append(level_counts, round(500 * sums[3]))
+    misses, slopes = miss_printed(model_sums._replace(sums=around))
+    # row 0, the linear AIC, depends on the sum of rho alone, which is exact
+    slopes = significant(slopes[1:, 1:], 5)
+    open_columns = list(OPEN_COLUMNS[1:])
+    windows = list(slopes @ X[:, open_columns].T)
+    centre = list(slopes @ around[open_columns] - misses[1:].round(4))
+    for window in prose_windows(model, answers):
+        half_width = (window.highest - window.lowest) / 2
+        middle = (window.highest + window.lowest) / 2
+        windows.append(window.weights / half_width)
+        centre.append(middle / half_width)
+    return Constraints(
+        exact=np.rint(exact).astype(int),
+        sums=exact_sums,
+        windows=np.array(windows),
+        centre=np.array(centre),
+        answers=answers,
+    )
+
+
+def level_sums(model: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the cells of every d and of every N but the last, and the correct answers of each.
+
+    The cells are rows of a matrix, shape (8, 140), with ones and zeros.
+    """
+    levels = []
+    counts = []
+    for key, table in (("d", "table4"), ("N", "table5")):
+        printed = correct_by(table)
+        printed = printed[printed["model"] == model]
+        for level, correct in printed[[key, "correct"]].to_numpy():
+            levels.append(GRID[key] == level)
+            counts.append(correct)
+    return np.array(levels[:-1], dtype=float), np.array(counts[:-1])
+
+
+def expected_accuracy(
+    model_sums: ModelSums,
+    departure: np.ndarray | float = 0.0,
+) -> np.ndarray:
+    """Return the most even accuracies, shape (140,), that meet a model's constraints on average.
+
+    The distribution of largest entropy is logistic in the constrained sums. ``departure`` has the
+    log-odds by which the cells depart from the most even; what the sums fix of it cancels.
+    """
+    model, answers, sums = model_sums
+    levels, level_counts = level_sums(model)
+    covariates = [*levels]
+    known = [*level_counts]
+    for window in prose_windows(model, answers):
+        if window.expected is not None:
+            covariates.append(window.weights)
+            known.append(window.expected)
+    x = np.column_stack([*covariates, X[:, 3:]])
+    beta, _ = maximise(x, answers, np.concatenate([known, sums[3:]]), departure)
+    log_odds = x @ beta + departure
+    return expit(log_odds.round(9))
+
+
+def surprise(answers: np.ndarray, accuracy: np.ndarray, correct: np.ndarray) -> float:
+    """Return by how many standard deviations a table is less likely than expected.
+
+    Its likelihood is the binomial log-probability with given accuracies.
+    """
+    counts = np.arange(int(answers.max()) + 1)
+    logs = binom.logpmf(counts, answers[:, None], accuracy[:, None])
+    chances = np.exp(logs)
+    logs = np.where(np.isfinite(logs), logs, 0.0)
+    mean = (chances * logs).sum(axis=1)
+    variance = (chances * logs**2).sum(axis=1) - mean**2
+    loglik = logs[np.arange(len(logs)), correct].sum()
+    return float((mean.sum() - loglik) / np.sqrt(variance.sum()))

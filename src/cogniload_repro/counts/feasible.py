@@ -1,0 +1,77 @@
+"""Many tables of counts per model, each in agreement with all printed numbers.
+
+The first table, r0, is drawn around the smooth response; the others depart from it as much as the
+accuracies that the prose states (`misfit`). They say what is likely of a number; `bounds` says what
+is possible. The misfit is taken as estimated, and only whole levels of rho depart.
+"""
+
+from collections.abc import Iterable
+from concurrent.futures import Executor
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from cogniload_repro.counts.integers import draw_counts
+from cogniload_repro.counts.misfit import estimate_misfit, find_departures
+from cogniload_repro.counts.reconstruct import DRAW_SEED, write_csv
+from cogniload_repro.counts.sufficient import recover_sums
+from cogniload_repro.models import MODELS, Model
+from cogniload_repro.regression.design import GRID
+from cogniload_repro.regression.reconstructions import TABLES_FILE
+
+#: Committed tables of each model that depart from the smooth response.
+COUNT = 24
+
+
+def write_tables(
+    executor: Executor,
+    path: str | Path = TABLES_FILE,
+    models: Iterable[Model] = MODELS,
+    tables: int = COUNT,
+) -> Path:
+    """Draw tables of every model and write them as one CSV file.
+
+    They depart from the smooth response with the misfit along rho as estimated, to two decimals.
+    The file is the same whatever the number of processes.
+    """
+    misfit = round(estimate_misfit(find_departures()).value, 2)
+    draw = partial(_draw_model, misfit=misfit, tables=tables)
+    return write_csv(path, executor.map(draw, models))
+
+
+def _draw_model(model: Model, misfit: float, tables: int) -> pd.DataFrame:
+    """Return a model's cells with the smooth table, r0, and the others."""
+    smooth_stream = np.random.default_rng([DRAW_SEED, MODELS.index(model)])
+    smooth = draw_counts(recover_sums(model), smooth_stream)
+    others = draw_tables(model, misfit, tables)
+    cells = GRID[["N", "d", "ratio_pct"]].copy()
+    cells.insert(0, "model", model.name)
+    for number, correct in enumerate([smooth, *others]):
+        cells[f"r{number}"] = correct
+    return cells
+
+
+def draw_tables(model: Model, misfit: float, tables: int) -> list[np.ndarray]:
+    """Draw different tables of correct answers that agree with everything printed for a model.
+
+    Every table has its own random stream, so the first ones do not depend on how many are drawn.
+    """
+    model_sums = recover_sums(model)
+    drawn: list[np.ndarray] = []
+    for stream in range(
+        1, 4 * tables + 1
+    ):  # a trailing 0 would be the stream of the smooth table
+        rng = np.random.default_rng([DRAW_SEED, MODELS.index(model), stream])
+        try:
+            correct = draw_counts(model_sums, rng, misfit)
+        except ValueError:
+            continue
+        if not any(np.array_equal(correct, other) for other in drawn):
+            drawn.append(correct)
+        if len(drawn) == tables:
+            return drawn
+    raise ValueError(
+        f"{model.name}: {len(drawn)} tables found where {tables} were asked for; ask for fewer"
+    )

@@ -1,0 +1,247 @@
+"""Sufficient statistics -> whole numbers of correct answers per cell.
+
+Tables that keep the exact sums form a lattice; its reduced basis (LLL) consists of short exchanges
+between cells, most of which hardly move the printed numbers. In those coordinates the search is
+easy: go to the lattice point nearest to a binomial draw (Babai), bring the last cells into the box
+by integer programming, then walk at random among the tables that remain possible, weighted by their
+binomial probability.
+"""
+
+import numpy as np
+from flint import fmpz_mat
+from scipy.optimize import Bounds, LinearConstraint, OptimizeResult, milp
+from scipy.stats import binom
+
+from cogniload_repro.counts.buckets import (
+    OF_BUCKETS,
+    OF_CONDITION,
+    bucket_sums,
+    can_allocate,
+)
+from cogniload_repro.counts.constraints import (
+    Constraints,
+    constrain,
+    expected_accuracy,
+    surprise,
+)
+from cogniload_repro.counts.sufficient import ModelSums, miss_printed
+from cogniload_repro.regression.design import OF_RATIO, X
+
+# The walk: 20 000 steps, about 75 for every exchange and direction, in strides that end where the
+# errors can be spread over their buckets.
+_STRIDES = 50
+_STEPS = 400
+
+#: Standard deviations by which a table may be less likely than others, and how often a table is
+#: drawn again.
+_MOST_SURPRISE = 3.0
+_DRAWS = 40
+#: How often the windows are drawn around the table found last.
+_ROUNDS = 3
+#: Weight of the windows, against the distance to the draw, where the nearest table is sought.
+_WINDOW_WEIGHT = 10.0
+#: Factors by which cells and exact sums become whole numbers for the reduction.
+_CELL_SCALE = 2.0**16
+_SUM_SCALE = 2**40
+
+
+def draw_counts(
+    model_sums: ModelSums,
+    rng: np.random.Generator,
+    misfit: float = 0.0,
+) -> np.ndarray:
+    """Draw one of the tables of correct answers, shape (140,), that agree with everything printed.
+
+    ``misfit`` is the standard deviation (log-odds) by which each level of rho departs from the most
+    even response. Where most cells are all right or all wrong, the search can end at a very
+    unlikely table, which is drawn again.
+    """
+    for _ in range(_DRAWS):
+        departure = 0.0
+        if misfit:
+            departure = rng.normal(0.0, misfit, len(OF_RATIO)) @ OF_RATIO
+        accuracy = expected_accuracy(model_sums, departure)
+        correct = _draw(model_sums, accuracy, rng)
+        if surprise(model_sums.answers, accuracy, correct) <= _MOST_SURPRISE:
+            return correct
+    raise ValueError(
+        f"{_DRAWS} tables of {model_sums.model} in a row are unlikely; try another seed"
+    )
+
+
+def _draw(
+    model_sums: ModelSums,
+    accuracy: np.ndarray,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Draw a table of correct answers around given accuracies."""
+    model, answers, sums = model_sums
+    around = sums
+    for _ in range(
+        _ROUNDS
+    ):  # windows are linear: if they were not enough, start from the table
+        constraints = constrain(model_sums, around)
+        basis, particular = exchanges(constraints, accuracy)
+        draw = rng.binomial(answers.astype(int), accuracy)
+        correct = _nearest(constraints, basis, particular, draw, accuracy)
+        if not (constraints.met(correct) and can_allocate(model, correct, answers)):
+            correct = _repair(constraints, basis, correct, model)
+        for _ in range(_STRIDES):
+            ahead = walk(constraints, basis, correct, accuracy, rng, _STEPS)
+            if can_allocate(model, ahead, answers):
+                correct = ahead
+        around = np.concatenate([sums[:3], X[:, 3:].T @ correct])
+        misses, _ = miss_printed(model_sums._replace(sums=around))
+        if np.abs(misses).max() <= 1:
+            return correct
+    raise ValueError(
+        f"no table of counts prints the numbers of {model}; try another seed"
+    )
+
+
+def exchanges(
+    constraints: Constraints, accuracy: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a reduced basis, shape (131, 140), of the exchanges that keep the exact sums.
+
+    A cell that hardly varies is costly to move. The other nine moves do change the sums, and so
+    reach every table.
+    """
+    spread = _spread(constraints.answers, accuracy)
+    costs = np.hstack([np.diag(1 / spread), constraints.windows.T])
+    costs = np.rint(costs * _CELL_SCALE).astype(int)
+    rows = []
+    for cost, column in zip(costs.tolist(), constraints.exact.T.tolist(), strict=True):
+        rows.append([*cost, *(count * _SUM_SCALE for count in column)])
+    reduced = fmpz_mat(rows).lll().tolist()
+    scaled = np.array([row[: len(spread)] for row in reduced], dtype=float)
+    moves = np.rint(scaled * spread / _CELL_SCALE).astype(int)
+    keeps = (moves @ constraints.exact.T == 0).all(axis=1)
+    return moves[keeps], moves[~keeps]
+
+
+def walk(
+    constraints: Constraints,
+    basis: np.ndarray,
+    correct: np.ndarray,
+    accuracy: np.ndarray,
+    rng: np.random.Generator,
+    steps: int,
+) -> np.ndarray:
+    """Walk at random from a possible table to others.
+
+    In the long run each table is visited by its binomial probability (Metropolis).
+    """
+    answers = constraints.answers
+    counts = np.arange(int(answers.max()) + 1)
+    logs = binom.logpmf(counts, answers[:, None], accuracy[:, None])
+    moves = np.vstack([basis, -basis])
+    shifts = moves @ constraints.windows.T
+    touched = [np.flatnonzero(move) for move in moves]
+    offset = constraints.windows @ correct - constraints.centre
+    correct = correct.copy()
+    for move in rng.integers(len(moves), size=steps):
+        cells = touched[move]
+        moved = correct[cells] + moves[move, cells]
+        if (moved < 0).any() or (moved > answers[cells]).any():
+            continue
+        moved_offset = offset + shifts[move]
+        if (np.abs(moved_offset) > 1).any():
+            continue
+        loglik = logs[cells, correct[cells]].sum()
+        gain = logs[cells, moved].sum() - loglik
+        if np.log(rng.random()) < gain:
+            correct[cells] = moved
+            offset = moved_offset
+    return correct
+
+
+def _spread(answers: np.ndarray, accuracy: np.ndarray) -> np.ndarray:
+    """Return the binomial standard deviation of each count, at least 0.05."""
+    variance = answers * accuracy * (1 - accuracy)
+    return np.maximum(np.sqrt(variance), 0.05)
+
+
+def _nearest(
+    constraints: Constraints,
+    basis: np.ndarray,
+    particular: np.ndarray,
+    draw: np.ndarray,
+    accuracy: np.ndarray,
+) -> np.ndarray:
+    """Return the table with the exact sums that lies nearest to a draw (Babai's nearest plane)."""
+    images = particular @ constraints.exact.T
+    gap = constraints.sums - constraints.exact @ draw
+    steps = np.linalg.solve(images.T.astype(float), gap)
+    correct = draw + np.rint(steps).astype(int) @ particular
+
+    spread = _spread(constraints.answers, accuracy)
+    from_draw = (correct - draw) / spread
+    from_centre = constraints.windows @ correct - constraints.centre
+    target = np.concatenate([from_draw, _WINDOW_WEIGHT * from_centre])
+    lattice = np.hstack(
+        [basis / spread, _WINDOW_WEIGHT * basis @ constraints.windows.T]
+    )
+    orthogonal, triangle = np.linalg.qr(lattice.T)
+    coordinates = orthogonal.T @ target
+    steps = np.zeros(len(basis), dtype=int)
+    for place in reversed(range(len(basis))):
+        steps[place] = np.rint(coordinates[place] / triangle[place, place])
+        coordinates[: place + 1] -= steps[place] * triangle[: place + 1, place]
+    return correct - steps @ basis
+
+
+def _repair(
+    constraints: Constraints,
+    basis: np.ndarray,
+    correct: np.ndarray,
+    model: str,
+) -> np.ndarray:
+    """Bring a table that keeps the exact sums into box and windows, and its errors into buckets.
+
+    An integer programme over the number of times that each exchange is made, and over the errors by
+    condition and bucket, which need not be whole.
+    """
+    answers = constraints.answers
+    groups, sums = bucket_sums(model)
+    offset = (constraints.windows @ correct - constraints.centre).round(6)
+    shifts = (constraints.windows @ basis.T).round(6)
+    errors = OF_CONDITION @ (answers - correct)
+    moves = len(basis)
+    buckets = groups.shape[1]
+    matrix = np.block(
+        [
+            [basis.T, np.zeros((len(correct), buckets))],  # box
+            [shifts, np.zeros((len(offset), buckets))],  # windows
+            [np.zeros((len(sums), moves)), groups],  # sums of buckets
+            [OF_CONDITION @ basis.T, OF_BUCKETS],  # errors of conditions
+        ]
+    )
+    low = np.concatenate([-correct, -0.999 - offset, sums, errors])
+    high = np.concatenate([answers - correct, 0.999 - offset, sums, errors])
+    for reach in (1, 2, 4, 20):  # near tables first: they keep the draw's shape
+        programme = _solve(LinearConstraint(matrix, low, high), moves, buckets, reach)
+        if programme.x is not None:
+            return correct + np.rint(programme.x[:moves]).astype(int) @ basis
+    raise ValueError(
+        f"no table of counts meets the printed numbers of {model} ({programme.message})"
+    )
+
+
+def _solve(
+    constraint: LinearConstraint,
+    moves: int,
+    buckets: int,
+    reach: int,
+) -> OptimizeResult:
+    """Look for any solution that makes no exchange more often than the reach."""
+    is_move = np.arange(moves + buckets) < moves
+    least = np.where(is_move, -reach, 0)
+    most = np.where(is_move, reach, np.inf)
+    return milp(
+        np.zeros(len(is_move)),
+        constraints=constraint,
+        integrality=is_move.astype(float),
+        bounds=Bounds(least, most),
+        options={"node_limit": 20_000},
+    )

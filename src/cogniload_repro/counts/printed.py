@@ -1,0 +1,127 @@
+"""What Tables 2 to 6 print of a model, as numbers with half a unit of the last printed digit."""
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pandas as pd
+
+from cogniload_repro.files import RECONSTRUCTED
+from cogniload_repro.models import Model, find_model
+from cogniload_repro.published import correct_by, load_printed, load_table
+from cogniload_repro.regression.design import GRID, PRODUCTS
+
+#: Coefficients of Table 2, in the order of its regression's covariates.
+BETAS = ("beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2")
+#: Half a unit of the last digit of each number in a row of Table 2.
+HALF_UNITS = {
+    **dict.fromkeys(BETAS, 0.005),
+    "ecl50": 0.05,
+    "nt50": 0.005,
+    "id50": 0.005,
+}
+#: Half a unit of the last digit of an AIC in Table 6.
+AIC_HALF_UNIT = 0.0005
+
+_AICS = ["aic_linear", "aic_quadratic"]
+#: The numbers of Tables 6 and 3 that fix the sums of Appendix B's regression.
+PRINTED = (
+    *_AICS,
+    *(f"beta_{term}" for term in PRODUCTS),
+    *(f"p_{term}" for term in PRODUCTS),
+    "p_lr",
+)
+
+
+@cache
+def load_imputed_aics() -> pd.DataFrame:
+    """Return the AICs that the reconstruction takes in place of printed ones, by model.
+
+    ``source`` says why they are not the printed ones, and where they come from.
+    """
+    return pd.read_csv(RECONSTRUCTED / "imputed_aics.csv", index_col="model")
+
+
+def uses_table2(model: str) -> bool:
+    """Return whether a model's reconstruction rests on its row of Table 2, which then is no test.
+
+    The row selects the needle ratios of missing puzzles, or takes the place of Table 6.
+    """
+    return bool(find_model(model).missing) or model in load_imputed_aics().index
+
+
+def printed_rows(models: Sequence[str]) -> np.ndarray:
+    """Return the models' rows of Table 2, shape (models, 8), in the order of `HALF_UNITS`."""
+    return _load_by_model("table2").loc[[*models], list(HALF_UNITS)].to_numpy(float)
+
+
+def printed_aics(models: Sequence[str]) -> np.ndarray:
+    """Return the models' two AICs of Table 6 as printed, shape (models, 2): linear, quadratic."""
+    return _load_by_model("table6").loc[[*models], _AICS].to_numpy(float)
+
+
+@cache
+def exact_sums(model: str) -> np.ndarray:
+    """Return sum y, sum y*d and sum y*log10 N, exactly, from Tables 4 and 5."""
+    table4 = correct_by("table4")
+    table5 = correct_by("table5")
+    by_d = table4[table4["model"] == model]
+    by_N = table5[table5["model"] == model]
+    log10_N = np.log10(by_N["N"].astype(float))
+    return np.array(
+        [
+            by_d["correct"].sum(),
+            by_d["correct"] @ by_d["d"],
+            by_N["correct"] @ log10_N,
+        ]
+    )
+
+
+def missing_ratios(model: Model) -> list[tuple[int, ...]]:
+    """Return every way to give a needle ratio to each of a model's missing puzzles.
+
+    There is one way, without a ratio, if none is missing.
+    """
+    ratios = GRID["ratio_pct"].unique().tolist()
+    if len(set(model.missing)) == 1:  # puzzles of one (d, N): their order says nothing
+        return list(combinations_with_replacement(ratios, len(model.missing)))
+    return list(product(ratios, repeat=len(model.missing)))
+
+
+def puzzles_per_cell(model: Model, ratios: tuple[int, ...]) -> np.ndarray:
+    """Return the puzzles in each of the 140 cells, with these ratios of the missing ones."""
+    puzzles = np.full(len(GRID), float(model.puzzles_per_cell))
+    for (d, N), ratio_pct in zip(model.missing, ratios, strict=True):
+        is_condition = (GRID["d"] == d) & (GRID["N"] == N)
+        is_ratio = GRID["ratio_pct"] == ratio_pct
+        puzzles[is_condition & is_ratio] -= 1
+    return puzzles
+
+
+@cache
+def printed_windows(model: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of `PRINTED`, imputed AICs among them, and half units of the last digit.
+
+    The p-values of Table 3 have three significant digits and are returned as log p.
+    """
+    table6 = _load_by_model("table6").loc[model]
+    table3 = load_printed("table3").set_index("model").loc[model]
+    imputed = load_imputed_aics()
+    aics = imputed.loc[model] if model in imputed.index else table6
+    betas = table3[[f"beta_{term}" for term in PRODUCTS]].to_numpy(float)
+    ps = table3[[f"p_{term}" for term in PRODUCTS]].to_numpy(float)
+    p_half_units = 0.5 * 10.0 ** (np.floor(np.log10(ps)) - 2)
+    values = [*aics[_AICS], *betas, *np.log(ps), table6["p_lr"]]
+    half_units = [
+        *[AIC_HALF_UNIT] * len(_AICS),
+        *[0.005] * len(betas),
+        *p_half_units / ps,  # of log p
+        0.0005,
+    ]
+    return np.array(values, float), np.array(half_units)
+
+
+@cache
+def _load_by_model(table: str) -> pd.DataFrame:
+    return load_table(table).set_index("model")

@@ -1,0 +1,112 @@
+"""The typical reconstruction: per model the table of counts with the median lack of fit.
+
+It is not the authors' data: many tables agree with everything that the paper prints (`feasible`).
+The smoothest would flatter the paper's regression, and so would the mean.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.special import xlogy
+
+from cogniload_repro.counts.buckets import OF_CONDITION, allocate_errors
+from cogniload_repro.counts.integers import draw_counts
+from cogniload_repro.counts.sufficient import ModelSums, recover_sums
+from cogniload_repro.files import RECONSTRUCTED, write_whole
+from cogniload_repro.models import MODELS, Model
+from cogniload_repro.published import ERRORS
+from cogniload_repro.regression.design import GRID
+from cogniload_repro.regression.reconstructions import KEYS, load_tables
+
+#: Seed of the committed tables.
+DRAW_SEED = 2026
+#: The committed table.
+CELLS = RECONSTRUCTED / "cells.csv"
+#: The columns of the committed table, whose rows are in the order of models and grid.
+COLUMNS = [
+    "model",
+    "N",
+    "d",
+    "ratio_pct",
+    "needles",
+    "rho",
+    "total",
+    "correct",
+    *ERRORS,
+]
+
+
+def reconstruct(
+    models: Iterable[Model] = MODELS,
+    seed: int | None = None,
+) -> Iterator[pd.DataFrame]:
+    """Yield the 140 cells of each model, with the columns of `COLUMNS`.
+
+    Each model has its own random stream. A ``seed`` samples another table; by default it is the
+    typical one of the committed tables.
+    """
+    first = DRAW_SEED if seed is None else seed
+    for model in models:
+        rng = np.random.default_rng([first, MODELS.index(model)])
+        model_sums = recover_sums(model)
+        correct = (
+            _find_committed(model_sums)
+            if seed is None
+            else draw_counts(model_sums, rng)
+        )
+        yield assemble_cells(model_sums, correct, rng)
+
+
+def _find_committed(model_sums: ModelSums) -> np.ndarray:
+    """Return the typical one of a model's committed tables."""
+    tables = load_tables()
+    of_model = tables[tables["model"] == model_sums.model]
+    counts = of_model.drop(columns=KEYS).to_numpy().T
+    return counts[find_typical(counts, model_sums.answers)]
+
+
+def find_typical(tables: np.ndarray, total: np.ndarray) -> int:
+    """Return the place of the table, of shape (tables, 140), with the median lack of fit.
+
+    All have the same likelihood under the regression, so their deviances are ordered as their
+    saturated log-likelihoods.
+    """
+    accuracy = tables / total
+    saturated = xlogy(tables, accuracy) + xlogy(total - tables, 1 - accuracy)
+    order = np.argsort(saturated.sum(axis=1), kind="stable")
+    return int(order[len(tables) // 2])
+
+
+def write_csv(path: str | Path, frames: Iterable[pd.DataFrame]) -> Path:
+    """Write frames below one another as CSV, whole or not at all."""
+    stacked = pd.concat(frames, ignore_index=True)
+    return write_whole(path, stacked.to_csv(index=False, lineterminator="\n"))
+
+
+def assemble_cells(
+    model_sums: ModelSums,
+    correct: np.ndarray,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Return a model's cells with their correct answers and their errors in buckets.
+
+    Which needle ratio an error of a condition (N, d) falls to is random.
+    """
+    total = model_sums.answers.astype(int)
+    errors = total - correct
+    by_condition = allocate_errors(
+        model_sums.model, (OF_CONDITION @ errors).astype(int)
+    )
+    buckets = np.zeros((len(GRID), len(ERRORS)), dtype=int)
+    for is_member, counts in zip(OF_CONDITION, by_condition, strict=True):
+        places = np.flatnonzero(is_member)
+        kinds = rng.permutation(np.repeat(np.arange(len(ERRORS)), counts))
+        ends = np.cumsum(errors[places])
+        kinds_by_cell = np.split(kinds, ends[:-1])
+        for place, of_cell in zip(places, kinds_by_cell, strict=True):
+            buckets[place] = np.bincount(of_cell, minlength=len(ERRORS))
+    cells = GRID.assign(model=model_sums.model, total=total, correct=correct)
+    cells[list(ERRORS)] = buckets
+    return cells[COLUMNS]

@@ -1,0 +1,321 @@
+"""Table 2 from Tables 4 to 6, as a test of the paper's tables against one another.
+
+Tables 4 and 5 fix three sums of Table 2's regression and the two AICs of Table 6 two more. Five
+sums give every number of a row, but only if rho is coded as the authors did.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+from scipy.stats import norm
+
+from cogniload_repro.counts.codings import (
+    coded_covariates,
+    coded_means,
+    lattice_step,
+)
+from cogniload_repro.counts.printed import (
+    AIC_HALF_UNIT,
+    BETAS,
+    HALF_UNITS,
+    exact_sums,
+    missing_ratios,
+    printed_aics,
+    printed_rows,
+    puzzles_per_cell,
+)
+from cogniload_repro.formats import stars
+from cogniload_repro.models import MODELS, Model
+from cogniload_repro.published import load_printed
+from cogniload_repro.regression.design import many_points
+from cogniload_repro.regression.likelihood import maximise_all, solve_aic
+
+
+@dataclass(frozen=True)
+class DerivedRow:
+    """What Tables 4, 5 and 6 say of one model's row of Table 2 under one coding of rho.
+
+    ``ratios`` has the needle ratio taken for each missing puzzle; ``sums`` the sums of the five
+    covariates over the correct answers; ``window`` the sums of rho that the three decimals of
+    the linear AIC allow. ``values`` and ``deviations`` (from the printed row, in half units of the
+    last digit) are in the order of `printed.HALF_UNITS`, ``se`` are of the coefficients.
+    """
+
+    model: Model
+    coding: str
+    ratios: tuple[int, ...]
+    sums: np.ndarray
+    window: tuple[float, float]
+    values: np.ndarray
+    deviations: np.ndarray
+    se: np.ndarray
+
+    @property
+    def beta(self) -> np.ndarray:
+        """The five coefficients."""
+        return self.values[: len(BETAS)]
+
+    @property
+    def max_deviation(self) -> float:
+        """The largest deviation; the row is reproduced if it is at most 1."""
+        return float(self.deviations.max())
+
+    @property
+    def has_possible_sum(self) -> bool:
+        """Whether the window of the sum of rho holds a value that such a sum can have."""
+        step = float(lattice_step(self.coding))
+        low, high = self.window
+        return bool(np.floor(high / step) >= np.ceil(low / step))
+
+
+class _Roots(NamedTuple):
+    """The four rows that two AICs allow for each model: one per pair of signs of the two slopes.
+
+    Arrays have the shape (models, 4, ...).
+    """
+
+    sums: np.ndarray
+    values: np.ndarray
+    deviations: np.ndarray
+
+    def select_nearest(self) -> "_Roots":
+        """Return for each model the row that is nearest to the printed one."""
+        worst = self.deviations.max(axis=2)
+        nearest = (np.arange(len(worst)), worst.argmin(axis=1))
+        return _Roots(*(part[nearest] for part in self))
+
+
+def derive_each(
+    cases: Sequence[tuple[Model, tuple[int, ...]]],
+    coding: str = "half-up",
+) -> list[DerivedRow]:
+    """Derive rows of Table 2, each for a model and the needle ratios of its missing puzzles.
+
+    Each AIC leaves two values of its sum, one for either sign of the slope; the printed row decides
+    between them.
+    """
+    names = [model.name for model, _ in cases]
+    answers = np.array([puzzles_per_cell(model, ratios) for model, ratios in cases])
+    known = np.array([exact_sums(name) for name in names])
+    aics = printed_aics(names)
+    roots = _solve_roots(names, coding, answers, known, aics).select_nearest()
+    windows = _find_windows(coding, answers, known, aics[:, 0], roots.sums[:, 3])
+    se = _standard_errors(coding, answers, roots.values[:, : len(BETAS)])
+    rows = []
+    for place, (model, ratios) in enumerate(cases):
+        row = DerivedRow(
+            model=model,
+            coding=coding,
+            ratios=ratios,
+            sums=roots.sums[place],
+            window=tuple(windows[place].tolist()),
+            values=roots.values[place],
+            deviations=roots.deviations[place],
+            se=se[place],
+        )
+        if np.isinf(row.max_deviation):
+            raise ValueError(
+                f"nothing has the AICs of {model.name}; check Tables 4 to 6"
+            )
+        rows.append(row)
+    return rows
+
+
+def derive_all(coding: str = "half-up") -> list[DerivedRow]:
+    """Derive every model's row of Table 2.
+
+    Missing puzzles get the ratios that favour the coding: first those that reproduce the row, then
+    those with a possible sum of rho, then those with the least deviation.
+    """
+    cases = [(model, ratios) for model in MODELS for ratios in missing_ratios(model)]
+    rows = derive_each(cases, coding)
+    rows.sort(
+        key=lambda row: (
+            row.max_deviation > 1,
+            not row.has_possible_sum,
+            row.max_deviation,
+        )
+    )
+    best: dict[Model, DerivedRow] = {}
+    for row in rows:
+        best.setdefault(row.model, row)
+    return [best[model] for model in MODELS]
+
+
+def least_deviation(row: DerivedRow) -> float:
+    """Return the largest deviation at the most favourable corner of the rounding of both AICs."""
+    name = row.model.name
+    signs = np.array(list(product((-1, 1), repeat=2)))
+    aics = printed_aics([name]) + signs * AIC_HALF_UNIT
+    puzzles = puzzles_per_cell(row.model, row.ratios)
+    answers = np.tile(puzzles, (len(signs), 1))
+    known = np.tile(exact_sums(name), (len(signs), 1))
+    roots = _solve_roots([name] * len(signs), row.coding, answers, known, aics)
+    worst = roots.deviations.max(axis=2)
+    return float(min(row.max_deviation, worst.min()))
+
+
+def compare_table2(rows: Iterable[DerivedRow]) -> pd.DataFrame:
+    """Compare each derived number with the printed text of Table 2.
+
+    Deviations are in half units of the last printed digit.
+    """
+    printed = load_printed("table2").set_index("model")
+    numbers = []
+    for row in rows:
+        texts = printed.loc[row.model.name]
+        se = dict(zip(BETAS, row.se, strict=True))
+        for quantity, value, deviation in zip(
+            HALF_UNITS, row.values, row.deviations, strict=True
+        ):
+            number = {
+                "model": row.model.name,
+                "coding": row.coding,
+                "quantity": quantity,
+                "printed": texts[quantity],
+                "derived": value,
+                "se": np.nan,
+                "deviation": deviation,
+                "stars": "",
+                "printed_stars": "",
+            }
+            if quantity in se:
+                number["se"] = se[quantity]
+                p = 2 * norm.sf(abs(value / se[quantity]))
+                number["stars"] = stars(p)
+                number["printed_stars"] = texts[f"{quantity}_stars"]
+            numbers.append(number)
+    return pd.DataFrame(numbers)
+
+
+def compare_codings(rows: Iterable[DerivedRow]) -> pd.DataFrame:
+    """Return how many models agree with each coding of rho.
+
+    The sum of rho is a multiple of ``step``. Of the models with ``complete`` data, ``possible``
+    have such a sum inside the rounding of the linear AIC, ``by_chance`` would be expected to have
+    one, and ``rows`` have a reproduced row of Table 2; ``max_deviation`` is over all models.
+    """
+    rows = list(rows)
+    codings = []
+    for coding in dict.fromkeys(row.coding for row in rows):
+        derived = [row for row in rows if row.coding == coding]
+        complete = [row for row in derived if not row.model.missing]
+        step = lattice_step(coding)
+        low, high = np.transpose([row.window for row in complete])
+        chances = np.minimum((high - low) / float(step), 1.0)
+        is_reproduced = [
+            row.max_deviation <= 1 or least_deviation(row) <= 1 for row in complete
+        ]
+        numbers = {
+            "coding": coding,
+            "step": str(step),
+            "complete": len(complete),
+            "possible": sum(row.has_possible_sum for row in complete),
+            "by_chance": chances.sum(),
+            "rows": sum(is_reproduced),
+            "max_deviation": max(row.max_deviation for row in derived),
+        }
+        codings.append(numbers)
+    return pd.DataFrame(codings)
+
+
+def row_values(betas: np.ndarray, means: dict[str, float]) -> np.ndarray:
+    """Return rows of Table 2, shape (rows, 8), from coefficients (rows, 5).
+
+    The order is that of `printed.HALF_UNITS`, the means are those at which points hold other loads.
+    """
+    points = many_points(betas, means)
+    return np.column_stack(
+        [betas, 10 ** points["ecl50"], points["nt50"], points["id50"]]
+    )
+
+
+def row_deviations(values: np.ndarray, printed: np.ndarray) -> np.ndarray:
+    """Return how far numbers of Table 2 are from printed ones, in half units of the last digit.
+
+    A point that only one of the two has deviates infinitely, one that neither has not at all.
+    """
+    deviations = np.abs(values - printed) / list(HALF_UNITS.values())
+    in_neither = np.isnan(values) & np.isnan(printed)
+    deviations[np.isnan(deviations)] = np.inf
+    deviations[in_neither] = 0.0
+    return deviations
+
+
+def _solve_roots(
+    names: Sequence[str],
+    coding: str,
+    answers: np.ndarray,
+    known: np.ndarray,
+    aics: np.ndarray,
+) -> _Roots:
+    """Return what each pair of roots of two AICs gives, from answers by cell and exact sums."""
+    covariates = coded_covariates(coding)
+    twice = np.repeat(answers, 2, axis=0)
+    four_times = np.repeat(answers, 4, axis=0)
+    linear_sums = _add_sum(covariates[:, :4], answers, known, aics[:, 0])
+    sums = _add_sum(covariates, twice, linear_sums, np.repeat(aics[:, 1], 2))
+    betas, _ = maximise_all(covariates, four_times, sums)
+    values = row_values(betas, coded_means(coding))
+    printed = np.repeat(printed_rows(names), 4, axis=0)
+    deviations = row_deviations(values, printed)
+    by_model = (len(names), 4, -1)
+    return _Roots(
+        sums=sums.reshape(by_model),
+        values=values.reshape(by_model),
+        deviations=deviations.reshape(by_model),
+    )
+
+
+def _add_sum(
+    covariates: np.ndarray,
+    answers: np.ndarray,
+    known: np.ndarray,
+    aic: np.ndarray,
+) -> np.ndarray:
+    """Return the known sums twice, with each of the two sums of the last covariate for an AIC."""
+    below, above = solve_aic(covariates, answers, known, aic)
+    roots = np.column_stack([below, above])
+    return np.column_stack([np.repeat(known, 2, axis=0), roots.ravel()])
+
+
+def _find_windows(
+    coding: str,
+    answers: np.ndarray,
+    known: np.ndarray,
+    aic: np.ndarray,
+    sums: np.ndarray,
+) -> np.ndarray:
+    """Return between which sums of rho the linear AIC prints as it does, shape (models, 2).
+
+    Of the two windows, one for either sign of the slope, it is that of the given sums of rho.
+    """
+    covariates = coded_covariates(coding)[:, :4]
+    # the AIC is highest where the slope is zero, so a lower AIC lies further out on both sides
+    outer_low, outer_high = solve_aic(covariates, answers, known, aic - AIC_HALF_UNIT)
+    inner_low, inner_high = solve_aic(covariates, answers, known, aic + AIC_HALF_UNIT)
+    is_below = sums < (outer_low + outer_high) / 2
+    is_joined = np.isnan(
+        inner_low
+    )  # no slope at all prints the AIC too: one window for both signs
+    low = np.where(is_below | is_joined, outer_low, inner_high)
+    high = np.where(is_below & ~is_joined, inner_low, outer_high)
+    return np.column_stack([low, high])
+
+
+def _standard_errors(coding: str, answers: np.ndarray, betas: np.ndarray) -> np.ndarray:
+    """Return the standard errors of coefficients, by the expected information."""
+    covariates = coded_covariates(coding)
+    accuracies = expit(betas @ covariates.T)
+    weights = answers * accuracies * (1 - accuracies)
+    errors = []
+    for weight in weights:
+        information = covariates.T @ (covariates * weight[:, None])
+        covariance = np.linalg.inv(information)
+        errors.append(np.sqrt(np.diag(covariance)))
+    return np.array(errors)

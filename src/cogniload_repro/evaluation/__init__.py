@@ -1,1 +1,0 @@
-"""Asking a model: a task of Inspect, and requests for other programs."""

@@ -1,0 +1,367 @@
+"""The numbers of the paper's prose, recomputed from a build's results.
+
+A row of ``claims.csv`` says what a number is about: a quantity, of a model or of each model in one
+of `GROUPS`, at levels of N, d and rho ("1 minus 3" is a difference). Its column stated says what
+the value is of these numbers: each of them, most of them, their least or largest, or the count of
+those that pass a test. What the prose says without a number is judged in the chapters.
+"""
+
+import math
+import operator
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from typing import NamedTuple
+
+import pandas as pd
+from scipy.stats import norm
+
+from cogniload_repro import formats
+from cogniload_repro.counts.printed import uses_table2
+from cogniload_repro.counts.prose import (
+    EACH_RATIO,
+    PROSE_RATIOS,
+    STRONGEST,
+    prose_along_rho,
+)
+from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
+from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.ledger.precision import Number, judge, print_like
+from cogniload_repro.ledger.results import (
+    NotComputableError,
+    ResultLookup,
+    Results,
+    cells_at,
+)
+from cogniload_repro.models import BY_NAME, MODELS, NAMES
+from cogniload_repro.published import ERRORS, INTERVAL_ALPHA, load_claims
+
+#: A row of ``claims.csv``.
+Claim = dict[str, str]
+
+
+class Judgement(NamedTuple):
+    """A claim's recomputed number (NaN if it is none or several), in print, and the verdict."""
+
+    recomputed: float
+    shown: str
+    verdict: str
+
+
+NOT_COMPUTABLE = Judgement(math.nan, "", "not_computable")
+
+_OPEN = tuple(model.name for model in MODELS if model.puzzles_per_cell == 100)
+_API = tuple(model.name for model in MODELS if model.puzzles_per_cell == 10)
+_OF_SECTION_3 = ("gemini-2.5", "gpt-5", "DeepSeek-R1-0528")
+#: Models that the prose speaks of together.
+GROUPS = {
+    "": NAMES,
+    "open weights": _OPEN,
+    "API": _API,
+    "API, named in section 3": tuple(
+        name for name in _API if name.startswith(_OF_SECTION_3)
+    ),
+    "smaller or distilled": tuple(name for name in _OPEN if name != "QwQ-32B"),
+    "low class": tuple(model.name for model in MODELS if model.tier == "low"),
+    "gpt-5 and o3": STRONGEST,
+    "gemini-2.5-pro and gemini-2.5-flash": ("gemini-2.5-pro", "gemini-2.5-flash"),
+    "o3 and gpt-5 family": tuple(
+        name for name in NAMES if name.startswith(("o3", "gpt-5"))
+    ),
+}
+#: Quantities of the scorer and the intervals, which no outputs change.
+CONSTANTS: dict[str, Number] = {
+    "context_tokens": CONTEXT_TOKENS,
+    "reserved_tokens": RESERVED_TOKENS,
+    "z": float(norm.ppf(1 - INTERVAL_ALPHA / 2)),
+}
+#: The ratio (%) at which the mean accuracy of the models is lowest.
+LOWEST = "ratio_of_lowest_accuracy"
+
+_TOKENS = ("prompt_mean", "prompt_p90", "output_mean", "output_p90")
+_OF_TABLE2 = re.compile(r"(beta|p)_(0|d|N|rho2?)|(ecl|nt|id)50")
+_OF_TABLE3 = re.compile(r"(beta|p)_(dN|drho|Nrho|dNrho)")
+_RATIOS = sorted({int(cell.ratio_pct) for cell in PAPER_GRID})
+_NUMBER = r"\d+(?:\.\d+)?"
+_BOUND = re.compile(rf"([<>]=?)(-?{_NUMBER})")
+_BOUNDS = re.compile(rf"{_BOUND.pattern}( {_BOUND.pattern})*")
+_RANGE = re.compile(rf"({_NUMBER})-({_NUMBER})")
+_PLAIN = re.compile(rf"[+-]?{_NUMBER}(e[+-]?\d+)?K?")
+_COMPARISONS = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+#: How numbers are printed that are compared with a bound, by the beginning of their quantity.
+_FORMS: dict[str, Callable[[float], str]] = {
+    "p_lr": formats.format_thousandths,
+    "p_": formats.format_p,
+    "beta_": formats.format_beta,
+    "ecl50": formats.format_ecl50,
+    "": "{:+.3f}".format,
+}
+
+
+def evaluate_claims(
+    results: Results,
+    claims: pd.DataFrame | None = None,
+    others: Iterable[pd.DataFrame] = (),
+) -> pd.DataFrame:
+    """Recompute numbers of the paper's prose; ``others`` are reconstructions in place of the cells.
+
+    One row per claim: id, location, claim, model, quantity, condition, published, recomputed (NaN
+    if there are several numbers or none), shown (as the paper prints it; several as "low to high",
+    a share as "20 of 22"), verdict, kind, evidence and reason. A claim is not_computable if the
+    results lack what it takes, if it cannot be read, or if the published tables do not identify
+    it.
+    """
+    lookup = ResultLookup(results)
+    other_lookups = [ResultLookup(replace(results, cells=cells)) for cells in others]
+    rows = []
+    for claim in (load_claims() if claims is None else claims).to_dict("records"):
+        judged = _judge(claim, lookup)
+        evidence = evidence_of(claim, results.reconstructed)
+        reason = ""
+        if evidence == "not identified" and judged != NOT_COMPUTABLE:
+            holds = sum(
+                _judge(claim, other).verdict == "exact" for other in other_lookups
+            )
+            reason = f"not identified: holds in {holds} of {len(other_lookups)} reconstructions"
+            judged = NOT_COMPUTABLE
+        row = {
+            name: claim[name]
+            for name in ("id", "location", "claim", "model", "quantity")
+        }
+        row |= {"condition": describe_condition(claim), "published": claim["value"]}
+        row |= judged._asdict()
+        row |= {"kind": kind_of(claim, results.reconstructed)}
+        rows.append(row | {"evidence": evidence, "reason": reason})
+    return pd.DataFrame(rows)
+
+
+def describe_condition(claim: Claim) -> str:
+    """Return the levels, group and test of a claim, such as "N=250 d=1" and "p_lr: >=0.05"."""
+    parts = [f"{load}={claim[load]}" for load in ("N", "d") if claim[load]]
+    if claim["rho"]:
+        parts.append(f"rho: {claim['rho']}")
+    if claim["stated"] == "count":
+        parts.append(claim["test"])
+    if claim["p"]:
+        parts.append(f"p {claim['p']}")
+    if claim["group"]:
+        parts.append(f"({claim['group']})")
+    return " ".join(parts)
+
+
+def evidence_of(claim: Claim, reconstructed: bool) -> str:
+    """Return whether the published tables identify or bound a number; "" for real outputs.
+
+    A bound that the published sums set decides; where reconstructions differ, nothing is judged.
+    """
+    if not reconstructed:
+        return ""
+    if claim["rho"] == EACH_RATIO:
+        return "bounded"
+    is_open = claim["quantity"] == LOWEST or (
+        claim["rho"] and not _is_constraint(claim)
+    )
+    return "not identified" if is_open else "identified"
+
+
+def kind_of(claim: Claim, reconstructed: bool) -> str:
+    """Return what agreement is worth: input, constraint, derived or independent (see `ledger`).
+
+    Constants of the scorer and the grid are input whatever the outputs are. On reconstructed data
+    the rest goes by the table that a number rests on; along rho what the prose states of single
+    models are constraints.
+    """
+    quantity = claim["quantity"]
+    if quantity in CONSTANTS or quantity == "samples_expected":
+        return "input"
+    if not reconstructed:
+        return "independent"
+    if _OF_TABLE3.fullmatch(quantity) or _is_constraint(claim):
+        return "constraint"
+    if _OF_TABLE2.fullmatch(quantity):
+        model = claim["model"]
+        return "constraint" if model in BY_NAME and uses_table2(model) else "derived"
+    return "derived" if claim["rho"] or quantity == LOWEST else "input"
+
+
+def _is_constraint(claim: Claim) -> bool:
+    """Return whether the reconstruction had to meet a claim along rho (`prose.prose_windows`)."""
+    along_rho = prose_along_rho(claim["model"])["id"].to_numpy()
+    return claim["rho"] == EACH_RATIO or claim["id"] in along_rho
+
+
+# ---- the numbers that a claim is about ----
+def find_numbers(claim: Claim, lookup: ResultLookup) -> list[Number]:
+    """Return the quantity of each model that a claim is about, at each of its levels."""
+    if claim["quantity"] in CONSTANTS:
+        return [CONSTANTS[claim["quantity"]]]
+    for load in ("d", "rho"):
+        first, minus, second = claim[load].partition(" minus ")
+        if minus:
+            numbers = find_numbers(claim | {load: first}, lookup)
+            subtracted = find_numbers(claim | {load: second}, lookup)
+            return list(map(operator.sub, numbers, subtracted))
+    if claim["group"] not in GROUPS:
+        raise NotComputableError(f"unknown group of models {claim['group']!r}")
+    models = [claim["model"]] if claim["model"] else GROUPS[claim["group"]]
+    numbers = []
+    for levels in _read_levels(claim):
+        if claim["quantity"] == LOWEST:
+            numbers += _find_troughs(lookup, models, levels)
+        else:
+            numbers += [
+                _find(lookup, model, claim["quantity"], levels) for model in models
+            ]
+    return numbers
+
+
+def _read_levels(claim: Claim) -> list[dict[str, int]]:
+    """Return all combinations of a claim's levels of N, d and ratio_pct."""
+    levels: dict[str, list[int]] = {}
+    for load in ("N", "d"):
+        if not re.fullmatch(r"(\d+( \d+)*)?", claim[load]):
+            raise NotComputableError(f"{load} = {claim[load]!r} is no level")
+        levels[load] = [int(level) for level in claim[load].split()]
+    if claim["rho"] == EACH_RATIO:
+        levels["ratio_pct"] = _RATIOS
+    elif claim["rho"] in PROSE_RATIOS:
+        levels["ratio_pct"] = [PROSE_RATIOS[claim["rho"]]]
+    elif claim["rho"]:
+        raise NotComputableError(f"{claim['rho']!r} is no place along rho")
+    named = [load for load in levels if levels[load]]
+    places = product(*[levels[load] for load in named])
+    return [dict(zip(named, place, strict=True)) for place in places]
+
+
+def _find(
+    lookup: ResultLookup, model: str, quantity: str, levels: dict[str, int]
+) -> Number:
+    """Return a quantity of one model at some levels."""
+    if quantity == "accuracy":
+        return lookup.accuracy(model, **levels)
+    if quantity in _TOKENS and set(levels) == {"N", "d"}:
+        return lookup.tokens(model, quantity, levels["N"], levels["d"])
+    if quantity in ("samples", *ERRORS) and len(levels) == 1:
+        ((load, level),) = levels.items()
+        return lookup.count(model, quantity, load, level)
+    if quantity == "samples_expected" and model in BY_NAME:
+        return BY_NAME[model].puzzles_per_cell * len(cells_at(**levels))
+    if levels:
+        raise NotComputableError(f"{quantity} has no levels {levels}")
+    return _find_of_model(lookup, model, quantity)
+
+
+def _find_of_model(lookup: ResultLookup, model: str, quantity: str) -> Number:
+    """Return a quantity of one model over the whole grid."""
+    if quantity == "samples":
+        return sum(lookup.puzzles(model))
+    if (
+        quantity == "puzzles_per_cell"
+    ):  # the usual number: six puzzles of the paper's are missing
+        return Counter(lookup.puzzles(model)).most_common(1)[0][0]
+    if quantity == "aic_change":
+        return lookup.fit(model, "aic_quadratic") - lookup.fit(model, "aic_linear")
+    return lookup.fit(model, quantity)
+
+
+def _find_troughs(
+    lookup: ResultLookup, models: Sequence[str], levels: dict[str, int]
+) -> list[Number]:
+    """Return the ratios (%) at which the mean accuracy of the models is lowest."""
+    sums: dict[float, Fraction] = {}
+    for ratio in _RATIOS:
+        accuracies = [
+            lookup.accuracy(model, **levels, ratio_pct=ratio) for model in models
+        ]
+        sums[ratio] = sum(accuracies, Fraction(0))
+    return [ratio for ratio, total in sums.items() if total == min(sums.values())]
+
+
+# ---- the verdict ----
+def _judge(claim: Claim, lookup: ResultLookup) -> Judgement:
+    try:
+        numbers = find_numbers(claim, lookup)
+        if claim["stated"] != "count":
+            return judge_numbers(claim, numbers)
+        passes = [_is_within(number, claim["test"]) for number in numbers]
+        if claim["p"]:
+            of_p = claim | {"quantity": claim["quantity"].replace("beta_", "p_")}
+            significant = [
+                _is_within(p, claim["p"]) for p in find_numbers(of_p, lookup)
+            ]
+            passes = list(map(operator.and_, passes, significant))
+        count = sum(passes)
+        return Judgement(float(count), str(count), _compare(claim["value"], str(count)))
+    except NotComputableError:
+        return NOT_COMPUTABLE
+
+
+def judge_numbers(claim: Claim, numbers: Sequence[Number]) -> Judgement:
+    """Compare numbers with what a claim states of them; `NotComputableError` if it is unreadable.
+
+    A bound is compared with the number itself, a number or range with what is printed.
+    """
+    value = claim["value"]
+    if claim["stated"] == "least":
+        numbers = [min(numbers)]
+    elif claim["stated"] == "largest":
+        numbers = [max(numbers)]
+    bounds = claim["test"] or value
+    if _BOUNDS.fullmatch(bounds):
+        inside = [_is_within(number, bounds) for number in numbers]
+        form = next(
+            form
+            for start, form in _FORMS.items()
+            if claim["quantity"].startswith(start)
+        )
+        printed = [form(float(number)) for number in numbers]
+    elif ends := _RANGE.fullmatch(value):
+        printed = [print_like(ends[1], number) for number in numbers]
+        inside = [float(ends[1]) <= float(text) <= float(ends[2]) for text in printed]
+    else:
+        printed = [print_like(value, number) for number in numbers]
+        worst = max((_compare(value, text) for text in printed), key=_VERDICTS.index)
+        return Judgement(_single(numbers), _span(numbers, printed), worst)
+    hits = sum(inside)
+    if claim["stated"] == "most":
+        verdict = "exact" if 2 * hits > len(inside) else "differs"
+        return Judgement(float(hits), f"{hits} of {len(inside)}", verdict)
+    verdict = "exact" if all(inside) else "differs"
+    return Judgement(_single(numbers), _span(numbers, printed), verdict)
+
+
+_VERDICTS = ("exact", "unit", "differs")  # from best to worst
+
+
+def _is_within(number: Number, bounds: str) -> bool:
+    """Return whether a number meets bounds such as "<0.5" and ">=13860 <=14140"."""
+    if not _BOUNDS.fullmatch(bounds):
+        raise NotComputableError(f"{bounds!r} is no bound")
+    pairs = _BOUND.findall(bounds)
+    return all(_COMPARISONS[sign](number, Fraction(limit)) for sign, limit in pairs)
+
+
+def _compare(published: str, shown: str) -> str:
+    if not _PLAIN.fullmatch(published):
+        raise NotComputableError(f"{published!r} is no number, bound or range")
+    return judge(published, shown)
+
+
+def _single(numbers: Sequence[Number]) -> float:
+    """Return the number if there is one; NaN if they are several."""
+    return float(numbers[0]) if len(set(numbers)) == 1 else math.nan
+
+
+def _span(numbers: Sequence[Number], printed: Sequence[str]) -> str:
+    """Return the least and the greatest number in print, or one of them if they print alike."""
+    low = printed[numbers.index(min(numbers))]
+    high = printed[numbers.index(max(numbers))]
+    return low if low == high else f"{low} to {high}"

@@ -1,0 +1,303 @@
+"""Printed number against recomputed number, one row each, with the kind of agreement.
+
+On reconstructed data an *input* was used by the reconstruction and agrees by construction (Tables
+4 and 5, the AICs and p-value of Table 6), or is taken as printed (token lengths, Tables 7 to 10); a
+*constraint* it was chosen to meet (Table 3, accuracies along rho in the prose, Table 2 where it was
+used, what the authors' results page repeats); *derived* numbers follow from inputs and could have
+failed (Table 2); *independent* ones do not depend on anything used (roots on the results page,
+prompts drawn here); *imputed* ones were replaced as misprints, and have no verdict. Everything is
+independent once the outputs are real.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import chain
+
+import numpy as np
+import pandas as pd
+
+from cogniload_repro import formats
+from cogniload_repro.counts.printed import BETAS, load_imputed_aics, uses_table2
+from cogniload_repro.ledger.claims import evaluate_claims
+from cogniload_repro.ledger.precision import judge
+from cogniload_repro.ledger.results import (
+    NotComputableError,
+    PrintedNumber,
+    ResultLookup,
+    Results,
+)
+from cogniload_repro.ledger.results_page import print_results_page
+from cogniload_repro.published import ERRORS, TOKEN_TABLES, load_printed
+from cogniload_repro.regression.cell_tables import percent
+from cogniload_repro.regression.design import PRODUCTS
+from cogniload_repro.regression.reconstructions import each_reconstruction
+from cogniload_repro.schemas import FIDELITY, KINDS, TESTED, VERDICTS
+
+COLUMNS = FIDELITY
+
+#: Verdicts as a reader sees them.
+WORDS = {
+    "exact": "To the digit",
+    "unit": "Within one unit",
+    "within": "Within sampling error",
+    "differs": "Different",
+    "not_computable": "Not computable",
+}
+
+#: What the columns and kinds of `scoreboard` mean, for its readers.
+LEGEND = """
+  exact    as printed, or a true statement
+  unit     one unit of the last printed digit apart
+  within   two samples that differ by chance
+  differs  by more
+  not_computable  the outputs do not hold what it takes
+  Input and constraint agree by construction. Derived and independent numbers could have differed,
+  and the last line counts them. Numbers that were replaced as misprints are left out."""
+
+#: What the last line of `scoreboard` counts.
+COULD_HAVE_FAILED = "could have failed"
+
+#: How the columns of a table are printed.
+Forms = dict[str, Callable[[float], str]]
+_TABLE2: Forms = {
+    **dict.fromkeys(BETAS, formats.format_beta),
+    "ecl50": formats.format_ecl50,
+    "nt50": formats.format_point,
+    "id50": formats.format_point,
+}
+_TABLE3: Forms = {}
+for _product in PRODUCTS:
+    _TABLE3 |= {
+        f"beta_{_product}": formats.format_beta,
+        f"p_{_product}": formats.format_p,
+    }
+_TABLE6: Forms = dict.fromkeys(
+    ("p_lr", "aic_linear", "aic_quadratic"), formats.format_thousandths
+)
+
+
+def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Compare every published number with the recomputed one (`schemas.FIDELITY`).
+
+    These are Tables 2 to 10, the authors' results page and the numbers of the prose. ``prompts``
+    has more rows, on prompts (`prompts.prompt_rows`); they follow those of their tables.
+    """
+    results = results.of_paper()
+    lookup = ResultLookup(results)
+    printed = chain(
+        _print_fits(results, lookup), _print_errors(lookup), _print_tokens(lookup)
+    )
+    tables = _judge_all(printed, lookup, results.reconstructed)
+    page = _judge_all(print_results_page(lookup), lookup, results.reconstructed)
+    if prompts is not None and len(prompts):  # an empty frame has no types to join with
+        tables = pd.concat([tables, prompts], ignore_index=True)
+    tables = tables.sort_values(
+        "table", key=lambda names: names.str[5:].astype(int), kind="stable"
+    )
+    others = each_reconstruction(results.cells) if results.reconstructed else ()
+    claims = evaluate_claims(results, others=others)
+    claims["condition"] = (claims["id"] + ": " + claims["condition"]).str.removesuffix(
+        ": "
+    )
+    claims = claims.assign(table="prose").reindex(columns=COLUMNS, fill_value="")
+    rows = pd.concat([tables, page, claims], ignore_index=True)
+    return _give_reasons(rows, set(results.cells["model"]))
+
+
+def scoreboard(fidelity: pd.DataFrame) -> pd.DataFrame:
+    """Count the numbers and their verdicts by table and kind, in the paper's order.
+
+    Imputed numbers are left out. The last row counts those that could have failed: derived and
+    independent numbers that can be computed.
+    """
+    judged = fidelity[fidelity["kind"] != "imputed"]
+    counts = pd.crosstab([judged["table"], judged["kind"]], judged["verdict"])
+    counts = counts.reindex(columns=list(VERDICTS), fill_value=0).reset_index()
+    order = {table: place for place, table in enumerate(judged["table"].unique())}
+    place = counts["table"].map(order) * len(KINDS) + counts["kind"].map(KINDS.index)
+    counts = counts.loc[place.sort_values().index]
+    tested = counts.loc[counts["kind"].isin(TESTED), list(VERDICTS)].sum()
+    tested["not_computable"] = 0
+    last = pd.DataFrame([{"table": "all", "kind": COULD_HAVE_FAILED, **tested}])
+    board = pd.concat([counts, last], ignore_index=True)
+    board.insert(2, "numbers", board[list(VERDICTS)].sum(axis=1))
+    return board.rename_axis(columns=None)
+
+
+def find_moved(fidelity: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
+    """Return the numbers that differ from an earlier comparison.
+
+    A number that is only in one of them has empty strings in the other.
+    """
+    key = ["table", "model", "quantity", "condition"]
+    values = ["shown", "verdict"]
+    now = fidelity[key + values].fillna("").astype(str)
+    then = before[key + values].fillna("").astype(str)
+    both = now.merge(
+        then, on=key, how="outer", suffixes=("", "_before"), sort=False
+    ).fillna("")
+    is_moved = (both["shown"] != both["shown_before"]) | (
+        both["verdict"] != both["verdict_before"]
+    )
+    columns = [*key, "shown_before", "shown", "verdict_before", "verdict"]
+    return both.loc[is_moved, columns].reset_index(drop=True)
+
+
+def _give_reasons(rows: pd.DataFrame, models: set[str]) -> pd.DataFrame:
+    """Fill in why a number is not computable: an absent model, or what the outputs lack."""
+    is_unknown = rows["verdict"] == "not_computable"
+    is_absent = is_unknown & (rows["model"] != "") & ~rows["model"].isin(models)
+    rows.loc[is_absent, "reason"] = "no outputs of this model"
+    rows.loc[is_unknown & (rows["reason"] == ""), "reason"] = (
+        "the outputs do not settle it"
+    )
+    return rows
+
+
+def _judge_all(
+    numbers: Iterable[PrintedNumber],
+    lookup: ResultLookup,
+    reconstructed: bool,
+) -> pd.DataFrame:
+    """Return the rows of printed numbers as a table."""
+    rows = [_judge(number, lookup, reconstructed) for number in numbers]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _judge(
+    printed: PrintedNumber, lookup: ResultLookup, reconstructed: bool
+) -> dict[str, object]:
+    """Return the row of a printed number; it is computable if it rests on the paper's puzzles.
+
+    A number that the reconstruction replaced is shown beside the replacement, without a verdict.
+    """
+    row: dict[str, object] = {
+        "table": printed.table,
+        "model": printed.model,
+        "quantity": printed.quantity,
+        "condition": " ".join(
+            f"{load}={level}" for load, level in printed.levels.items()
+        ),
+        "kind": printed.kind if reconstructed else "independent",
+        "evidence": "identified" if reconstructed else "",
+        "published": printed.published,
+    }
+    try:
+        lookup.require(printed.model, **printed.levels)
+        number = printed.recompute()
+    except NotComputableError as error:
+        unknown = {"recomputed": np.nan, "shown": "", "verdict": "not_computable"}
+        return row | unknown | {"reason": str(error)}
+    shown = printed.form(number)
+    verdict = "" if row["kind"] == "imputed" else judge(printed.published, shown)
+    return row | {
+        "recomputed": float(number),
+        "shown": shown,
+        "verdict": verdict,
+        "reason": "",
+    }
+
+
+# ---- the numbers of each table ----
+def _print_fits(results: Results, lookup: ResultLookup) -> Iterator[PrintedNumber]:
+    """Tables 2, 3 and 6: regressions over the whole grid, with the stars of their p-values."""
+    tables = {
+        "table2": (results.glm, _TABLE2),
+        "table3": (results.interactions, _TABLE3),
+        "table6": (results.aic, _TABLE6),
+    }
+    for table, (frame, forms) in tables.items():
+        fits = frame.set_index("model")
+        some_number = next(iter(forms))  # that every fit has
+        for row in load_printed(table).to_dict("records"):
+            model = row["model"]
+            find = partial(_find_fit, fits, model, some_number, lookup)
+            for quantity, form in forms.items():
+                kind = _kind_of_fit(table, model, quantity)
+                # a threshold that does not exist is printed, too
+                published = row[quantity] or formats.NONE
+                recompute = partial(find, quantity)
+                number = PrintedNumber(
+                    table, model, quantity, {}, kind, published, recompute, form
+                )
+                yield number
+                if f"{quantity}_stars" in row:
+                    yield number._replace(
+                        quantity=f"{quantity} stars",
+                        published=row[f"{quantity}_stars"],
+                        recompute=partial(find, quantity.replace("beta_", "p_")),
+                        form=formats.stars,
+                    )
+
+
+def _kind_of_fit(table: str, model: str, quantity: str) -> str:
+    """Return what agreement with a number of Tables 2, 3 and 6 is worth."""
+    if table == "table6":
+        is_imputed = model in load_imputed_aics().index and quantity.startswith("aic")
+        return "imputed" if is_imputed else "input"
+    return "constraint" if table == "table3" or uses_table2(model) else "derived"
+
+
+def _find_fit(
+    fits: pd.DataFrame,
+    model: str,
+    some_number: str,
+    lookup: ResultLookup,
+    quantity: str,
+) -> float:
+    """Return a number of a model's fit, NaN for a threshold that does not exist."""
+    status = fits.loc[model, "status"]
+    if status != "ok":
+        raise NotComputableError(f"no fit: {status}")
+    lookup.fit(model, some_number)  # refused where the fit rests on other cells
+    return fits.loc[model, quantity]
+
+
+def _print_errors(lookup: ResultLookup) -> Iterator[PrintedNumber]:
+    """Tables 4 and 5: samples, accuracy and error types by d and by N."""
+    for table, load in (("table4", "d"), ("table5", "N")):
+        for row in load_printed(table).to_dict("records"):
+            model = row["model"]
+            levels = {load: int(row[load])}
+            for quantity in ("samples", "acc_pct", *ERRORS):
+                recompute = partial(
+                    _find_count, lookup, model, quantity, load, levels[load]
+                )
+                published = row[quantity]
+                form = formats.format_count
+                yield PrintedNumber(
+                    table, model, quantity, levels, "input", published, recompute, form
+                )
+
+
+def _find_count(
+    lookup: ResultLookup, model: str, quantity: str, load: str, level: int
+) -> int:
+    """Return a number of Tables 4 and 5."""
+    if quantity != "acc_pct":
+        return lookup.count(model, quantity, load, level)
+    accuracy = lookup.accuracy(model, **{load: level})
+    return percent(accuracy.numerator, accuracy.denominator)
+
+
+def _print_tokens(lookup: ResultLookup) -> Iterator[PrintedNumber]:
+    """Tables 7 to 10: what is printed, also where a digit looks misread."""
+    for row in load_printed("tokens").to_dict("records"):
+        model = row["model"]
+        levels = {"N": int(row["N"]), "d": int(row["d"])}
+        for quantity in ("prompt_mean", "prompt_p90", "output_mean", "output_p90"):
+            if row[quantity]:
+                recompute = partial(lookup.tokens, model, quantity, **levels)
+                table = TOKEN_TABLES[levels["N"]]
+                published = row[quantity]
+                form = formats.format_count
+                yield PrintedNumber(
+                    table, model, quantity, levels, "input", published, recompute, form
+                )
+
+
+def title(table: str) -> str:
+    """Return the name of a table, or of the prose, as headings have it."""
+    if table.startswith("table"):
+        return f"Table {table.removeprefix('table')}"
+    return table.capitalize()

@@ -1,0 +1,47 @@
+"""Printed numbers: compared at their precision, and printed alike."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+Number = int | float | Fraction
+
+
+def judge(published: str, shown: str) -> str:
+    """Return how a recomputed number, as printed, compares with the published one.
+
+    exact, unit (one unit of the last printed digit apart) or differs.
+    """
+    if shown == published:
+        return "exact"
+    try:
+        printed = Decimal(published.removesuffix("K"))
+        computed = Decimal(shown.removesuffix("K"))
+    except ArithmeticError:  # "--", stars
+        return "differs"
+    last_place = min(_last_place(printed), _last_place(computed))
+    return (
+        "unit"
+        if abs(printed - computed) <= Decimal(1).scaleb(last_place)
+        else "differs"
+    )
+
+
+def _last_place(number: Decimal) -> int:
+    """Return the power of ten of the last digit."""
+    return int(number.as_tuple().exponent)
+
+
+def print_like(published: str, number: Number) -> str:
+    """Return a number with the decimals, sign and exponent of a published one.
+
+    It is rounded as Python formats a float.
+    """
+    if published.endswith("K"):
+        return print_like(published[:-1], number / 1024) + "K"
+    mantissa, _, exponent = published.partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    if exponent:
+        digits, power = f"{float(number):.{decimals}e}".split("e")
+        return f"{digits}e{int(power)}"
+    sign = "+" if published.startswith("+") else ""
+    return f"{float(number):{sign}.{decimals}f}"

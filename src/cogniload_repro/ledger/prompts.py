@@ -1,0 +1,190 @@
+"""Prompt lengths in tokens (Appendix H): the printed ones against those of the default puzzles.
+
+`scripts/count_prompt_tokens.py` counts with the models' own tokenizers; the package reads what it
+has written. If the generator is the authors', these are two samples from one distribution: mean
+lengths differ by sampling error and by a constant, the tokens of the model's chat template.
+"""
+
+import json
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from cogniload_repro.files import DATA
+from cogniload_repro.ledger.entries import COLUMNS
+from cogniload_repro.models import BY_NAME, NAMES
+from cogniload_repro.published import TOKEN_TABLES, load_table
+
+#: Tokens of the default set's 14,000 puzzles: name, N, d, ratio_pct, and one column per tokenizer.
+COUNTS = DATA / "prompt_tokens.parquet"
+TOKENIZERS = DATA / "tokenizers.json"
+_RESAMPLES = 500
+_SEED = 42
+#: Flag of printed numbers that are off those of the model's family: compared, but no estimate
+#: rests on them.
+ODD = "odd"
+#: Departures up to so many standard errors are chance.
+LARGEST_Z = 3
+_ROUNDING = 1 / 12  # variance of a printed whole number about the true one
+
+
+def load_prompt_counts() -> pd.DataFrame:
+    """Return the committed counts: name, N, d, ratio_pct, and one column per tokenizer."""
+    return pd.read_parquet(COUNTS)
+
+
+def load_tokenizers() -> pd.DataFrame:
+    """Return the tokenizers that have counted.
+
+    One row each: name, label, package, version, models (a list) and basis (why it is taken for that
+    of these models).
+    """
+    tokenizers = json.loads(TOKENIZERS.read_text("utf-8"))
+    table = (
+        pd.DataFrame.from_dict(tokenizers, orient="index")
+        .rename_axis("name")
+        .reset_index()
+    )
+    return table[["name", "label", "package", "version", "models", "basis"]]
+
+
+def prompt_statistics(
+    counts: pd.DataFrame, tokenizer: str, per_cell: int | None = None
+) -> pd.DataFrame:
+    """Return mean and 90th percentile of the prompt lengths (tokens) by N and d.
+
+    One row per condition: N, d, total, mean, p90, se_mean, se_p90. Ratios are strata. ``per_cell``
+    are the puzzles per (d, N, ratio) of the set whose standard errors are wanted, by default those
+    of the counts. That of the percentile comes from resampling the strata, and is good to 3%.
+    """
+    rows = []
+    for (N, d), group in counts.groupby(["N", "d"]):
+        lengths = group[tokenizer].to_numpy()
+        places = group.groupby("ratio_pct").indices.values()
+        strata = [lengths[of_ratio] for of_ratio in places]
+        sizes = [per_cell or len(stratum) for stratum in strata]
+        variances = [
+            stratum.var(ddof=1) if len(stratum) > 1 else np.nan for stratum in strata
+        ]
+        se_mean = np.sqrt(np.dot(variances, sizes)) / sum(sizes)
+        resampled = _resample(tuple(map(len, strata)), tuple(sizes))
+        drawn = np.concatenate(strata)[resampled]
+        se_p90 = np.quantile(drawn, 0.9, axis=1).std(ddof=1)
+        p90 = np.quantile(lengths, 0.9)
+        rows.append((N, d, len(lengths), lengths.mean(), p90, se_mean, se_p90))
+    return pd.DataFrame(
+        rows, columns=["N", "d", "total", "mean", "p90", "se_mean", "se_p90"]
+    )
+
+
+@cache
+def _resample(lengths: tuple[int, ...], sizes: tuple[int, ...]) -> np.ndarray:
+    """Return places drawn from strata in a row, shape (resamples, sum of sizes)."""
+    rng = np.random.default_rng(_SEED)
+    drawn = []
+    end = 0
+    for length, size in zip(lengths, sizes, strict=True):
+        start = end
+        end = start + length
+        drawn.append(rng.integers(start, end, (_RESAMPLES, size)))
+    return np.concatenate(drawn, axis=1)
+
+
+def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
+    """Compare every printed prompt length with counts of the whole grid (`load_prompt_counts`).
+
+    One row per model whose tokenizer has counted, quantity (prompt_mean, prompt_p90), N and d:
+    also tokenizer, odd, printed, counted, se (of both samples and of the rounding to whole
+    tokens), overhead (of the model's chat template, estimated from all its rows but the odd ones),
+    difference (printed - counted - overhead) and z (that over se).
+    """
+    tokenizers = load_tokenizers().explode("models").set_index("models")["name"]
+    statistics = cache(
+        lambda tokenizer, size: prompt_statistics(counts, tokenizer, size)
+    )
+    sizes = set(counts.groupby(["N", "d", "ratio_pct"]).size())
+    frames = []
+    for model in NAMES:
+        tokenizer = tokenizers.get(model)
+        if tokenizer not in counts:
+            continue
+        ours = theirs = statistics(tokenizer, None)
+        per_cell = BY_NAME[model].puzzles_per_cell
+        if sizes != {per_cell}:
+            theirs = statistics(tokenizer, per_cell)
+        frame = _compare_model(model, ours, theirs)
+        frame.insert(3, "tokenizer", tokenizer)
+        frames.append(frame)
+    rows = pd.concat(frames, ignore_index=True)
+
+    weights = (1 / rows["se"] ** 2).where(~rows["odd"], 0.0)
+    keys = [rows["model"], rows["quantity"]]
+    weighted = weights * (rows["printed"] - rows["counted"])
+    sums = weighted.groupby(keys).transform("sum")
+    rows["overhead"] = sums / weights.groupby(keys).transform("sum")
+    rows["difference"] = rows["printed"] - rows["counted"] - rows["overhead"]
+    return rows.assign(z=rows["difference"] / rows["se"])
+
+
+def _compare_model(
+    model: str, ours: pd.DataFrame, theirs: pd.DataFrame
+) -> pd.DataFrame:
+    """Return a model's printed lengths beside ours, with the standard error of the difference."""
+    both = ours.merge(theirs, on=["N", "d"], suffixes=("", "_theirs"))
+    printed = load_table("tokens").query("model == @model").merge(both, on=["N", "d"])
+    flags = printed["flag"].str.split(";")
+    odd = flags.map(lambda words: ODD in words)
+    frames = []
+    for name in ("mean", "p90"):
+        variance = (
+            printed[f"se_{name}"] ** 2 + printed[f"se_{name}_theirs"] ** 2 + _ROUNDING
+        )
+        rows = printed[["model", "N", "d"]].assign(
+            quantity=f"prompt_{name}",
+            odd=odd,
+            printed=printed[f"prompt_{name}"],
+            counted=printed[name],
+            se=np.sqrt(variance),
+        )
+        frames.append(rows.dropna(subset="printed"))
+    return pd.concat(frames, ignore_index=True)
+
+
+def prompt_rows(comparison: pd.DataFrame) -> pd.DataFrame:
+    """Return the comparison as rows of the ledger, of kind independent.
+
+    The verdict is not on printed digits: within, where the numbers are at most `LARGEST_Z` standard
+    errors apart.
+    """
+    keys = ["model", "N", "d"]
+    quantities = ["prompt_mean", "prompt_p90"]
+    printed = (
+        load_table("tokens").melt(keys, quantities, "quantity", "printed").dropna()
+    )
+    compared = comparison.drop(columns="printed")
+    rows = printed.merge(compared, how="left", on=[*keys, "quantity"])
+    is_known = rows["z"].notna()
+    is_near = rows["z"].abs() <= LARGEST_Z
+    expected = rows["printed"] - rows["difference"]
+    condition = (
+        "N=" + rows["N"].astype(str) + " d=" + rows["d"].astype(str) + ", counted"
+    )
+    table = pd.DataFrame(
+        {
+            "table": rows["N"].map(TOKEN_TABLES),
+            "model": rows["model"],
+            "quantity": rows["quantity"],
+            "condition": condition,
+            "kind": "independent",
+            "evidence": "",
+            "published": rows["printed"].map("{:.0f}".format),
+            "recomputed": expected,
+            "shown": expected.map("{:.0f}".format).where(is_known, ""),
+            "verdict": np.select(
+                [~is_known, is_near], ["not_computable", "within"], "differs"
+            ),
+            "reason": np.where(is_known, "", "the model's tokenizer is not here"),
+        }
+    )
+    return table[list(COLUMNS)]

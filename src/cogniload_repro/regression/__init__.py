@@ -1,0 +1,1 @@
+"""From counts to accuracies, regressions and capacity points (paper, section 3)."""

@@ -1,0 +1,235 @@
+"""Tables of cells (`schemas.CELLS`): the committed one and a build's, and accuracies by level."""
+
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+import pandas as pd
+from statsmodels.stats.proportion import proportion_confint
+
+from cogniload_repro.files import RECONSTRUCTED
+from cogniload_repro.grid import PAPER_GRID, Cell
+from cogniload_repro.models import order_models, resolve_model
+from cogniload_repro.published import ERRORS, INTERVAL_ALPHA, load_table
+from cogniload_repro.regression.design import GRID
+from cogniload_repro.regression.formulas import add_logarithm
+from cogniload_repro.regression.reconstructions import (
+    from_printed_tables,
+    over_reconstructions,
+)
+from cogniload_repro.schemas import CELLS, PROVENANCE, TOKENS, read_frame
+
+_CELL = ["N", "ratio_pct", "d"]
+_REMEDY = "make it again with `make score`"
+
+
+def load_cells(
+    build: str | Path | None = None,
+    models: Collection[str] | str | None = None,
+) -> pd.DataFrame:
+    """Return counts of correct answers by model and configuration, ready for a regression.
+
+    Parameters
+    ----------
+    build : path, optional
+        A build folder (its ``cells.parquet``). Without it the typical reconstruction of the paper's
+        22 models (`load_reconstructions` has all).
+    models : collection of str or str, optional
+        Only these, by name or by the short name that is shown ("o3"); all by default.
+
+    Returns
+    -------
+    DataFrame
+        One row per model and configuration: model, N (statements), d, ratio_pct (nominal, %),
+        needles, rho (actual, fraction), log10_N, total (answers), correct, provenance
+        ("reconstructed" from the printed tables, or "scored" answers) and whatever else the table
+        has, such as the five error counts.
+
+    Raises
+    ------
+    ValueError
+        If there is no such table, it does not say where its data come from, or it has no model of
+        that name.
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> cells = cl.load_cells(models="QwQ-32B")
+    >>> cells[["model", "N", "d", "rho", "log10_N", "total", "correct"]].head(2).round(3)
+         model   N  d   rho  log10_N  total  correct
+    0  QwQ-32B  20  1  0.05    1.301    100       90
+    1  QwQ-32B  20  3  0.05    1.301    100       97
+    >>> cells["provenance"].unique().tolist()
+    ['reconstructed']
+    """
+    if build is None:
+        cells = read_frame(RECONSTRUCTED / "cells.csv", CELLS, _REMEDY)
+        cells = cells.assign(provenance="reconstructed")
+    else:
+        path = Path(build) / "cells.parquet"
+        cells = read_frame(path, CELLS, _REMEDY)
+        if "provenance" not in cells or not cells["provenance"].isin(PROVENANCE).all():
+            raise ValueError(
+                f"{path} does not say where its counts come from; {_REMEDY}"
+            )
+    cells = add_logarithm(cells)
+    if models is None:
+        return cells
+    names = [models] if isinstance(models, str) else models
+    chosen = [resolve_model(name, cells["model"]) for name in names]
+    is_chosen = cells["model"].isin(chosen)
+    return cells[is_chosen].reset_index(drop=True)
+
+
+def reconstructed_cells(grid: Iterable[Cell]) -> pd.DataFrame:
+    """Return the committed counts of the paper's models in the cells of a grid.
+
+    The columns are those of `schemas.CELLS`. Token lengths are printed by N and d alone (Tables 7
+    to 10), so cells that differ in the needle ratio have the same. A ValueError names a cell that
+    the paper does not have.
+    """
+    committed = load_cells().drop(columns="log10_N")
+    committed = committed.astype({"ratio_pct": float})
+    places = pd.MultiIndex.from_frame(committed[_CELL])
+    names = [(cell.N, float(cell.ratio_pct), cell.d) for cell in grid]
+    chosen = pd.MultiIndex.from_tuples(names)
+    foreign = chosen.difference(places)
+    if len(foreign):
+        N, ratio_pct, d = foreign[0]
+        cell = f"N = {N}, a needle ratio of {ratio_pct:g}% and d = {d}"
+        raise ValueError(
+            f"the paper has no cell with {cell}; only its cells can be reconstructed"
+        )
+    cells = committed[places.isin(chosen)]
+    lengths = load_table("tokens")[TOKENS.names]
+    with_lengths = cells.merge(lengths, on=["model", "N", "d"], how="left")
+    return with_lengths[[*with_lengths.columns.drop("provenance"), "provenance"]]
+
+
+def load_reconstructions(models: Collection[str] | str | None = None) -> pd.DataFrame:
+    """Return the committed samples of the paper's counts.
+
+    Parameters
+    ----------
+    models : collection of str or str, optional
+        Only these; all 22 by default.
+
+    Returns
+    -------
+    DataFrame
+        One row per reconstruction, model and configuration: reconstruction (1 to 24), then the
+        columns of `load_cells` without error counts.
+
+    Raises
+    ------
+    ValueError
+        If there is no model of that name.
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> tables = cl.load_reconstructions("QwQ-32B")
+    >>> by_level = tables.groupby(["reconstruction", "N"])["correct"].sum().unstack()
+    >>> bool((by_level.nunique() == 1).all())  # accuracy by N is identified
+    True
+    """
+    cells = load_cells(models=models)
+    columns = [
+        *("model", "N", "d", "ratio_pct", "needles", "rho", "log10_N"),
+        *("total", "correct", "provenance"),
+    ]
+    return over_reconstructions(cells[columns], lambda table: table)
+
+
+def describe_cells(cells: pd.DataFrame) -> str:
+    """Return the line that pictures and captions carry, or "".
+
+    It says that counts are reconstructed, and that the grid is a part of the paper's.
+    """
+    sentences = []
+    is_reconstructed = from_printed_tables(cells)
+    if is_reconstructed.any():
+        whose = "Reconstructed from the paper's"
+        if not is_reconstructed.all():
+            whose = "The paper's models: reconstructed from its"
+        sentences.append(f"{whose} tables, not raw outputs")
+    fewest, most = coverage(cells)
+    if fewest < len(PAPER_GRID):
+        count = f"{most}" if fewest == most else f"{fewest} to {most}"
+        sentences.append(
+            f"Partial grid: {count} of the paper's {len(PAPER_GRID)} cells"
+        )
+    return ". ".join(sentences)
+
+
+def accuracy_by(cells: pd.DataFrame, *levels: str) -> pd.DataFrame:
+    """Pool the answers of a cells frame over everything but the named columns.
+
+    Returns one row per combination of levels that has answers, models in printed order and numbers
+    ascending: the columns, total and correct (answers), accuracy (fraction), low and high (90%
+    Wilson interval; paper, Appendix C).
+    """
+    counts = _sum_by(cells, levels, ["total", "correct"])
+    low, high = proportion_confint(
+        counts["correct"], counts["total"], alpha=INTERVAL_ALPHA, method="wilson"
+    )
+    accuracy = counts["correct"] / counts["total"]
+    return counts.assign(accuracy=accuracy, low=low, high=high)
+
+
+def errors_by(cells: pd.DataFrame, load: str) -> pd.DataFrame:
+    """Return Table 4 (load d) or 5 (load N): accuracy and errors of each model at each level.
+
+    One row per model and level: model, the load, samples (answers), acc_pct (accuracy in %) and the
+    number of errors of each type.
+    """
+    counts = _sum_by(cells, ("model", load), ["total", "correct", *ERRORS])
+    pairs = zip(counts["correct"], counts["total"], strict=True)
+    counts["acc_pct"] = [percent(correct, total) for correct, total in pairs]
+    named = counts.rename(columns={"total": "samples"})
+    return named[["model", load, "samples", "acc_pct", *ERRORS]]
+
+
+def percent(correct: int, total: int) -> int:
+    """Return an accuracy in whole percent, halves to even as in Tables 4 and 5.
+
+    It is computed with whole numbers, so that a half is one.
+    """
+    whole, rest = divmod(100 * int(correct), int(total))
+    is_half = 2 * rest == total
+    is_above_half = 2 * rest > total
+    return whole + (is_above_half or (is_half and whole % 2 == 1))
+
+
+def coverage(cells: pd.DataFrame) -> tuple[int, int]:
+    """Return the fewest and the most cells of the paper's grid in which a model has answers."""
+    models = cells["model"].unique()
+    if not len(models):
+        return 0, 0
+    covered = cells[cells["total"] > 0].merge(GRID[_CELL])
+    places = covered.drop_duplicates(["model", *_CELL])
+    counts = places["model"].value_counts().reindex(models, fill_value=0)
+    return int(counts.min()), int(counts.max())
+
+
+def _sum_by(
+    cells: pd.DataFrame,
+    levels: tuple[str, ...],
+    columns: list[str],
+) -> pd.DataFrame:
+    """Return sums of columns by levels, of those with answers, models in printed order."""
+    names = ", ".join(map(str, cells.columns))
+    if not levels:
+        raise ValueError(
+            f"the cells were given no column to group by; name some of: {names}"
+        )
+    unknown = [name for name in (*levels, *columns) if name not in cells]
+    if unknown:
+        absent = ", ".join(unknown)
+        raise ValueError(f"the cells have no column {absent}; name some of: {names}")
+    groups = cells.groupby(list(levels), as_index=False, sort=True)
+    sums = groups[columns].sum()
+    sums = sums[sums["total"] > 0]
+    if "model" in levels:
+        order = pd.Index(order_models(sums["model"]))
+        sums = sums.sort_values("model", key=order.get_indexer, kind="stable")
+    return sums.reset_index(drop=True)

@@ -1,0 +1,116 @@
+"""The paper's grid as a design matrix, and the capacity points of a regression (section 3.1)."""
+
+import numpy as np
+import pandas as pd
+
+from cogniload_repro.grid import PAPER_GRID
+
+#: The 140 cells of the paper's grid, in grid order.
+GRID = pd.DataFrame(
+    [(cell.N, cell.d, cell.ratio_pct, cell.needles, cell.rho) for cell in PAPER_GRID],
+    columns=["N", "d", "ratio_pct", "needles", "rho"],
+)
+#: Matrix, shape (7, 140), that sums the cells of each needle ratio.
+OF_RATIO = np.array(
+    [GRID["ratio_pct"] == ratio for ratio in GRID["ratio_pct"].unique()], float
+)
+
+
+def lay_out(cells: pd.DataFrame) -> np.ndarray:
+    """Return the covariates of Appendix B's regression, one column each.
+
+    The order is 1, d, log10 N, rho, rho^2, d:N, d:rho, N:rho, d:N:rho; N stands for log10 N in
+    products too.
+    """
+    d = cells["d"].to_numpy(float)
+    N = np.log10(cells["N"].to_numpy(float))
+    rho = cells["rho"].to_numpy(float)
+    return np.column_stack(
+        [
+            np.ones(len(cells)),
+            d,
+            N,
+            rho,
+            rho**2,
+            d * N,
+            d * rho,
+            N * rho,
+            d * N * rho,
+        ]
+    )
+
+
+#: The covariates over the grid, shape (140, 9).
+X = lay_out(GRID)
+#: Columns of the regressions of Table 6 (linear), Table 2 (quadratic) and Appendix B (full).
+LINEAR = tuple(range(4))
+QUADRATIC = tuple(range(5))
+FULL = tuple(range(9))
+#: Columns of the products of loads, by the names of Table 3.
+PRODUCTS = {"dN": 5, "drho": 6, "Nrho": 7, "dNrho": 8}
+
+# Capacity points: the load at which a fitted accuracy falls to one half, the other loads held at
+# their means. A point along N or d exists only if accuracy falls with that load: where it rises,
+# one half is crossed upwards.
+
+#: A slope of this size (log-odds per unit of d or decade of N) is rounding error.
+NO_SLOPE = 1e-9
+
+
+def grid_means(cells: pd.DataFrame) -> dict[str, float]:
+    """Return the means of d, log10_N and rho over the cells with answers (section 3.1.3).
+
+    Each cell counts once, however many models or answers it has.
+    """
+    covered = cells[cells["total"] > 0] if "total" in cells else cells
+    loads = covered[["N", "d", "rho"]].drop_duplicates()
+    lengths = loads["N"].astype(float)
+    loads["log10_N"] = np.log10(lengths)
+    means = loads[["d", "log10_N", "rho"]].mean()
+    return means.to_dict()
+
+
+def roots_along_rho(betas: np.ndarray, means: dict[str, float]) -> np.ndarray:
+    """Return the two values of rho at which the fitted accuracy is one half, the smaller first.
+
+    betas (r, 5) are coefficients of 1, d, log10 N, rho, rho^2; d and log10 N are held at their
+    means. The roots have shape (r, 2) and may lie outside [0, 1]; NaN where accuracy does not cross
+    one half. Without curvature there is one root, which stands twice.
+    """
+    intercept, slope_d, slope_N, slope_rho, curvature = betas.T
+    constant = intercept + slope_d * means["d"] + slope_N * means["log10_N"]
+    straight = np.abs(curvature) < 1e-12
+    with np.errstate(all="ignore"):
+        discriminant = np.sqrt(slope_rho**2 - 4 * curvature * constant)
+        first = (-slope_rho - discriminant) / (2 * curvature)
+        second = (-slope_rho + discriminant) / (2 * curvature)
+        crossing = -constant / slope_rho
+    roots = np.column_stack([first, second])
+    roots[straight] = crossing[straight, None]
+    return np.sort(roots, axis=1)
+
+
+def many_points(
+    betas: np.ndarray,
+    means: dict[str, float],
+) -> dict[str, np.ndarray]:
+    """Return the capacity points of many quadratic fits at once (section 3.1.3), of shape (r,).
+
+    betas (r, 5) are coefficients of 1, d, log10 N, rho, rho^2; other loads are held at their means
+    of d, log10_N and rho. ecl50 is log10 of statements, nt50 the largest root in [0, 1], id50 in
+    units of d; NaN where there is none.
+    """
+    intercept, slope_d, slope_N, slope_rho, curvature = betas.T
+    at_rho = slope_rho * means["rho"] + curvature * means["rho"] ** 2
+    roots = roots_along_rho(betas, means)
+    is_share = (roots >= 0) & (roots <= 1)
+    shares = np.where(is_share, roots, -np.inf)
+    nt50 = shares.max(axis=1)
+    with np.errstate(all="ignore"):
+        ecl50 = -(intercept + slope_d * means["d"] + at_rho) / slope_N
+        id50 = -(intercept + slope_N * means["log10_N"] + at_rho) / slope_d
+    return {
+        "ecl50": np.where(slope_N < -NO_SLOPE, ecl50, np.nan),
+        "nt50": np.where(is_share.any(axis=1), nt50, np.nan),
+        "id50": np.where(slope_d < -NO_SLOPE, id50, np.nan),
+    }

@@ -1,0 +1,117 @@
+"""Whether a regression of some counts has one finite fit, and if not, why."""
+
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+from formulaic import ModelSpec
+from scipy.optimize import linprog
+
+from cogniload_repro.regression.formulas import build_design, name_covariates
+from cogniload_repro.regression.syntax import COVARIATES, FACTORS
+
+#: Covariates that are computed from a level, and this one.
+_LEVELS = {"log10_N": "N", "rho": "ratio_pct"}
+
+
+def find_deficiency(cells: pd.DataFrame, formula: str) -> str:
+    """Return why a formula cannot be fitted to some cells whatever the answers, or "".
+
+    >>> import cogniload_repro as cl
+    >>> cells = cl.load_cells(models="QwQ-32B")
+    >>> find_deficiency(cells[cells["ratio_pct"] < 20], "correct ~ d + rho + I(rho**2)")
+    'rho takes 2 values, the formula needs 3'
+    """
+    missing = find_missing(cells, formula)
+    if missing:
+        return f"no {missing}"
+    design, spec = build_design(cells, formula)
+    return describe_deficiency(cells, design, spec)
+
+
+def find_missing(cells: pd.DataFrame, formula: str) -> str:
+    """Return the first covariate of a formula that is not known in every cell, or ""."""
+    for name in name_covariates(formula):
+        if name in cells and cells[name].isna().any():
+            return name
+    return ""
+
+
+def describe_deficiency(
+    cells: pd.DataFrame,
+    design: pd.DataFrame,
+    spec: ModelSpec,
+) -> str:
+    """Return why the coefficients of a design are not unique; "" if they are.
+
+    Most often a covariate takes fewer values than its own terms have coefficients. Needles are
+    whole, so that one ratio is .05 or .06: such differences alone are no values of rho.
+    """
+    if design.empty:
+        return "no answers"
+    for name in COVARIATES:
+        if name not in spec.required_variables:
+            continue
+        level = _LEVELS.get(name, name)
+        values = cells[level if level in cells else name].nunique()
+        needed = _count_coefficients(spec, name)
+        if values < needed:
+            load = name.removeprefix("log10_")
+            noun = "value" if values == 1 else "values"
+            return f"{load} takes {values} {noun}, the formula needs {needed}"
+    columns = design.shape[1]
+    rank = np.linalg.matrix_rank(design.to_numpy())
+    if rank < columns:
+        return f"the cells determine {rank} of its {columns} coefficients"
+    return ""
+
+
+def _count_coefficients(spec: ModelSpec, name: str) -> int:
+    """Return the number of coefficients that a covariate has by itself, with the intercept."""
+    others = {*COVARIATES, *FACTORS} - {name}
+    count = 0
+    for term, variables in spec.term_variables.items():
+        if not others & {*variables}:
+            count += len(spec.term_indices[term])
+    return count
+
+
+def is_separated(
+    covariates: np.ndarray,
+    correct: np.ndarray,
+    total: np.ndarray,
+) -> bool:
+    """Return whether a combination of covariates separates right from wrong answers.
+
+    The likelihood then rises for ever along that combination, and has no maximum.
+    """
+    sides = np.zeros(len(total))
+    sides[correct == 0] = -1
+    sides[correct == total] = 1
+    return _is_separated(covariates.tobytes(), sides.tobytes())
+
+
+@lru_cache(maxsize=1024)
+def _is_separated(covariates: bytes, sides: bytes) -> bool:
+    """Decide it by a linear programme.
+
+    In each row all answers are right (1), all are wrong (-1), or there are both (0). A direction b
+    other than zero separates them if x'b >= 0 where all are right, x'b <= 0 where all are wrong,
+    and x'b = 0 elsewhere.
+    """
+    side = np.frombuffer(sides)
+    x = np.frombuffer(covariates).reshape(len(side), -1)
+    x = x / np.abs(x).max(axis=0)
+    one_sided = x[side != 0] * side[side != 0, None]
+    mixed = x[side == 0]
+    if len(mixed) and np.linalg.matrix_rank(mixed) == x.shape[1]:
+        return False  # no direction is zero in all of these rows
+    programme = linprog(
+        -one_sided.sum(axis=0),
+        A_ub=-one_sided,
+        b_ub=np.zeros(len(one_sided)),
+        A_eq=mixed if len(mixed) else None,
+        b_eq=np.zeros(len(mixed)) if len(mixed) else None,
+        bounds=[(-1, 1)] * x.shape[1],
+    )
+    return bool(programme.status == 0 and -programme.fun > 1e-6)

@@ -1,0 +1,337 @@
+"""A regression of every model as one tidy table, and the capacity points of its fits."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+
+from cogniload_repro.published import ALPHA
+from cogniload_repro.regression.checks import check_cells
+from cogniload_repro.regression.design import grid_means, many_points
+from cogniload_repro.regression.existence import find_missing
+from cogniload_repro.regression.families import check_family
+from cogniload_repro.regression.glm import (
+    QUADRATIC,
+    SYMBOLS,
+    Fit,
+    fit_glm,
+    fit_tables,
+)
+from cogniload_repro.regression.identification import is_identified
+from cogniload_repro.regression.reconstructions import (
+    GIVEN,
+    committed_counts,
+    range_over,
+    reconstructed_models,
+)
+
+#: Terms of the paper's specification, in the order of its coefficients (section 3.1.1).
+PAPER_TERMS = tuple(SYMBOLS)[:5]
+#: The products of loads that Appendix B tests.
+PRODUCT_TERMS = tuple(term for term in SYMBOLS if ":" in term)
+#: What a fit has once, not per term.
+OF_FIT = ["total", "loglik", "aic", "bic", "status"]
+_POINTS = ["ecl50", "nt50", "id50"]
+#: What is a median where a fit is not identified.
+_NUMBERS = ["coef", "se", "p", "low", "high", "loglik", "aic", "bic"]
+#: Numbers of a term by the beginnings of their names in Table 2.
+_KINDS = {"coef": "beta", "se": "se", "p": "p"}
+
+
+def fit(
+    cells: pd.DataFrame,
+    formula: str = QUADRATIC,
+    family: str = "logit",
+) -> pd.DataFrame:
+    """Fit a binomial regression to every model's counts.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        As `load_cells` returns it: model, the covariates, total (answers) and correct, one row per
+        configuration.
+    formula : str
+        ``correct ~ ...`` over d, N, log10_N, rho, ratio_pct, needles and prompt_mean; the paper's
+        by default.
+    family : str
+        logit, probit, cloglog or quasi-binomial.
+
+    Returns
+    -------
+    DataFrame
+        One row per model and term, with these columns:
+
+        - model, term
+        - coef (log-odds; for the other links on their own scale), se, z, p (two-sided Wald test),
+          low and high (Wald interval of level 1 - `published.ALPHA`)
+        - total (answers), loglik (Bernoulli, of single answers; NaN for quasi-binomial), aic, bic:
+          the same for all terms of a model
+        - status: "ok", "separation", "not converged", "no NAME" for a covariate that is not known
+          (one row with an empty term), or why the design has no unique coefficients ("rho takes 2
+          values, the formula needs 3"). Numbers are NaN unless it is "ok".
+        - identified, coef_p10, coef_p90, p_p10, p_p90: a fit of reconstructed counts that the
+          printed tables do not identify is made for each of 24 samples. Then coef, se and the
+          criteria are medians, these last four columns 10 and 90% quantiles, low the 10% quantile
+          of the intervals' lower ends, high the 90% quantile of their upper ends, z and p NaN.
+
+        The attributes (``.attrs``) are those of the cells, formula and family.
+
+    Raises
+    ------
+    ValueError
+        If the formula holds what no formula may, the cells lack a column or rows, a value in them
+        is impossible (`checks.check_cells`), or there is no such family.
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> cells = cl.load_cells(models=["QwQ-32B", "o3-2025-04-16"])
+    >>> fits = cl.fit(cells)
+    >>> fits.query("model == 'QwQ-32B'")[["term", "coef", "se", "status"]].round(2)
+              term  coef    se status
+    0    Intercept  5.68  0.12     ok
+    1            d -0.21  0.01     ok
+    2      log10_N -2.08  0.05     ok
+    3          rho -3.70  0.27     ok
+    4  I(rho ** 2)  3.07  0.26     ok
+    >>> fits.attrs["formula"], fits.attrs["family"]
+    ('correct ~ d + log10_N + rho + I(rho**2)', 'logit')
+    """
+    cells = check_cells(cells, formula)
+    fits = _summarise_terms(_fit_models(cells, formula, family))
+    regression = {"formula": formula, "family": family}
+    fits.attrs = dict(cells.attrs) | regression
+    return fits
+
+
+def capacity_points(fits: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the loads at which each model's fitted accuracy falls to one half (section 3.1.3).
+
+    Parameters
+    ----------
+    fits : DataFrame
+        As `fit` returns it.
+    cells : DataFrame
+        The cells fitted: each load is held at its mean over the model's configurations, each
+        counted once.
+
+    Returns
+    -------
+    DataFrame
+        One row per model: model, ecl50 (statements), nt50 (fraction: the largest root in [0, 1]),
+        id50 (units of d), status, identified, and the range in our samples (ecl50_p10, ecl50_p90,
+        ...); NaN where there is no point. A regression with other terms, or a link whose zero is
+        not an accuracy of one half, has none: the status says so.
+
+    Raises
+    ------
+    ValueError
+        If the cells are not those of the models that were fitted, or as for `fit`.
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> cells = cl.load_cells(models=["QwQ-32B"])
+    >>> points = cl.capacity_points(cl.fit(cells), cells)
+    >>> points[["model", "ecl50", "nt50", "id50", "status"]].round(2)
+         model  ecl50  nt50  id50 status
+    0  QwQ-32B  47.96  0.95  3.56     ok
+    """
+    cells = check_cells(cells, QUADRATIC)
+    check_fits(fits)
+    models = {*cells["model"]}
+    absent = sorted({*fits["model"]} - models)
+    if absent:
+        names = ", ".join(absent)
+        raise ValueError(
+            f"the cells have no model {names}; pass the cells that were fitted"
+        )
+    for term in fits["term"].unique():
+        if term not in (*PAPER_TERMS, ""):
+            return _undefined_points(fits, f"the term {term}")
+    if fits.attrs["family"] == "cloglog":
+        return _undefined_points(fits, "the link cloglog")
+    all_fits = fits_of(fits, cells)
+    points = []
+    for model, coefficients in all_fits.groupby("model", sort=False, observed=True):
+        means = grid_means(cells[cells["model"] == model])
+        points.append(_find_points(coefficients, means))
+    stacked = pd.concat(points).reset_index()
+    return summarise(stacked, ["model"], _POINTS, ranges=_POINTS)
+
+
+def _undefined_points(fits: pd.DataFrame, reason: str) -> pd.DataFrame:
+    """Return capacity points without numbers, whose status says why there are none."""
+    points = fits.drop_duplicates("model")[["model", "status", "identified"]]
+    points = points.reset_index(drop=True)
+    is_fitted = points["status"] == "ok"
+    points["status"] = points["status"].mask(is_fitted, f"not defined with {reason}")
+    for point in _POINTS:
+        for ending in ("", "_p10", "_p90"):
+            points[f"{point}{ending}"] = np.nan
+    return points
+
+
+def _find_points(
+    coefficients: pd.DataFrame,
+    means: dict[str, float],
+) -> pd.DataFrame:
+    """Return one model's capacity points by reconstruction."""
+    fits = coefficients.drop_duplicates("reconstruction").set_index("reconstruction")
+    betas = coefficients.pivot_table("coef", "reconstruction", "term", dropna=False)
+    betas = betas.reindex(columns=PAPER_TERMS, fill_value=0)
+    points = many_points(betas.to_numpy(float), means)
+    with np.errstate(over="ignore"):
+        points["ecl50"] = 10 ** points["ecl50"]
+    with_points = fits[["model"]].assign(**points)
+    return with_points.join(fits[["status", "identified"]])
+
+
+def fits_of(
+    regression: str | pd.DataFrame,
+    cells: pd.DataFrame,
+    family: str = "logit",
+) -> pd.DataFrame:
+    """Return the fits of a formula, or of what `fit` returned, by model, reconstruction and term.
+
+    A fit that the printed tables identify is there once.
+    """
+    if isinstance(regression, str):
+        fits = _fit_models(cells, regression, family)
+        fits.attrs = {"formula": regression, "family": family}
+        return fits
+    check_fits(regression)
+    if regression["identified"].all():
+        return regression.assign(reconstruction=1)
+    models = cells[cells["model"].isin(regression["model"])]
+    return fits_of(regression.attrs["formula"], models, regression.attrs["family"])
+
+
+def check_fits(fits: pd.DataFrame) -> None:
+    """Raise ValueError for what is no table of fits as `fit` returns it."""
+    if not isinstance(fits, pd.DataFrame):
+        raise ValueError(f"{fits!r:.60} is no table of fits; pass what fit returned")
+    needed = ["model", "term", "coef", *OF_FIT, "identified"]
+    absent = [name for name in needed if name not in fits]
+    if absent:
+        names = ", ".join(absent)
+        raise ValueError(
+            f"the fits have no column {names}; pass them as fit returned them"
+        )
+    for name in ("formula", "family"):
+        if name not in fits.attrs:
+            raise ValueError(
+                f"the table of fits does not say its {name} (.attrs); pass it as fit returned it"
+            )
+
+
+def _fit_models(
+    cells: pd.DataFrame,
+    formula: str,
+    family: str,
+) -> pd.DataFrame:
+    """Fit every model once or, where the printed tables do not identify its fit, in every sample.
+
+    One row per model, reconstruction and term.
+    """
+    check_family(family)
+    table = cells.attrs.get("reconstruction")  # the cells are one table, whatever it is
+    reconstructed = [] if table == GIVEN else reconstructed_models(cells)
+    rows = []
+    for model, counts in cells.groupby("model", sort=False, observed=True):
+        identified = True
+        if model in reconstructed and not find_missing(counts, formula):
+            identified = is_identified(counts, formula, family)
+        if identified or table is not None:
+            fits: tuple[Fit, ...] = (fit_glm(counts, formula, family),)
+        else:
+            fits = _fit_samples(counts, formula, family)
+        for number, model_fit in enumerate(fits, start=1):
+            for coefficient in _list_coefficients(model_fit):
+                rows.append((str(model), number, *coefficient, identified))
+    columns = ["model", "reconstruction", "term", *_KINDS, *OF_FIT, "identified"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _fit_samples(counts: pd.DataFrame, formula: str, family: str) -> tuple[Fit, ...]:
+    """Fit a regression to each committed sample of one model's correct answers."""
+    covered = counts[counts["total"] > 0]
+    correct = committed_counts(covered)
+    answers = covered["total"].to_numpy(float)
+    total = np.tile(answers, (len(correct), 1))
+    return fit_tables(covered, correct, total, formula, family)
+
+
+def _list_coefficients(fit: Fit) -> Iterator[tuple]:
+    """Yield each term of a fit with its numbers, and with those of the whole fit."""
+    of_fit = [getattr(fit, name) for name in OF_FIT]
+    numbers = zip(fit.terms, fit.coef, fit.se, fit.p, strict=True)
+    for of_term in numbers:
+        yield *of_term, *of_fit
+
+
+def _summarise_terms(fits: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per model and term: the fit, or median and range if it is not identified."""
+    reach = norm.ppf(1 - ALPHA / 2) * fits["se"]
+    low = fits["coef"] - reach
+    high = fits["coef"] + reach
+    fits = fits.assign(low=low, high=high)
+    keys = ["model", "term"]
+    terms = summarise(fits, keys, _NUMBERS, ranges=["coef", "p"])
+    groups = fits.groupby(keys, sort=False)
+    ends = range_over(groups, ["low", "high"]).reset_index()
+    has_fit = terms["coef"].notna()
+    terms["low"] = ends["low_p10"].where(has_fit)
+    terms["high"] = ends["high_p90"].where(has_fit)
+    terms["p"] = terms["p"].where(terms["identified"])
+    z = terms["coef"] / terms["se"]
+    terms["z"] = z.where(terms["identified"])
+    first = [*keys, "coef", "se", "z", "p", "low", "high", *OF_FIT, "identified"]
+    others = terms.columns.difference(first, sort=False)
+    return terms[[*first, *others]]
+
+
+def summarise(
+    fits: pd.DataFrame,
+    keys: list[str],
+    numbers: list[str],
+    ranges: list[str],
+) -> pd.DataFrame:
+    """Return one row per key: what there is once as it is, else the median over reconstructions.
+
+    Numbers in ``ranges`` have their 10 and 90% quantiles in ``NAME_p10`` and ``NAME_p90``. Where a
+    fit fails in some reconstructions only, the status says in how many and the numbers are NaN.
+    """
+    groups = fits.groupby(keys, sort=False, observed=True)
+    tables = groups["reconstruction"].nunique()
+    summary = groups.first()
+    summary[numbers] = groups[numbers].median()
+    quantiles = range_over(groups, ranges)
+    summary = summary.join(quantiles)
+    failed = fits[fits["status"] != "ok"]
+    statuses = failed.groupby(keys, sort=False, observed=True)["status"]
+    failures = statuses.agg(["first", "size"])
+    for key, status, count in failures.itertuples(name=None):
+        if count < tables[key]:
+            status = f"{status} in {count} of {tables[key]} reconstructions"
+            summary.loc[[key], [*numbers, *quantiles.columns]] = np.nan
+        summary.loc[[key], "status"] = status
+    return summary.reset_index().drop(columns="reconstruction")
+
+
+def spread_terms(fits: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per model: beta_*, se_*, p_* of every term, and status.
+
+    A term is called by the paper's symbol, or by its own name.
+    """
+    fits = fits.set_index("model")
+    is_first = ~fits.index.duplicated()
+    wide = fits.loc[is_first, ["status"]]
+    for number, kind in _KINDS.items():
+        for term in fits["term"].unique():
+            if term:
+                symbol = SYMBOLS.get(term, term)
+                wide[f"{kind}_{symbol}"] = fits.loc[fits["term"] == term, number]
+    wide["status"] = wide.pop("status")
+    return wide.reset_index()

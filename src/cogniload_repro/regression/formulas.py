@@ -1,0 +1,256 @@
+"""Regression formulas: what they say, and the columns of the design matrix that they stand for.
+
+formulaic reads and evaluates formulas, after `syntax` has checked what they hold. Refused here is
+what formulaic would silently read as another regression: rho**2 is rho to it, and d - d is nothing.
+"""
+
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+
+import formulaic
+import numpy as np
+import pandas as pd
+from formulaic.errors import DataMismatchWarning, FormulaicError
+from formulaic.formula import SimpleFormula
+from formulaic.parser.types import ASTNode
+
+from cogniload_repro.regression.syntax import (
+    COVARIATES,
+    FACTORS,
+    Tree,
+    first_line,
+    name_columns,
+    read_tree,
+)
+
+#: formulaic knows this function as numpy's only.
+_SQRT = re.compile(r"(?<![\w.])sqrt\(")
+#: A level of a factor that is a whole number, as formulaic writes it.
+_WHOLE_LEVEL = re.compile(r"(\[(?:T\.)?-?\d+)\.0\]")
+
+#: Columns of a table by name, as a key of a cache.
+Columns: TypeAlias = tuple[tuple[str, bytes | tuple[str, ...]], ...]
+
+
+class Formula(NamedTuple):
+    """The terms of a regression, and the covariates and factors in them."""
+
+    terms: SimpleFormula
+    columns: tuple[str, ...]
+
+
+@lru_cache(maxsize=256)
+def read_formula(formula: str) -> Formula:
+    """Read ``correct ~ ...`` without evaluating it; a ValueError quotes it and names its fault."""
+    try:
+        return _read_formula(formula)
+    except ValueError as error:
+        raise ValueError(f"formula {_quote(formula)} {error}") from None
+
+
+def _quote(formula: str) -> str:
+    """Return a formula between quotes, cut where it is too long for a sentence."""
+    return repr(formula if len(formula) <= 300 else f"{formula[:60]}...")
+
+
+def _read_formula(formula: str) -> Formula:
+    response, tilde, right = formula.partition("~")
+    if not tilde or response.strip() != "correct" or not right.strip():
+        raise ValueError(f"must read 'correct ~ ...' over {', '.join(COVARIATES)}")
+    right = _SQRT.sub("np.sqrt(", right)
+    tree = read_tree(right)
+    try:
+        loss = next(_find_losses(tree), "")
+        terms = None if loss else formulaic.Formula(right)
+    except (
+        Exception
+    ) as error:  # formulaic raises many types, all for text that is no formula
+        raise ValueError(f"cannot be read: {first_line(error)}") from None
+    if loss:
+        raise ValueError(loss)
+    if not isinstance(terms, SimpleFormula):
+        raise ValueError("has more than one right side; write one regression")
+    return Formula(terms, name_columns(tree))
+
+
+def _find_losses(tree: Tree) -> Iterator[str]:
+    """Yield what a formula says that would not be in the regression."""
+    if not isinstance(tree, ASTNode):
+        return
+    for part in tree.args:
+        yield from _find_losses(part)
+    symbol = tree.operator.symbol
+    if symbol in ("**", "^"):
+        yield from _find_lost_power(tree)
+    elif symbol in (":", "*", "/", "in"):
+        yield from _find_repeated_factor(tree)
+    elif symbol == "-" and len(tree.args) == 2:
+        yield from _find_lost_term(tree)
+
+
+def _find_lost_power(power: ASTNode) -> Iterator[str]:
+    base, exponent = power.args
+    terms = list(base.to_terms())
+    if len(terms) == 1:
+        yield _advise_power(str(terms[0]), str(exponent))
+
+
+def _find_repeated_factor(product: ASTNode) -> Iterator[str]:
+    first, second = product.args
+    repeated = _name_factors(first) & _name_factors(second)
+    if repeated:
+        yield _advise_power(min(repeated), "2")
+
+
+def _name_factors(tree: Tree) -> set[str]:
+    factors = [factor for term in tree.to_terms() for factor in term.factors]
+    return {str(factor) for factor in factors}
+
+
+def _advise_power(factor: str, power: str) -> str:
+    return (
+        f"has {factor} times itself, which a formula takes for {factor}; "
+        f"write I({factor}**{power})"
+    )
+
+
+def _find_lost_term(difference: ASTNode) -> Iterator[str]:
+    """Yield terms that a formula subtracts although they are not there, or stand there as a sum."""
+    minuend, subtrahend = difference.args
+    present = set(minuend.to_terms())
+    summands = _name_summands(minuend)
+    for term in subtrahend.to_terms():
+        is_intercept = str(term) == "1"
+        if not is_intercept and (term not in present or str(term) in summands):
+            yield f"subtracts {term}, so that nothing of it is fitted; leave it out"
+
+
+def _name_summands(tree: Tree) -> set[str]:
+    """Return the terms that stand in a sum as they are, not in a product."""
+    if not isinstance(tree, ASTNode):
+        return {str(tree)}
+    symbol = tree.operator.symbol
+    if symbol == ":":
+        return {str(term) for term in tree.to_terms()}
+    if symbol == "+":
+        return {name for part in tree.args for name in _name_summands(part)}
+    if symbol == "-":
+        return _name_summands(tree.args[0])
+    return set()
+
+
+def name_covariates(formula: str) -> tuple[str, ...]:
+    """Return the covariates and factors that a formula names."""
+    return read_formula(formula).columns
+
+
+def build_design(
+    cells: pd.DataFrame,
+    formula: str,
+) -> tuple[pd.DataFrame, formulaic.ModelSpec]:
+    """Return a formula's columns at each row of the cells, and how to build them at other rows.
+
+    All values are finite. A column has the name of its term.
+    """
+    columns = freeze_columns(add_logarithm(cells), name_covariates(formula))
+    design, spec = _build_design(formula, columns, len(cells))
+    return design.copy(), spec
+
+
+@lru_cache(maxsize=64)
+def _build_design(
+    formula: str,
+    columns: Columns,
+    rows: int,
+) -> tuple[pd.DataFrame, formulaic.ModelSpec]:
+    """Build a design once for all models with the same cells."""
+    terms = read_formula(formula).terms
+    covariates = thaw_columns(columns, rows)
+    try:
+        with _strictly():
+            matrix = formulaic.model_matrix(
+                terms, covariates, na_action="ignore", context={"np": np}
+            )
+            design = pd.DataFrame(matrix).astype(float)
+    except Exception as error:  # functions refuse their arguments with many types
+        names = ", ".join(COVARIATES)
+        raise ValueError(
+            f"formula {_quote(formula)} cannot be built from {names}: {first_line(error):.300}"
+        ) from None
+    is_finite = np.isfinite(design.to_numpy()).all()
+    if not len(design.columns) or not is_finite:
+        raise ValueError(
+            f"formula {_quote(formula)} has no term, or one that is not finite in every cell; "
+            "change it"
+        )
+    design.columns = [_WHOLE_LEVEL.sub(r"\1]", term) for term in design.columns]
+    return design, matrix.model_spec
+
+
+def freeze_columns(cells: pd.DataFrame, names: Sequence[str]) -> Columns:
+    """Return columns of the cells, those that they have, as a key of a cache."""
+    present = [name for name in names if name in cells]
+    return tuple((name, _freeze(cells[name])) for name in present)
+
+
+def _freeze(column: pd.Series) -> bytes | tuple[str, ...]:
+    """Return numbers as bytes, words as they are and "" for none."""
+    if column.name in FACTORS:
+        words = column.astype(object).where(column.notna(), "")
+        return tuple(words.astype(str))
+    return column.to_numpy(float).tobytes()
+
+
+def thaw_columns(columns: Columns, rows: int) -> pd.DataFrame:
+    """Return the table that `freeze_columns` made a key of.
+
+    All numbers are floats: powers may be larger than integers can be.
+    """
+    table = pd.DataFrame(index=range(rows))
+    for name, column in columns:
+        if isinstance(column, bytes):
+            table[name] = np.frombuffer(column)
+        else:
+            table[name] = list(column)
+    return table
+
+
+@contextmanager
+def _strictly() -> Iterator[None]:
+    """Refuse levels that a factor does not have, which formulaic would count as its reference."""
+    with (
+        np.errstate(all="ignore"),
+        warnings.catch_warnings(),
+    ):  # what is not finite is refused later
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", DataMismatchWarning)
+        yield
+
+
+def expand_design(
+    cells: pd.DataFrame,
+    spec: formulaic.ModelSpec,
+) -> np.ndarray:
+    """Return the design matrix at other rows; levels that the fit does not know are refused."""
+    columns = freeze_columns(add_logarithm(cells), (*COVARIATES, *FACTORS))
+    covariates = thaw_columns(columns, len(cells))
+    try:
+        with _strictly():
+            design = spec.get_model_matrix(covariates, context={"np": np})
+    except (DataMismatchWarning, FormulaicError) as error:
+        raise ValueError(
+            f"the fit does not reach all of these cells: {first_line(error)}"
+        ) from None
+    return np.asarray(design, dtype=float)
+
+
+def add_logarithm(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells with log10_N, if they have N."""
+    if "N" not in cells:
+        return cells
+    lengths = cells["N"].astype(float)
+    return cells.assign(log10_N=np.log10(lengths))

@@ -1,0 +1,398 @@
+"""A binomial regression on the counts of one model's cells.
+
+Counts by cell give the fit of one row per answer, and the log-likelihood is the Bernoulli one of
+those rows.
+"""
+
+import warnings
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from formulaic import ModelSpec
+from scipy.stats import norm
+from statsmodels.genmod.families import Binomial
+from statsmodels.genmod.generalized_linear_model import GLM, GLMResultsWrapper
+
+from cogniload_repro.regression.checks import check_cells
+from cogniload_repro.regression.existence import (
+    describe_deficiency,
+    find_missing,
+    is_separated,
+)
+from cogniload_repro.regression.families import FAMILIES, QUASI, check_family
+from cogniload_repro.regression.formulas import (
+    Columns,
+    build_design,
+    freeze_columns,
+    thaw_columns,
+)
+from cogniload_repro.regression.likelihood import maximise_all
+from cogniload_repro.regression.syntax import COVARIATES, FACTORS
+
+LINEAR = "correct ~ d + log10_N + rho"
+#: The paper's specification (section 3.1.1).
+QUADRATIC = "correct ~ d + log10_N + rho + I(rho**2)"
+#: The specification of Appendix B.
+INTERACTIONS = "correct ~ d * log10_N * rho + I(rho**2)"
+
+#: The paper's symbols for the terms of its formulas.
+SYMBOLS = {
+    "Intercept": "0",
+    "d": "d",
+    "log10_N": "N",
+    "rho": "rho",
+    "I(rho ** 2)": "rho2",
+    "d:log10_N": "dN",
+    "d:rho": "drho",
+    "log10_N:rho": "Nrho",
+    "d:log10_N:rho": "dNrho",
+}
+
+#: statsmodels stops when no coefficient moves by more than this.
+_PRECISE = {"maxiter": 100, "tol_criterion": "params", "atol": 1e-12, "rtol": 1e-11}
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted regression as `fits.fit` shows it, with numbers only if its status is "ok".
+
+    eta is the linear predictor of the rows with answers, spec how the formula turns cells into
+    columns.
+    """
+
+    terms: tuple[str, ...]
+    coef: np.ndarray
+    se: np.ndarray
+    p: np.ndarray
+    covariance: np.ndarray
+    loglik: float
+    total: int
+    status: str
+    family: str
+    eta: np.ndarray
+    spec: ModelSpec | None
+
+    @property
+    def aic(self) -> float:
+        """Akaike's information criterion (Appendix F)."""
+        return 2 * len(self.terms) - 2 * self.loglik
+
+    @property
+    def bic(self) -> float:
+        """Bayesian information criterion, with one observation per answer."""
+        if not self.total:
+            return np.nan
+        return np.log(self.total) * len(self.terms) - 2 * self.loglik
+
+    @property
+    def accuracy(self) -> np.ndarray:
+        """Fitted accuracy of the rows with answers."""
+        return np.exp(FAMILIES[self.family].log_accuracy(self.eta))
+
+
+class _Design(NamedTuple):
+    """The columns of a formula in the rows with answers, and why they have no unique fit, or ""."""
+
+    columns: pd.DataFrame
+    spec: ModelSpec | None
+    deficiency: str
+
+    def find_obstacle(
+        self,
+        correct: np.ndarray,
+        total: np.ndarray,
+        family: str,
+    ) -> str:
+        """Return why some counts have no finite fit; "ok" if they have."""
+        if self.deficiency:
+            return self.deficiency
+        if is_separated(self.columns.to_numpy(), correct, total):
+            return "separation"
+        rows, terms = self.columns.shape
+        if family == QUASI and rows == terms:
+            return "no degree of freedom left for the scatter"
+        return "ok"
+
+
+def glm(
+    cells: pd.DataFrame,
+    model: str | None = None,
+    formula: str = QUADRATIC,
+    family: str = "logit",
+) -> GLMResultsWrapper:
+    """Fit one model's regression and return what statsmodels makes of it.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        As for `fits.fit`.
+    model : str, optional
+        Which model; not needed if the cells have one.
+    formula, family : str
+        As for `fits.fit`.
+
+    Returns
+    -------
+    GLMResults
+        Of `statsmodels.GLM` on the counts (correct, wrong) of each configuration: ``summary()``,
+        ``get_prediction()``, ``model.fit(cov_type="HC1")`` and so on. Its log-likelihood is that of
+        the counts: larger than the Bernoulli one of `fits.fit` by a constant, the sum of
+        log C(total, correct). ``model.spec`` builds the columns for other cells:
+        ``results.predict(results.model.spec.get_model_matrix(cells))``. Of reconstructed counts it
+        is the fit of one sample; `fits.fit` says whether the printed tables identify it.
+
+    Raises
+    ------
+    ValueError
+        As for `fits.fit`, or if there is no finite fit (separation, or fewer levels than terms).
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> results = cl.glm(cl.load_cells(), "QwQ-32B")
+    >>> results.params.round(2).to_dict()
+    {'Intercept': 5.68, 'd': -0.21, 'log10_N': -2.08, 'rho': -3.7, 'I(rho ** 2)': 3.07}
+    """
+    check_family(family)
+    cells = check_cells(cells, formula)
+    counts = cells if model is None else cells[cells["model"] == model]
+    names = counts["model"].unique()
+    if len(names) != 1:
+        known = ", ".join(cells["model"].unique())
+        raise ValueError(f"name one model of the cells; they have {known}")
+    counts = counts[counts["total"] > 0]
+    correct = counts["correct"].to_numpy(float)
+    total = counts["total"].to_numpy(float)
+    design = _lay_out(counts, formula)
+    status = design.find_obstacle(correct, total, family)
+    results = None
+    if status == "ok":
+        status = "not converged"
+        results = _run_glm(design.columns, correct, total, family)
+    if results is None:
+        raise ValueError(
+            f"{names[0]}: {status}; {formula!r} has no finite fit to these cells"
+        )
+    results.model.spec = design.spec
+    return results
+
+
+def fit_glm(
+    cells: pd.DataFrame,
+    formula: str = QUADRATIC,
+    family: str = "logit",
+) -> Fit:
+    """Fit one model's accuracy with a binomial GLM of statsmodels (paper, section 3.1.1)."""
+    counts = cells[cells["total"] > 0]
+    correct = counts["correct"].to_numpy(float)
+    total = counts["total"].to_numpy(float)
+    (fit,) = fit_tables(counts, correct[None], total[None], formula, family)
+    return fit
+
+
+def fit_tables(
+    cells: pd.DataFrame,
+    correct: np.ndarray,
+    total: np.ndarray,
+    formula: str,
+    family: str = "logit",
+) -> tuple[Fit, ...]:
+    """Fit one regression to many tables of counts of the same cells at once.
+
+    Counts have the shape (tables, cells), and every cell has answers.
+    """
+    check_family(family)
+    columns = _freeze(cells)
+    return _fit_tables(
+        formula, family, columns, correct.tobytes(), total.tobytes(), correct.shape
+    )
+
+
+@lru_cache(maxsize=2048)
+def _fit_tables(
+    formula: str,
+    family: str,
+    columns: Columns,
+    correct: bytes,
+    total: bytes,
+    shape: tuple[int, int],
+) -> tuple[Fit, ...]:
+    """Fit equal tables once: chapters ask for many fits again."""
+    k = np.frombuffer(correct).reshape(shape)
+    n = np.frombuffer(total).reshape(shape)
+    design = _lay_out(thaw_columns(columns, shape[1]), formula)
+    x = design.columns.to_numpy()
+    obstacles = [
+        design.find_obstacle(*counts, family) for counts in zip(k, n, strict=True)
+    ]
+    statuses = np.array(obstacles, dtype=object)
+    exists = statuses == "ok"
+    coefficients = np.full((len(k), x.shape[1]), np.nan)
+    if exists.any():
+        coefficients[exists] = _maximise(x, k[exists], n[exists], family)
+    is_found = np.isfinite(coefficients).all(axis=1)
+    statuses[exists & ~is_found] = "not converged"
+    fits = []
+    for counts, coef, status in zip(
+        zip(k, n, strict=True), coefficients, statuses, strict=True
+    ):
+        fits.append(_describe(design, family, *counts, status, coef))
+    return tuple(fits)
+
+
+def _maximise(
+    x: np.ndarray, correct: np.ndarray, total: np.ndarray, family: str
+) -> np.ndarray:
+    """Return the coefficients of each table at the maximum of its likelihood, or NaN.
+
+    Those of many tables with a logit link follow from sums, in a tenth of the time of statsmodels.
+    """
+    if len(correct) > 1 and FAMILIES[family] is FAMILIES["logit"]:
+        coefficients, _ = maximise_all(x, total, correct @ x)
+        return coefficients
+    coefficients = np.full((len(correct), x.shape[1]), np.nan)
+    for place, counts in enumerate(zip(correct, total, strict=True)):
+        results = _run_glm(x, *counts, family)
+        if results is not None:
+            coefficients[place] = results.params
+    return coefficients
+
+
+def _freeze(cells: pd.DataFrame) -> Columns:
+    return freeze_columns(cells, (*COVARIATES, *FACTORS))
+
+
+def _lay_out(cells: pd.DataFrame, formula: str) -> _Design:
+    """Return the design of a formula; one empty column if a covariate is not known everywhere."""
+    missing = find_missing(cells, formula)
+    if missing:
+        nothing = pd.DataFrame({"": np.zeros(len(cells))})
+        return _Design(nothing, None, f"no {missing}")
+    columns, spec = build_design(cells, formula)
+    return _Design(columns, spec, describe_deficiency(cells, columns, spec))
+
+
+def _run_glm(
+    design: pd.DataFrame | np.ndarray,
+    correct: np.ndarray,
+    total: np.ndarray,
+    family: str,
+) -> GLMResultsWrapper | None:
+    """Return statsmodels' results at the maximum of the likelihood; None if it is not found."""
+    counts = np.column_stack([correct, total - correct])
+    with warnings.catch_warnings():  # what statsmodels warns of is a status here
+        warnings.simplefilter("ignore")
+        model = GLM(counts, design, family=Binomial(FAMILIES[family].link))
+        results = model.fit(**_PRECISE)
+        if (
+            not _squared_distance(results) < 1e-16
+        ):  # Fisher scoring may circle around the maximum
+            newton = model.fit(
+                method="newton", start_params=results.params, maxiter=200, disp=0
+            )
+            results = model.fit(start_params=newton.params, maxiter=1)
+        if not _squared_distance(results) < 1e-12:
+            return None
+        if (
+            family == QUASI
+        ):  # never narrower than binomial; "X2" would leave out the numbers of answers
+            scatter = results.pearson_chi2 / results.df_resid
+            results = model.fit(scale=max(scatter, 1.0), **_PRECISE)
+    return results
+
+
+def _squared_distance(results: GLMResultsWrapper) -> float:
+    """Return how far the coefficients are from the maximum, in standard errors, squared."""
+    score = results.model.score(results.params, scale=1.0)
+    return float(score @ results.normalized_cov_params @ score)
+
+
+def _describe(
+    design: _Design,
+    family: str,
+    correct: np.ndarray,
+    total: np.ndarray,
+    status: str,
+    coef: np.ndarray,
+) -> Fit:
+    """Return a fit with its likelihood, standard errors by the expected information, and tests."""
+    x = design.columns.to_numpy()
+    terms = x.shape[1]
+    covariance = np.full((terms, terms), np.nan)
+    loglik = np.nan
+    eta = x @ coef
+    if status == "ok":
+        covariance = _estimate_covariance(x, total, eta, family)
+        loglik = _sum_loglik(correct, total, eta, family)
+    if status == "ok" and family == QUASI:
+        dispersion = _chi_square(correct, total, eta, family) / (len(total) - terms)
+        covariance *= max(dispersion, 1.0)
+        loglik = np.nan
+    se = np.sqrt(np.diag(covariance))
+    return Fit(
+        terms=tuple(design.columns.columns),
+        coef=coef,
+        se=se,
+        p=2 * norm.sf(np.abs(coef / se)),
+        covariance=covariance,
+        loglik=loglik,
+        total=int(total.sum()),
+        status=status,
+        family=family,
+        eta=eta,
+        spec=design.spec,
+    )
+
+
+def _estimate_covariance(
+    x: np.ndarray,
+    total: np.ndarray,
+    eta: np.ndarray,
+    family: str,
+) -> np.ndarray:
+    """Return the inverse of the expected information of the coefficients."""
+    _, log_accuracy, log_error, log_slope = FAMILIES[family]
+    weights = total * np.exp(2 * log_slope(eta) - log_accuracy(eta) - log_error(eta))
+    information = x.T @ (x * weights[:, None])
+    return np.linalg.inv(information)
+
+
+def _variance(total: np.ndarray, eta: np.ndarray, family: str) -> np.ndarray:
+    """Return the binomial variance of the correct answers in each row."""
+    _, log_accuracy, log_error, _ = FAMILIES[family]
+    return total * np.exp(log_accuracy(eta) + log_error(eta))
+
+
+def _chi_square(
+    correct: np.ndarray,
+    total: np.ndarray,
+    eta: np.ndarray,
+    family: str,
+) -> float:
+    """Return Pearson's chi-square of the counts."""
+    accuracy = np.exp(FAMILIES[family].log_accuracy(eta))
+    squares = (correct - total * accuracy) ** 2
+    variance = _variance(total, eta, family)
+    scatters = (
+        variance > 0
+    )  # elsewhere accuracy is 0 or 1 to the last digit, as observed
+    return float((squares[scatters] / variance[scatters]).sum())
+
+
+def _sum_loglik(
+    correct: np.ndarray,
+    total: np.ndarray,
+    eta: np.ndarray,
+    family: str,
+) -> float:
+    """Return the Bernoulli log-likelihood of the answers; zero times log 0 is zero."""
+    _, log_accuracy, log_error, _ = FAMILIES[family]
+    wrong = total - correct
+    some_right = correct > 0
+    some_wrong = wrong > 0
+    of_right = correct[some_right] @ log_accuracy(eta[some_right])
+    of_wrong = wrong[some_wrong] @ log_error(eta[some_wrong])
+    return float(of_right + of_wrong)

@@ -1,0 +1,71 @@
+"""Whether the printed tables determine a regression of a reconstructed model's counts.
+
+The likelihood of a logistic regression depends on the answers through the sums of its columns over
+the correct answers. Tables 4 and 5 fix the correct answers at each level of d and of N; Tables 2, 3
+and 6 fix the sums of rho, rho squared and the products of loads. A fit whose columns are
+combinations of these is the same in every table of counts that agrees with the paper. Any other one
+has a range.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+
+from cogniload_repro.regression.design import GRID, PRODUCTS, X
+from cogniload_repro.regression.formulas import build_design
+
+_CELL = ["N", "d", "ratio_pct"]
+#: The cells in the order of the grid.
+_CELLS = pd.MultiIndex.from_frame(GRID[_CELL])
+
+
+def _lay_out_fixed_columns() -> np.ndarray:
+    columns = []
+    for load in ("d", "N"):
+        for level in sorted(GRID[load].unique()):
+            columns.append(GRID[load] == level)
+    columns.append(X[:, 3])  # rho
+    columns.append(X[:, 4])  # rho squared
+    for product in PRODUCTS.values():
+        columns.append(X[:, product])
+    return np.column_stack(columns).astype(float)
+
+
+#: Columns whose sums over correct answers the paper fixes, shape (140, 15), of rank 14.
+FIXED_COLUMNS = _lay_out_fixed_columns()
+
+
+def is_identified(
+    cells: pd.DataFrame,
+    formula: str,
+    family: str = "logit",
+) -> bool:
+    """Return whether the printed tables determine a regression of one reconstructed model."""
+    if family != "logit":
+        return False
+    covered = cells[cells["total"] > 0]
+    design, _ = build_design(covered, formula)
+    places = tuple(covered[_CELL].itertuples(index=False, name=None))
+    return _is_in_span(design.to_numpy().tobytes(), places)
+
+
+@lru_cache(maxsize=64)
+def _is_in_span(design: bytes, cells: tuple[tuple, ...]) -> bool:
+    """Return what `in_span` says of columns over some cells of the grid, and zero in the others."""
+    values = np.frombuffer(design).reshape(len(cells), -1)
+    places = _CELLS.get_indexer(pd.MultiIndex.from_tuples(cells))
+    if (places < 0).any():  # the paper has no such cell
+        return False
+    columns = np.zeros((len(GRID), values.shape[1]))
+    columns[places] = values
+    return in_span(columns)
+
+
+def in_span(columns: np.ndarray) -> bool:
+    """Return whether columns over the 140 cells are combinations of `FIXED_COLUMNS`."""
+    scale = np.abs(columns).max(axis=0)
+    columns = columns / np.where(scale > 0, scale, 1)
+    weights, *_ = np.linalg.lstsq(FIXED_COLUMNS, columns, rcond=None)
+    distances = columns - FIXED_COLUMNS @ weights
+    return bool(np.abs(distances).max() < 1e-8)

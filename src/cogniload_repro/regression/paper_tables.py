@@ -1,0 +1,62 @@
+"""The regressions of Tables 2, 3 and 6 as numbers, fitted to counts as they are given."""
+
+import pandas as pd
+
+from cogniload_repro.regression.fits import (
+    PRODUCT_TERMS,
+    capacity_points,
+    fit,
+    spread_terms,
+)
+from cogniload_repro.regression.glm import INTERACTIONS, LINEAR, QUADRATIC
+from cogniload_repro.regression.reconstructions import as_given
+from cogniload_repro.regression.selection import compare_fits
+
+
+def glm_table(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return Table 2 (`schemas.GLM`): the quadratic fit of every model and its capacity points."""
+    cells = as_given(cells)
+    fits = fit(cells, QUADRATIC)
+    points = capacity_points(fits, cells)
+    coefficients = spread_terms(fits)
+    with_points = coefficients.merge(
+        points[["model", "ecl50", "nt50", "id50"]], on="model"
+    )
+    criteria = fits.drop_duplicates("model")
+    return with_points.merge(criteria[["model", "aic", "loglik", "total"]], on="model")
+
+
+def interactions_table(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return Table 3 (`schemas.INTERACTIONS`): the products of loads in Appendix B's regression.
+
+    The p-value of a product is that of the likelihood-ratio test of dropping it.
+    """
+    cells = as_given(cells)
+    fits = fit(cells, INTERACTIONS)
+    tests = []
+    for term in PRODUCT_TERMS:
+        test = compare_fits(cells, f"{INTERACTIONS} - {term}", against=fits)
+        test["term"] = term
+        tests.append(test[["model", "term", "lr_p"]])
+    stacked = pd.concat(tests)
+    products = fits.merge(stacked, on=["model", "term"])
+    products["p"] = products["lr_p"]
+    return spread_terms(products)
+
+
+def aic_table(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return Table 6 (`schemas.AIC`): AIC without and with rho^2, and the p-value of rho^2.
+
+    The p-value is that of the likelihood-ratio test.
+    """
+    compared = compare_fits(as_given(cells), LINEAR, against=QUADRATIC)
+    is_fitted = compared["status"] == "ok"
+    return pd.DataFrame(
+        {
+            "model": compared["model"],
+            "p_lr": compared["lr_p"],
+            "aic_linear": compared["aic"],
+            "aic_quadratic": compared["against_aic"],
+            "status": compared["against_status"].where(is_fitted, compared["status"]),
+        }
+    )

@@ -1,0 +1,171 @@
+"""One regression of every model against another: criteria, and likelihood-ratio tests."""
+
+from collections.abc import Hashable, Mapping
+
+import numpy as np
+import pandas as pd
+from scipy.stats import chi2
+
+from cogniload_repro.regression.checks import check_cells
+from cogniload_repro.regression.existence import find_missing
+from cogniload_repro.regression.fits import OF_FIT, fits_of, summarise
+from cogniload_repro.regression.formulas import build_design
+from cogniload_repro.regression.glm import QUADRATIC
+
+_KEYS = ["model", "reconstruction"]
+#: What is a median where the comparison is not identified.
+_NUMBERS = [
+    *("loglik", "aic", "bic"),
+    *("against_loglik", "against_aic", "against_bic"),
+    *("daic", "dbic", "lr", "lr_p"),
+]
+
+
+def compare_fits(
+    cells: pd.DataFrame,
+    formula: str | pd.DataFrame,
+    family: str = "logit",
+    against: str | pd.DataFrame = QUADRATIC,
+) -> pd.DataFrame:
+    """Compare a regression with the paper's, or with another one, model by model.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        As for `fit`.
+    formula, family : str
+        As for `fit`. In place of a formula what `fit` has made of it, so that nothing is fitted
+        twice.
+    against : str or DataFrame
+        The other regression: a formula (with a logit link; by default the paper's) or its fits.
+
+    Returns
+    -------
+    DataFrame
+        One row per model, with these columns:
+
+        - model
+        - status, df (coefficients), loglik, aic and bic, and with the prefix ``against_`` the same
+          of the other regression
+        - daic and dbic (less the other's)
+        - larger: "formula" or "against" where one of the two is nested in the other, "same" where
+          they are one model, else ""
+        - lr (twice the gain in log-likelihood), lr_df and lr_p (likelihood-ratio test) where one is
+          the larger
+        - identified, daic_p10, daic_p90, lr_p_p10 and lr_p_p90: where the comparison is not
+          identified, numbers are medians of the samples, these four 10 and 90% quantiles, and lr_p
+          is NaN
+
+        Numbers are NaN where a fit has failed or, as for quasi-binomial, has no likelihood.
+
+    Raises
+    ------
+    ValueError
+        As for `fit`, or if a table of fits does not say its formula.
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> cells = cl.load_cells(models=["QwQ-32B"])
+    >>> compared = cl.compare_fits(cells, "correct ~ d * log10_N + rho + I(rho**2)")
+    >>> compared[["model", "daic", "larger", "lr_df"]].round(1)
+         model   daic   larger  lr_df
+    0  QwQ-32B -101.9  formula      1
+    """
+    formulas = [name for name in (formula, against) if isinstance(name, str)]
+    cells = check_cells(cells, *formulas)
+    fits = fits_of(formula, cells, family)
+    others = fits_of(against, cells)
+    pairs = _pair_fits(fits, others)
+    pairs["daic"] = pairs["aic"] - pairs["against_aic"]
+    pairs["dbic"] = pairs["bic"] - pairs["against_bic"]
+    ranks = _joint_ranks(cells, fits.attrs, others.attrs)
+    pairs = _test_ratios(pairs, ranks)
+    compared = summarise(pairs, ["model"], _NUMBERS, ranges=["daic", "lr_p"])
+    compared["lr_p"] = compared["lr_p"].where(compared["identified"])
+    models = pd.Index(cells["model"].unique())
+    return compared.sort_values("model", key=models.get_indexer, ignore_index=True)
+
+
+def _pair_fits(fits: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+    """Return both fits of each model, side by side.
+
+    One row per model and, where one of the two is not identified, reconstruction.
+    """
+    mine = _describe_fits(fits, "")
+    theirs = _describe_fits(others, "against_")
+    pairs = mine.merge(theirs, on=_KEYS, how="outer")
+    pairs = pairs.sort_values(_KEYS, ignore_index=True)
+    for prefix in ("", "against_"):
+        columns = [f"{prefix}{name}" for name in ("df", *OF_FIT, "identified")]
+        models = pairs.groupby("model", sort=False)
+        pairs[columns] = models[
+            columns
+        ].ffill()  # an identified fit has one row for all samples
+        status = f"{prefix}status"
+        pairs[status] = pairs[status].fillna("not fitted")
+        df = f"{prefix}df"
+        pairs[df] = pairs[df].fillna(0).astype(int)
+    fit_is_open = pairs["identified"].eq(False)
+    other_is_open = pairs["against_identified"].eq(False)
+    pairs["identified"] = ~(fit_is_open | other_is_open)
+    pairs.attrs = {}  # those of the fits are of one regression
+    return pairs.drop(columns=["total", "against_total", "against_identified"])
+
+
+def _describe_fits(fits: pd.DataFrame, prefix: str) -> pd.DataFrame:
+    """Return what holds for the whole fit of each model and reconstruction; df counts its terms."""
+    has_term = fits["term"] != ""
+    counted = fits.assign(df=has_term.astype(int))
+    groups = counted.groupby(_KEYS, sort=False)
+    whole = groups[["df", *OF_FIT, "identified"]].first()
+    whole["df"] = groups["df"].sum()
+    return whole.add_prefix(prefix).reset_index()
+
+
+def _joint_ranks(
+    cells: pd.DataFrame,
+    regression: Mapping[Hashable, str],
+    other: Mapping[Hashable, str],
+) -> dict[str, int]:
+    """Return by model the dimension that the columns of two regressions span together.
+
+    Regressions of different families have none.
+    """
+    ranks: dict[str, int] = {}
+    if regression["family"] != other["family"]:
+        return ranks
+    formulas = regression["formula"], other["formula"]
+    covered = cells[cells["total"] > 0]
+    for model, counts in covered.groupby("model", sort=False, observed=True):
+        if any(find_missing(counts, formula) for formula in formulas):
+            continue
+        designs = [build_design(counts, formula)[0] for formula in formulas]
+        columns = np.hstack(designs)
+        scaled = columns / np.abs(columns).max(axis=0)
+        rank = np.linalg.matrix_rank(scaled, tol=1e-8)
+        ranks[model] = int(rank)
+    return ranks
+
+
+def _test_ratios(pairs: pd.DataFrame, joint_ranks: dict[str, int]) -> pd.DataFrame:
+    """Add the likelihood-ratio test of the smaller regression of each row against the larger.
+
+    The smaller one is nested in the larger if the larger has as many terms as both span together.
+    """
+    df = pairs["df"] - pairs["against_df"]
+    most_terms = pairs[["df", "against_df"]].max(axis=1)
+    fit_exists = pairs["status"] == "ok"
+    other_exists = pairs["against_status"] == "ok"
+    joint_rank = pairs["model"].map(joint_ranks)
+    is_nested = fit_exists & other_exists & (joint_rank == most_terms)
+    pairs["larger"] = np.where(df > 0, "formula", "against")
+    pairs.loc[df == 0, "larger"] = "same"
+    pairs.loc[~is_nested, "larger"] = ""
+    gain = pairs["loglik"] - pairs["against_loglik"]
+    ratio = 2 * gain * np.sign(df)
+    pairs["lr"] = ratio.where(is_nested & (df != 0))
+    pairs["lr_df"] = df.abs().where(is_nested, 0)
+    statistic = pairs["lr"].clip(lower=0)
+    pairs["lr_p"] = chi2.sf(statistic, pairs["lr_df"])
+    return pairs

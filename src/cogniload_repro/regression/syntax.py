@@ -1,0 +1,220 @@
+"""The syntax of a regression formula: what it may say, checked before any part of it is evaluated.
+
+formulaic evaluates the factors of a formula as Python. A formula may come from somebody else's
+``params.yaml``, so each factor is read as a syntax tree first. A tree with anything but covariates,
+numbers, operators and the transforms listed here is refused. None of the transforms depends on the
+order of the rows or on chance.
+"""
+
+import ast
+import warnings
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from formulaic.parser import DefaultFormulaParser
+from formulaic.parser.types import ASTNode, Token
+
+#: Names of the covariates.
+COVARIATES = ("d", "N", "log10_N", "rho", "ratio_pct", "needles", "prompt_mean")
+#: Columns of words, which enter a regression as the levels of a factor: C(perturbation).
+FACTORS = ("perturbation",)
+#: Transforms that may also be written as numpy's functions: np.log.
+NUMPY_TRANSFORMS = ("log", "log10", "exp", "sqrt")
+#: Functions of covariates: arithmetic, levels of a factor, splines, polynomials and so on.
+TRANSFORMS = ("I", "C", "bs", "cr", "poly", "center", "scale", *NUMPY_TRANSFORMS)
+
+#: Transforms that make as many columns as a number in them says, and the keywords of that number.
+_BASES = ("bs", "cr", "poly")
+_SIZES = ("df", "degree")
+#: Keywords of transforms that take a list of values.
+_LISTS = ("knots", "levels")
+#: Most characters and terms of a formula, and columns of a transform.
+_MOST = 1000
+
+_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+_COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+_SIGNS = (ast.UAdd, ast.USub)
+
+#: A part of a formula: an operator with its arguments, or a factor.
+Tree: TypeAlias = Token | ASTNode
+
+
+def read_tree(right: str) -> Tree:
+    """Return the syntax tree of a formula's right side; a ValueError says what it may not hold."""
+    if len(right) > _MOST:
+        raise ValueError(f"has {len(right):,} characters; write at most {_MOST:,}")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python's, about odd text within quotes
+            tree = DefaultFormulaParser().get_ast(right)
+            factors = {token: _parse(token) for token in find_factors(tree)}
+    except (
+        Exception
+    ) as error:  # formulaic raises many types, all for text that is no formula
+        raise ValueError(f"cannot be read: {first_line(error)}") from None
+    for token, factor in factors.items():
+        _check_powers(token, factor)
+        _check(factor)
+    if _bound_terms(tree) > _MOST:
+        raise ValueError(f"has more than {_MOST:,} terms; write fewer")
+    return tree
+
+
+def find_factors(tree: Tree) -> Iterator[Token]:
+    """Yield the factors of a formula: names, numbers and calls of functions."""
+    if not isinstance(tree, ASTNode):
+        yield tree
+        return
+    for part in tree.args:
+        yield from find_factors(part)
+
+
+def name_columns(tree: Tree) -> tuple[str, ...]:
+    """Return the covariates and factors that a formula names, within its functions too."""
+    names = set()
+    for token in find_factors(tree):
+        names |= _find_names(_parse(token))
+    return tuple(name for name in (*COVARIATES, *FACTORS) if name in names)
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of an error's message, or its type if it has none."""
+    lines = str(error).splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
+def _parse(token: Token) -> ast.expr:
+    """Return the Python syntax tree of a factor."""
+    return ast.parse(token.token, mode="eval").body
+
+
+def _check_powers(token: Token, factor: ast.expr) -> None:
+    """Refuse ^ within a function: between terms it is a power, to Python another operator."""
+    if any(isinstance(node, ast.BitXor) for node in ast.walk(factor)):
+        text = token.source[token.source_start : token.source_end + 1]
+        advice = text.replace("^", "**")
+        raise ValueError(f"has {text:.60}, in which ^ is no power; write {advice:.60}")
+
+
+def _check(factor: ast.expr) -> None:
+    """Refuse a factor with anything but covariates, numbers, operators and transforms in it."""
+    for part in _list_parts(factor):
+        _check(part)
+
+
+def _list_parts(node: ast.expr) -> list[ast.expr]:
+    """Return the parts of an expression of a kind that a formula may hold; refuse other kinds."""
+    match node:
+        case ast.Name() if node.id in (*COVARIATES, *FACTORS):
+            parts: list[ast.expr] = []
+        case ast.Constant() if isinstance(node.value, int | float):
+            parts = []
+        case ast.UnaryOp() if isinstance(node.op, _SIGNS):
+            parts = [node.operand]
+        case ast.BinOp() if isinstance(node.op, _ARITHMETIC):
+            parts = [node.left, node.right]
+        case ast.BinOp(op=ast.Pow()) if _has_covariate(
+            node.left
+        ):  # 9**9**9 would never end
+            parts = [node.left, node.right]
+        case ast.Compare(ops=[comparison]) if isinstance(comparison, _COMPARISONS):
+            parts = [node.left, *node.comparators]
+        case ast.Call() if _name_transform(node.func) in TRANSFORMS:
+            parts = _list_arguments(node)
+        case _:
+            raise ValueError(_describe_refusal(node))
+    return parts
+
+
+def _list_arguments(call: ast.Call) -> list[ast.expr]:
+    """Return the argument of a transform, an expression itself, after a check of its settings.
+
+    Settings are numbers, for C words too, and lists of them for the knots of a spline or the levels
+    of a factor. Any other list, or a column, would be a function of the order of the rows, and the
+    second argument of numpy's functions is a column that they overwrite.
+    """
+    transform = _name_transform(call.func)
+    settings = call.args[1:]
+    sizes = call.args[1:]
+    for keyword in call.keywords:
+        if keyword.arg in _LISTS and isinstance(keyword.value, ast.List):
+            settings += keyword.value.elts
+        else:
+            settings.append(keyword.value)
+        if keyword.arg in _SIZES:
+            sizes.append(keyword.value)
+    if settings and transform in ("I", *NUMPY_TRANSFORMS):
+        raise ValueError(f"has {ast.unparse(call):.60}; {transform} takes one argument")
+    if not all(_is_setting(setting, transform) for setting in settings):
+        raise ValueError(_describe_refusal(call))
+    if transform in _BASES and not all(_is_size(size) for size in sizes):
+        raise ValueError(
+            f"has {ast.unparse(call):.60}; its numbers go from 0 to {_MOST:,}"
+        )
+    return call.args[:1]
+
+
+def _name_transform(function: ast.expr) -> str:
+    """Return the name of a called function without ``np.``; "" for what is no plain name."""
+    match function:
+        case ast.Name():
+            return function.id
+        case ast.Attribute(value=ast.Name(id="np")) if (
+            function.attr in NUMPY_TRANSFORMS
+        ):
+            return function.attr
+    return ""
+
+
+def _has_covariate(node: ast.expr) -> bool:
+    return not _find_names(node).isdisjoint(COVARIATES)
+
+
+def _find_names(node: ast.expr) -> set[str]:
+    parts = ast.walk(node)
+    return {part.id for part in parts if isinstance(part, ast.Name)}
+
+
+def _is_setting(node: ast.expr, transform: str) -> bool:
+    """Return whether a setting of a transform is a number, or a word of C."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, _SIGNS):
+        node = node.operand
+    kinds = int | float | str if transform == "C" else int | float
+    return isinstance(node, ast.Constant) and isinstance(node.value, kinds)
+
+
+def _is_size(node: ast.expr) -> bool:
+    if not isinstance(node, ast.Constant):
+        return False
+    size = node.value
+    return isinstance(size, int | float) and 0 <= size <= _MOST
+
+
+def _describe_refusal(node: ast.expr) -> str:
+    """Return what is wrong with a part of a formula, and what it may hold instead."""
+    columns = ", ".join((*COVARIATES, *FACTORS))
+    return (
+        f"has {ast.unparse(node):.60}, which cannot be built from {columns}, numbers, + - * / ** "
+        f"and comparisons, and the functions {', '.join(TRANSFORMS)}"
+    )
+
+
+def _bound_terms(tree: Tree) -> int:
+    """Return at least the number of terms that a formula is multiplied out to."""
+    if not isinstance(tree, ASTNode):
+        return 1
+    counts = []
+    for part in tree.args:
+        count = _bound_terms(part)
+        counts.append(min(count, _MOST + 1))
+    symbol = tree.operator.symbol
+    if symbol in ("*", "/", ":", "in"):
+        first, second = counts
+        return first * second + first + second
+    if symbol in ("**", "^"):
+        exponent = str(tree.args[1])
+        power = (
+            int(exponent[:9]) if exponent.isdecimal() else 1
+        )  # others are refused by formulaic
+        return counts[0] ** min(power, 20)
+    return sum(counts)

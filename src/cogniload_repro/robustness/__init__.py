@@ -1,1 +1,0 @@
-"""What the paper leaves out: intervals, comparisons, other regressions, verdicts."""

@@ -1,0 +1,347 @@
+"""Which models differ."""
+
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.proportion import confint_proportions_2indep
+
+from cogniload_repro.analysis.comparisons import (
+    MANY,
+    QUANTITIES,
+    bracket_models,
+    compare_answers,
+    compare_models,
+    compare_pairs,
+    limit_models,
+    shortcut_use,
+)
+from cogniload_repro.analysis.differences import judge
+from cogniload_repro.models import BY_NAME, NAMES
+from cogniload_repro.published import load_facts
+from cogniload_repro.regression.cell_tables import load_cells
+from cogniload_repro.regression.reconstructions import each_reconstruction
+
+CELLS = load_cells()
+FEW = CELLS[
+    CELLS["model"].isin(["QwQ-32B", "Qwen3-32B", "gpt-5-nano-2025-08-07", "Qwen3-1.7B"])
+]
+GRID = [(N, d, 50.0) for N in (20, 50, 100, 250) for d in (1, 3, 5, 7, 10)]
+GPT5, O3 = "gpt-5-2025-08-07", "o3-2025-04-16"
+
+
+@cache
+def pairs(quantity):
+    """All pairs of models."""
+    return compare_pairs(CELLS, quantity)
+
+
+def table_of(**models):
+    """Cells of models that are given as (right answers, answers) of each cell of a small grid."""
+    rows = [
+        {
+            "model": name,
+            "N": N,
+            "d": d,
+            "ratio_pct": ratio,
+            "rho": ratio / 100,
+            "total": n,
+            "correct": k,
+        }
+        for name, counts in models.items()
+        for (N, d, ratio), (k, n) in zip(GRID, counts, strict=False)
+    ]
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize("quantity", QUANTITIES)
+def test_every_pair_once_with_corrected_p(quantity):
+    """231 pairs, the larger value first; Holm's p is a running maximum of the sorted p times those left."""
+    table = pairs(quantity).sort_values("p", kind="stable")
+    assert (
+        len(
+            {
+                frozenset(pair)
+                for pair in zip(table["first"], table["second"], strict=True)
+            }
+        )
+        == 231
+    )
+    assert (table["difference"] >= 0).all()
+    by_hand = np.minimum(
+        np.maximum.accumulate(table["p"].to_numpy() * np.arange(231, 0, -1)), 1
+    )
+    assert np.allclose(table["p_holm"], by_hand)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [((7, 10), (30, 90)), ((0, 10), (0, 10)), ((10, 10), (95, 100))]
+)
+def test_a_single_cell_has_newcombes_interval(one, other):
+    """In one cell the difference is that of the shares, and the interval statsmodels' for the same counts."""
+    (row,) = compare_models(table_of(a=[one], b=[other]), "a", "b").itertuples()
+    low, high = confint_proportions_2indep(
+        *one, *other, compare="diff", method="newcomb"
+    )
+    assert row.difference == one[0] / one[1] - other[0] / other[1]
+    assert (row.ci_low, row.ci_high) == pytest.approx((low, high))
+
+
+@pytest.mark.parametrize(("n", "m", "base"), [(10, 100, 2), (10, 10, 0)])
+def test_intervals_cover_as_they_say(n, m, base):
+    """Of drawn tables with other numbers of answers in easy and hard cells, 95% intervals hold the true difference."""
+    rng = np.random.default_rng([n, m])
+    p, q = (
+        expit(base + np.linspace(-2, 2, 20)),
+        expit(base - 0.3 + np.linspace(-2.4, 2.4, 20)),
+    )
+    truth, sizes = (p - q).mean(), np.where(np.arange(20) % 2, n, 2 * n)
+    table = pd.DataFrame({"d": range(20), "ratio_pct": 50.0, "rho": 0.5}).merge(
+        pd.DataFrame({"N": range(1, 401)}), "cross"
+    )  # each drawn table is the level of one N
+    drawn = (("a", sizes, p), ("b", np.full(20, m), q))
+    cells = [
+        table.assign(
+            model=model,
+            total=size[table["d"]],
+            correct=rng.binomial(size[table["d"]], share[table["d"]]),
+        )
+        for model, size, share in drawn
+    ]
+    found = compare_models(pd.concat(cells), "a", "b", ["N"])
+    assert (
+        (found["ci_low"] <= truth) & (truth <= found["ci_high"])
+    ).mean() > 0.95 - 3 * np.sqrt(0.05 * 0.95 / 400)
+    assert (found["ci_high"] - found["ci_low"]).mean() < 2 * 3 * found[
+        "difference"
+    ].std()  # no wider than needed
+
+
+def test_only_cells_that_both_have_are_compared():
+    """Cells of one model alone do not count; without any in common, and against itself, nothing is compared."""
+    cells = table_of(a=[(10, 10)] * 20, b=[(5, 10)] * 3, c=[(0, 0)] * 19 + [(1, 1)])
+    assert compare_models(cells, "a", "b", ["d"])["cells"].tolist() == [1, 1, 1]
+    for pair, why in (
+        (("b", "c"), "no cell"),
+        (("a", "a"), "not two models"),
+        (("a", "none"), "not two models"),
+    ):
+        with pytest.raises(ValueError, match=why):
+            compare_models(cells, *pair)
+    with pytest.raises(ValueError, match="margin"):
+        compare_models(cells, "a", "b", margin=1)
+
+
+def test_brackets_are_runs_without_a_significant_pair():
+    """Within a bracket no pair differs, it is in the order of the ranking, and no bracket lies within another."""
+    table, groups = pairs("accuracy"), bracket_models(pairs("accuracy"))
+    order = list(dict.fromkeys([*table["first"], *table["second"]]))
+    different = {
+        frozenset((row.first, row.second))
+        for row in table.itertuples()
+        if row.p_holm < 0.05
+    }
+    for group in groups:
+        place = order.index(group[0])
+        assert list(group) == order[place : place + len(group)]
+        assert not any(pair <= set(group) for pair in different)
+    assert not any(set(one) < set(other) for one in groups for other in groups)
+    neighbours = [frozenset(pair) for pair in pairwise(order)]
+    assert all(
+        any(pair <= set(group) for group in groups)
+        for pair in neighbours
+        if pair not in different
+    )
+
+
+def test_pairs_of_answers_are_mcnemars():
+    """Counts, p-value and interval on puzzles that both have answered; the others do not count."""
+    names = [f"p{number}" for number in range(60)]
+    one = pd.Series([True] * 40 + [False] * 20, index=names)
+    other = pd.Series([True] * 30 + [False] * 25 + [True] * 5, index=names)
+    counts, found = compare_answers(
+        one, pd.concat([other, pd.Series([True], index=["more"])])
+    )
+    assert counts.to_dict() == {
+        "both": 30,
+        "first_alone": 10,
+        "second_alone": 5,
+        "neither": 15,
+    }
+    table = [[30, 10], [5, 15]]
+    assert found.p == pytest.approx(
+        mcnemar(table, exact=False, correction=False).pvalue
+    )
+    assert found.difference == pytest.approx(5 / 60)
+    assert found.ci_low < 0 < found.difference < found.ci_high
+    same = pd.Series([True, False] * 500)
+    alike = compare_answers(same, same)[1]
+    few = compare_answers(same[:10], same[:10])[1]
+    assert alike.p == 1
+    assert judge(alike.p, alike.p_equivalence) == "equivalent"
+    assert judge(few.p, few.p_equivalence) == "inconclusive"
+    with pytest.raises(ValueError, match="no puzzle"):
+        compare_answers(one, pd.Series([True], index=["else"]))
+
+
+def test_pairs_are_single_comparisons_and_identified():
+    """Each row of the table of pairs is what comparing its two models gives, in another reconstruction too."""
+    few, other = list(
+        each_reconstruction(CELLS[CELLS["model"].isin([O3, "QwQ-32B", "Qwen3-32B"])])
+    )[::12]
+    names = ["difference", "ci_low", "ci_high", "p_holm"]
+    for pair in compare_pairs(few).itertuples():
+        found, again = (
+            compare_models(table, pair.first, pair.second).iloc[0]
+            for table in (few, other)
+        )
+        assert pair.verdict == found["verdict"] == again["verdict"]
+        assert [getattr(pair, name) for name in names] == pytest.approx(
+            found[names].tolist()
+        )
+        assert again[names].astype(float).tolist() == pytest.approx(
+            found[names].tolist(), abs=1e-3
+        )  # a printed digit
+        levels = compare_models(few, pair.first, pair.second, ["N"]).set_index("N")
+        for N, row in levels.iterrows():
+            assert getattr(pair, f"difference_{N}") == pytest.approx(row["difference"])
+            assert getattr(pair, f"significant_{N}") == (row["p_holm"] < 0.05)
+
+
+def test_a_model_without_a_capacity_point_is_compared_by_accuracy_alone():
+    """Where accuracy rises with N there is no ECL50, and no p-value; the other models are compared as before."""
+    cells = load_cells().query("model in ('QwQ-32B', 'Qwen3-32B')")
+    turned = cells.query("model == 'QwQ-32B'").assign(model="turned")
+    turned["N"] = turned["N"].map({20: 250, 50: 100, 100: 50, 250: 20})
+    pairs = compare_pairs(pd.concat([cells, turned]), "ecl50")
+    assert set(pairs["first"]) | set(pairs["second"]) == {"QwQ-32B", "Qwen3-32B"}
+    assert pairs["p_holm"].tolist() == compare_pairs(cells, "ecl50")["p_holm"].tolist()
+    assert len(compare_pairs(pd.concat([cells, turned]), "accuracy")) == 3
+
+
+def test_models_on_part_of_a_level_are_compared_over_all_reconstructions():
+    """On three ratios a verdict would be one reconstruction's: a range stands in its place, and no pair is tested."""
+    part = CELLS.query("model in ('QwQ-32B', 'Qwen3-32B') and ratio_pct in (5, 50, 95)")
+    row = compare_models(part, "QwQ-32B", "Qwen3-32B").iloc[0]
+    tables = [
+        table.eval("share = correct / total").groupby("model")["share"].mean()
+        for table in each_reconstruction(part)
+    ]
+    differences = pd.Series([means["QwQ-32B"] - means["Qwen3-32B"] for means in tables])
+    assert not row["identified"]
+    assert row["difference"] == pytest.approx(differences.median())
+    assert row["difference_p10"] == pytest.approx(differences.quantile(0.1))
+    assert row[["ci_low", "ci_high", "p", "p_holm"]].isna().all()
+    assert row["verdict"].endswith(" of 24")
+    assert compare_pairs(part).empty
+    assert len(compare_pairs(part.assign(provenance="scored"))) == 1
+    whole = CELLS.query("model in ('QwQ-32B', 'Qwen3-32B') and N <= 50")
+    assert compare_models(whole, "QwQ-32B", "Qwen3-32B").iloc[0]["identified"]
+
+
+def test_a_model_without_a_correct_answer_is_not_different_from_one_with_few():
+    """0 of 6 against 2 of 21: the interval holds zero, and so the test does not reject."""
+    cells = table_of(a=[(0, 1)] * 6, b=[(1, 3)] * 2 + [(0, 3)] * 4 + [(0, 1)] * 14)
+    (row,) = compare_models(cells, "a", "b").itertuples()
+    assert row.ci_low < 0 < row.ci_high
+    assert row.p > 0.05
+    assert row.verdict == "inconclusive"
+
+
+def test_of_very_many_models_some_are_compared():
+    """The paper's models and as many others as make `MANY` are shown and compared."""
+    own = CELLS[CELLS["model"] == "QwQ-32B"]
+    many = pd.concat(
+        [*(own.assign(model=f"m{number}") for number in range(MANY)), CELLS],
+        ignore_index=True,
+    )
+    shown = set(limit_models(many)["model"])
+    assert (len(shown), set(NAMES) < shown) == (MANY, True)
+    assert limit_models(CELLS) is CELLS
+    table = compare_pairs(many)
+    assert len(table) == MANY * (MANY - 1) / 2
+    assert set(table["first"]) | set(table["second"]) == shown
+
+
+def test_every_open_model_has_a_size_and_a_source():
+    """Sizes are given for the models with open weights."""
+    facts = load_facts().set_index("model")
+    assert list(facts.index) == list(NAMES)
+    assert facts["source"].str.len().min() > 0
+    sized = {name for name, model in BY_NAME.items() if model.puzzles_per_cell == 100}
+    sized.add("DeepSeek-R1-0528")
+    assert set(facts.index[facts["parameters_billion"].notna()]) == sized
+
+
+def answers(*cells):
+    """Scores and baselines of cells, each as answers and correct ones where the clause is wrong, then where right."""
+    rows = [
+        ("m", f"{N}-{clause}-{number}", N, clause, number < correct)
+        for N, counts in enumerate(cells, 20) for clause, (size, correct) in enumerate(counts) for number in range(size)
+    ]  # fmt: skip
+    frame = pd.DataFrame(
+        rows, columns=["model", "name", "N", "last_clause", "correct"]
+    ).assign(d=1, ratio_pct=5.0)
+    return frame.drop(columns="last_clause"), frame[["name", "last_clause"]]
+
+
+def test_one_cell_is_the_difference_of_two_shares():
+    """Of one cell it is the plain difference, with nearly the standard error of two binomials."""
+    (row,) = shortcut_use(*answers(((400, 100), (600, 300)))).itertuples()
+    assert (row.answers, row.right, row.wrong) == (1000, 0.5, 0.25)
+    se = np.sqrt(0.25 * 0.75 / 400 + 0.25 / 600)
+    assert [row.ci_low, row.ci_high] == pytest.approx(
+        [0.25 - 1.96 * se, 0.25 + 1.96 * se], rel=0.01
+    )
+
+
+def test_loads_do_not_pass_for_a_shortcut():
+    """An easy cell in which the clause is mostly right makes no difference; a cell with one kind alone has no part."""
+    (row,) = shortcut_use(
+        *answers(((100, 90), (900, 810)), ((900, 90), (100, 10)), ((0, 0), (50, 50)))
+    ).itertuples()
+    assert (row.answers, row.difference) == (2000, pytest.approx(0))
+    assert row.p == pytest.approx(1)
+    assert row.ci_low < 0 < row.ci_high
+    (row,) = shortcut_use(*answers(((2, 1), (2, 2)))).itertuples()
+    assert row.difference < row.ci_high <= 1  # no difference is larger
+
+
+def test_the_interval_covers_with_two_answers_a_cell():
+    """Nineteen of twenty intervals hold the true difference, with as few answers per cell as an evaluation may have."""
+    rng, drawn = np.random.default_rng(5), []
+    for number in range(300):
+        cells = [
+            ((2, rng.binomial(2, base)), (2, rng.binomial(2, base + 0.2)))
+            for base in rng.uniform(0, 0.8, 60)
+        ]
+        drawn.append(
+            [
+                table.assign(name=f"{number} " + table["name"])
+                for table in answers(*cells)
+            ]
+        )
+        drawn[-1][0]["model"] = f"m{number}"
+    table = shortcut_use(*map(pd.concat, zip(*drawn, strict=True)))
+    assert len(table) == 300
+    assert ((table["ci_low"] < 0.2) & (table["ci_high"] > 0.2)).mean() == pytest.approx(
+        0.95, abs=0.035
+    )
+
+
+def test_models_keep_their_order_and_one_without_both_kinds_is_unknown():
+    """A category of names, a puzzle that the baselines lack, a model without comparison."""
+    scores, baselines = answers(((4, 1), (4, 3)))
+    other = scores[scores["name"].str.contains("-1-")].assign(model="a")
+    unknown = scores.head(1).assign(name="no such puzzle")
+    every = pd.concat([scores, other, unknown], ignore_index=True).astype(
+        {"model": "category"}
+    )
+    table = shortcut_use(every, baselines).set_index("model")
+    assert list(table.index) == ["m", "a"]
+    assert table["answers"].tolist() == [8, 0]
+    assert table.loc["a", ["difference", "p"]].isna().all()

@@ -1,0 +1,129 @@
+"""Interactions, tested as the paper does and at the levels of the grid."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from formulaic import model_matrix
+
+from cogniload_repro.analysis.interactions import (
+    TERMS,
+    _fitted_curves,
+    arm_changes,
+    arms_of_the_u,
+    count_slopes,
+    simple_slopes,
+)
+from cogniload_repro.regression.cell_tables import load_cells
+from cogniload_repro.regression.glm import INTERACTIONS, fit_glm, glm
+
+CELLS = load_cells()
+FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-8B", "o3-2025-04-16"])]
+
+
+@cache
+def slopes():
+    """Simple slopes, by model, term and level."""
+    return simple_slopes(CELLS).set_index(["model", "term", "level"]).sort_index()
+
+
+@pytest.mark.parametrize(
+    ("term", "load", "level"),
+    [("dN", "rho", 0.75), ("drho", "N", 250), ("Nrho", "d", 7)],
+)
+def test_simple_slopes_are_coefficients_of_moved_covariates(term, load, level):
+    """The interaction at a level is the coefficient after measuring the third load from there."""
+    own = FEW[FEW["model"] == "QwQ-32B"]
+    length = f"I(log10_N - {float(np.log10(level))!r})" if load == "N" else "log10_N"
+    moved = own if load == "N" else own.assign(**{load: own[load] - level})
+    fit = fit_glm(moved, f"correct ~ d * {length} * rho + I(rho**2)")
+    at = fit.terms.index(TERMS[term])
+    row = slopes().loc[("QwQ-32B", term, level)]
+    assert row["slope"] == pytest.approx(fit.coef[at], rel=1e-6)
+    assert row["se"] == pytest.approx(fit.se[at], rel=1e-6)
+    assert row["p"] == pytest.approx(fit.p[at], rel=1e-4)
+
+
+def test_slopes_of_another_formula():
+    """Products of the formula alone have slopes, in any order; without the three-way product the same at all levels."""
+    own = FEW[FEW["model"] == "QwQ-32B"]
+    found = simple_slopes(own, "correct ~ log10_N * d + rho + I(rho**2)", "probit")
+    fit = fit_glm(own, "correct ~ d * log10_N + rho + I(rho**2)", "probit")
+    assert set(found["term"]) == {"dN"}
+    assert found.loc[~found["tested"], "level"].tolist() == [0.0]  # the origin alone
+    assert found["slope"].to_numpy() == pytest.approx(
+        fit.coef[fit.terms.index("d:log10_N")]
+    )
+    assert simple_slopes(own, "correct ~ d + log10_N + rho").empty
+
+
+def test_detectable_slopes_are_found_with_the_stated_power():
+    """Of normal draws around a slope of the detectable size, four fifths are significant."""
+    row = slopes().loc[("o3-2025-04-16", "dN", 0.0)]
+    drawn = np.random.default_rng(1).normal(row["detectable"], row["se"], 20_000)
+    assert np.mean(np.abs(drawn / row["se"]) > 1.959964) == pytest.approx(0.8, abs=0.01)
+
+
+def test_slopes_are_counted_by_sign_at_each_level():
+    """Raw and corrected counts of one level are those of its rows."""
+    made = pd.DataFrame(
+        {"term": "dN", "third": "rho", "level": 0.5, "tested": True, "slope": [-1.0, 2.0, 3.0],
+         "p": [0.001, 0.04, 0.5], "p_holm": [0.003, 0.08, 0.5]}
+    )  # fmt: skip
+    row = count_slopes(made).iloc[0]
+    assert row[
+        ["negative", "positive", "negative_holm", "positive_holm"]
+    ].to_list() == [1, 1, 1, 0]
+
+
+def test_arms_are_those_of_the_fitted_curve():
+    """Fall and rise at one level are read off predictions of statsmodels' fit, averaged over the other load."""
+    own, d = CELLS[CELLS["model"] == "QwQ-32B"], 10
+    arms = arms_of_the_u(own).set_index(["load", "level"])
+    results = glm(own, "QwQ-32B", INTERACTIONS)
+    rho = np.linspace(0.05, 0.95, 181)
+    grid = pd.DataFrame(
+        [(float(d), np.log10(N), r) for N in own["N"].unique() for r in rho],
+        columns=["d", "log10_N", "rho"],
+    )
+    design = model_matrix(INTERACTIONS.partition("~")[2], grid)[
+        list(results.params.index)
+    ]
+    curve = np.asarray(results.predict(design)).reshape(-1, len(rho)).mean(axis=0)
+    expected = [curve[0] - curve.min(), curve[-1] - curve.min()]
+    assert arms.loc[("d", d), ["fall", "rise"]].to_list() == pytest.approx(
+        expected, abs=1e-6
+    )
+    assert len(arms) == own["d"].nunique() + own["N"].nunique()
+
+
+def test_the_change_of_an_arm_has_the_error_of_refitted_samples():
+    """The delta method agrees with the scatter of arms over coefficients drawn from their covariance."""
+    cells = CELLS[CELLS["model"] == "QwQ-32B"]
+    changes = arm_changes(cells).set_index(["load", "arm"])
+    arms = arms_of_the_u(cells).set_index(["load", "level"])
+    assert changes.loc[("d", "rise"), "change"] == pytest.approx(
+        arms.loc[("d", 10), "rise"] - arms.loc[("d", 1), "rise"]
+    )
+
+    fit = fit_glm(cells, INTERACTIONS)
+    (curves,) = (curves for _, _, curves in _fitted_curves(cells))
+    drawn = np.random.default_rng(1).multivariate_normal(fit.coef, fit.covariance, 2000)
+    samples = np.array([curves.arms(coef) for coef in drawn])
+    hardest = curves.levels.query("load == 'd' and level == 10").index[0]
+    easiest = curves.levels.query("load == 'd' and level == 1").index[0]
+    scatter = (samples[:, hardest, 1] - samples[:, easiest, 1]).std()
+    assert changes.loc[("d", "rise"), "se"] == pytest.approx(scatter, rel=0.1)
+
+
+def test_difficulty_and_length_tilt_the_u_in_opposite_directions():
+    """With d the fall deepens and the rise shrinks; with N the rise grows and the fall shrinks (Holm)."""
+    changes = arm_changes(CELLS)
+    sure = changes[changes["p_holm"] < 0.05]
+    longer = sure["change"] > 0
+    counts = longer.groupby([sure["load"], sure["arm"]]).agg(["sum", "size"])
+    assert counts.loc[("d", "fall"), "sum"] == counts.loc[("d", "fall"), "size"] > 5
+    assert counts.loc[("d", "rise"), "sum"] == 0 < counts.loc[("d", "rise"), "size"]
+    assert counts.loc[("N", "rise"), "sum"] == counts.loc[("N", "rise"), "size"] > 5
+    assert 2 * counts.loc[("N", "fall"), "sum"] < counts.loc[("N", "fall"), "size"]

@@ -1,0 +1,117 @@
+"""Analyses of models with little to fit end in tables with gaps, never in an error."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from odd_models import ODD, odd_cells
+
+import cogniload_repro as cl
+from cogniload_repro.analysis import (
+    comparisons,
+    divisions,
+    interactions,
+    overflows,
+    own_models,
+    specifications,
+    uncertainty,
+)
+from cogniload_repro.regression import glm, paper_tables
+from cogniload_repro.regression.formulas import add_logarithm
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+PAPER = cl.load_cells(models=["QwQ-32B", "o3"])
+#: Functions of cells that chapters call.
+ANALYSES = {
+    "fit": cl.fit,
+    "fit with products": lambda cells: cl.fit(cells, glm.INTERACTIONS),
+    "fit of a factor": lambda cells: cl.fit(cells, "correct ~ C(ratio_pct) + C(N)"),
+    "quasi-binomial": lambda cells: cl.fit(cells, family="quasi-binomial"),
+    "compare_fits": lambda cells: cl.compare_fits(cells, "correct ~ d * log10_N"),
+    "capacity_points": lambda cells: cl.capacity_points(cl.fit(cells), cells),
+    "intervals": cl.intervals,
+    "trough_table": uncertainty.trough_table,
+    "compare_pairs": comparisons.compare_pairs,
+    "pairs by ECL50": lambda cells: comparisons.compare_pairs(cells, "ecl50"),
+    "rank_models": lambda cells: own_models.rank_models(
+        cells[~cells["model"].isin(PAPER["model"])], PAPER
+    ),
+    "simple_slopes": lambda cells: interactions.count_slopes(
+        interactions.simple_slopes(cells)
+    ),
+    "arms_of_the_u": interactions.arms_of_the_u,
+    "tables 2, 3 and 6": lambda cells: [
+        make(cells)
+        for make in (
+            paper_tables.glm_table,
+            paper_tables.interactions_table,
+            paper_tables.aic_table,
+        )
+    ],
+    "overflow_shares": overflows.overflow_shares,
+    "marked_levels": overflows.marked_levels,
+    "finished_accuracy": lambda cells: overflows.finished_accuracy(
+        cells, 250, {"3+": [3, 5]}
+    ),
+    "finished_slopes": divisions.finished_slopes,
+    "finished_interactions": lambda cells: divisions.finished_interactions(
+        cells, "dN", 0.5
+    ),
+    "dispersion_table": specifications.dispersion_table,
+    "compare_specifications": lambda cells: specifications.compare_specifications(
+        cells, cl.intervals(cells), specifications.SPECIFICATIONS[:4]
+    ),
+}
+
+
+@pytest.mark.parametrize("analysis", ANALYSES)
+def test_no_analysis_fails_because_of_added_models(analysis):
+    """Beside models of the paper, models without a fit have a status or NaN."""
+    odd = add_logarithm(odd_cells(*ODD))
+    ANALYSES[analysis](pd.concat([PAPER, odd], ignore_index=True))
+
+
+@pytest.mark.parametrize(
+    "name", ["constant", "perfect", "one cell", "one length", "two lengths"]
+)
+def test_no_analysis_fails_because_of_a_model_alone(name):
+    """A table of nothing but one such model ends in tables too."""
+    for analyse in ANALYSES.values():
+        analyse(add_logarithm(odd_cells(name)))
+
+
+def test_a_flat_curve_has_no_trough():
+    """Equal accuracies in all cells have no trough, no interval and no U; a curve in rho keeps its own."""
+    table = uncertainty.trough_table(
+        odd_cells("constant", "difficulty alone", "ratio alone")
+    )
+    table = table.set_index("model")
+    flat = table.loc[["constant", "difficulty alone"]]
+    assert flat[["trough", "low", "high"]].isna().all(axis=None)
+    assert (flat["p_u"] > 0.4).all()
+    curved = table.loc["ratio alone"]
+    assert curved["low"] < 0.5 < curved["high"]
+    assert curved["p_u"] < 1e-6
+
+
+@given(
+    st.lists(st.integers(0, 3), min_size=140, max_size=140),
+    st.sampled_from(["d", "N", "ratio_pct", "all", "none"]),
+    st.sampled_from([1, 3, 300]),
+)
+def test_any_counts_have_troughs_points_and_intervals_or_none(draws, by, total):
+    """Counts that follow one load, all or none, of one answer a cell or of many, end in a table."""
+    cells = odd_cells("constant")
+    shares = pd.Series(draws) / 3
+    if by == "none":
+        shares = pd.Series(draws[0] / 3, cells.index)
+    elif by != "all":
+        shares = shares.groupby(cells[by]).transform("first")
+    cells = cells.assign(total=total, correct=np.rint(shares * total).astype(int))
+    uncertainty.trough_table(cells)
+    intervals = cl.intervals(cells)
+    known = intervals.dropna()
+    assert (known["profile_low"] <= known["estimate"]).all()
+    assert (known["estimate"] <= known["profile_high"]).all()

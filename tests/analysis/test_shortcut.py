@@ -1,0 +1,91 @@
+"""The bound on how many answers repeat the last clause."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cogniload_repro.analysis.shortcut import shortcut_bound
+from cogniload_repro.regression.cell_tables import load_cells, load_reconstructions
+from cogniload_repro.regression.design import GRID
+
+_CELL = ["N", "d", "ratio_pct"]
+
+
+@cache
+def draw_baselines() -> pd.DataFrame:
+    """Twenty puzzles per cell whose last clause is right more often at high needle ratios."""
+    chance = np.random.default_rng(1)
+    puzzles = GRID.loc[GRID.index.repeat(20), _CELL].reset_index(drop=True)
+    right = chance.random(len(puzzles)) < puzzles["ratio_pct"] / 100
+    return puzzles.assign(last_clause=right.astype(int))
+
+
+@settings(max_examples=20)
+@given(share=st.floats(0, 1), elsewhere=st.floats(0, 1))
+def test_a_model_that_repeats_the_clause_in_a_share_of_its_answers_is_never_bounded_below_it(
+    share, elsewhere
+):
+    """The bound is at least the true share, whatever the model does in its other answers."""
+    baselines = draw_baselines()
+    shortcut = baselines.groupby(_CELL)["last_clause"].mean().rename("right")
+    cells = GRID.join(shortcut, on=_CELL).assign(model="mine", total=1000.0)
+    accuracy = share * cells["right"] + (1 - share) * elsewhere * (cells["d"] < 5)
+    cells["correct"] = cells["total"] * accuracy
+    assert shortcut_bound(cells, baselines)["bound"].iloc[0] >= share - 1e-6
+
+
+def test_a_model_that_only_repeats_the_clause_is_not_bounded():
+    """For a model that is right exactly where the last clause is, the bound is one."""
+    baselines = draw_baselines()
+    counts = baselines.groupby(_CELL)["last_clause"].agg(correct="sum", total="size")
+    cells = counts.reset_index().assign(model="mine")
+    bound = shortcut_bound(cells, baselines).iloc[0]
+    assert bound["bound"] == pytest.approx(1)
+
+
+def test_a_model_that_fails_in_easy_cells_of_the_shortcut_is_bounded_near_zero():
+    """Without a correct answer at 95% needles, where the clause is nearly always right, no share is possible."""
+    baselines = draw_baselines()
+    cells = GRID[_CELL].assign(model="mine", total=100, correct=0)
+    assert shortcut_bound(cells, baselines)["bound"].iloc[0] == pytest.approx(
+        0, abs=1e-9
+    )
+
+
+def test_the_bound_is_the_same_in_every_reconstruction():
+    """The weights lie in the span of the columns that the paper fixes, so tables agree to 0.002."""
+    baselines = draw_baselines()
+    tables = load_reconstructions(["QwQ-32B", "gpt-5-2025-08-07"])
+    bounds = []
+    for _, table in tables.groupby("reconstruction"):
+        bounds.append(shortcut_bound(table, baselines).set_index("model")["bound"])
+    spread = pd.concat(bounds, axis=1)
+    assert (spread.max(axis=1) - spread.min(axis=1)).max() < 0.002
+    assert shortcut_bound(load_cells(models="QwQ-32B"), baselines)["identified"].all()
+
+
+def test_a_part_of_the_grid_is_bounded_but_not_identified():
+    """On a few cells the printed sums fix nothing of a reconstructed model."""
+    part = load_cells(models="QwQ-32B").query("N <= 50 and d <= 5")
+    bound = shortcut_bound(part, draw_baselines()).iloc[0]
+    assert 0 < bound["bound"] <= bound["upper"] <= 1
+    assert not bound["identified"]
+
+
+def test_cells_without_a_puzzle_of_the_baselines_have_no_bound():
+    """No share is stated where nothing is known about the last clause."""
+    cells = pd.DataFrame(
+        {
+            "model": ["mine"],
+            "N": [30],
+            "d": [2],
+            "ratio_pct": [40],
+            "total": [10],
+            "correct": [5],
+        }
+    )
+    assert shortcut_bound(cells, draw_baselines())["bound"].isna().all()

@@ -1,0 +1,233 @@
+"""Other regressions against other implementations, what is identified of them, and scatter."""
+
+from functools import cache
+from itertools import compress
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.linalg import null_space
+from scipy.special import expit
+from statsmodels.genmod.families import Binomial
+from statsmodels.genmod.generalized_linear_model import GLM
+
+from cogniload_repro.analysis.specifications import (
+    FIXED_SUMS,
+    SPECIFICATIONS,
+    Specification,
+    are_identified,
+    compare_specifications,
+    dispersion_table,
+    fit_specifications,
+)
+from cogniload_repro.analysis.uncertainty import capacity_intervals, fit_quadratics
+from cogniload_repro.regression.cell_tables import load_cells
+from cogniload_repro.regression.design import grid_means, many_points
+from cogniload_repro.regression.formulas import build_design, expand_design
+from cogniload_repro.regression.glm import QUADRATIC, fit_glm
+from cogniload_repro.regression.reconstructions import each_reconstruction
+
+CELLS = load_cells()
+FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-1.7B", "gpt-5-mini-2025-08-07"])]
+BY_NAME = {one.name: one for one in SPECIFICATIONS}
+assert (SPECIFICATIONS[0].formula, BY_NAME["all identified terms"].formula) == (
+    QUADRATIC,
+    f"correct ~ {FIXED_SUMS}",
+)
+QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
+
+
+@cache
+def fits():
+    """All specifications, fitted to few models."""
+    return fit_specifications(FEW)
+
+
+def moved(cells):
+    """One model's counts, moved so that all sums that the printed tables fix stay."""
+    basis = null_space(build_design(cells, f"correct ~ {FIXED_SUMS}")[0].T)
+    shift = basis @ np.random.default_rng(2).normal(size=basis.shape[1])
+    room = np.minimum(cells["correct"], cells["total"] - cells["correct"]).to_numpy(
+        float
+    )
+    return cells.assign(
+        correct=cells["correct"] + 0.9 * shift * (room / np.abs(shift)).min()
+    )
+
+
+def drawn_cells(correlation, seed):
+    """Return cells of 100 answers around the fitted line, with a correlation between the answers of a cell."""
+    (quadratic,) = fit_quadratics(QWQ)
+    p, rng = quadratic.accuracy, np.random.default_rng(seed)
+    if correlation:
+        precision = 1 / correlation - 1
+        p = rng.beta(p * precision, (1 - p) * precision)
+    return QWQ.assign(correct=rng.binomial(100, p))
+
+
+def test_fits_are_those_of_the_general_fit():
+    """Log-likelihood, AIC, BIC and status of every specification and link are those of `fit_glm`."""
+    table = fits().set_index(["specification", "model"])
+    for one in SPECIFICATIONS[::3]:
+        for model, own in FEW.groupby("model"):
+            expected, row = (
+                fit_glm(own, one.formula, one.family),
+                table.loc[(one.name, model)],
+            )
+            assert row["status"] == expected.status == "ok"
+            assert row["terms"] == len(expected.terms)
+            found = row[["loglik", "aic", "bic"]].astype(float).tolist()
+            assert found == pytest.approx(
+                [expected.loglik, expected.aic, expected.bic], rel=1e-7
+            ), one.name
+
+
+def test_identified_are_those_built_from_printed_sums():
+    """Functions of d or of N alone, rho, rho^2 and Appendix B's products are identified, with the logit link only."""
+    found = set(compress(BY_NAME, are_identified(FEW, SPECIFICATIONS)))
+    assert {
+        "paper",
+        "N",
+        "sqrt N",
+        "N as factor",
+        "cubic in d",
+        "d as factor",
+        "d x N",
+        "three-way",
+    } <= found
+    assert (
+        not {"nominal ratio", "cubic in rho", "spline in rho", "probit", "cloglog"}
+        & found
+    )
+    assert are_identified(FEW, [Specification("x", "correct ~ C(d):C(N)")]) == [False]
+    tokens = FEW.assign(prompt_mean=40.0 * FEW["N"])
+    assert are_identified(tokens, [Specification("x", "correct ~ prompt_mean")]) == [
+        False
+    ]
+    assert all(are_identified(drawn_cells(0, 1), SPECIFICATIONS))
+
+
+def test_tables_with_the_same_sums_give_the_same_identified_fits():
+    """Counts moved so that the printed sums stay give the same coefficients, and others where it is not identified."""
+    other = moved(QWQ)
+    for one, identified in zip(
+        SPECIFICATIONS, are_identified(QWQ, SPECIFICATIONS), strict=True
+    ):
+        before, after = (
+            fit_glm(cells, one.formula, one.family) for cells in (QWQ, other)
+        )
+        apart = np.abs(after.coef - before.coef) / before.se
+        assert (apart.max() < 1e-5) == identified, one.name
+
+
+def test_points_of_the_papers_specification_are_the_papers():
+    """The general search finds what the formula of section 3.1.3 gives."""
+    table = fits().set_index(["specification", "model"])["ecl50"]
+    for model, own in FEW.groupby("model"):
+        expected = (
+            10 ** many_points(fit_glm(own).coef[None], grid_means(own))["ecl50"][0]
+        )
+        assert table["paper", model] == pytest.approx(
+            expected if expected >= 1 else 0, rel=1e-6
+        )
+    assert np.isnan(table["N as factor", "QwQ-32B"])
+    assert np.isfinite(table["d as factor", "QwQ-32B"])
+
+
+def test_points_put_any_fit_at_one_half():
+    """For a regression in N with another link, accuracy at ECL50 and mean rho is one half if d does not matter."""
+    for family, link in (
+        ("cloglog", lambda eta: -np.expm1(-np.exp(eta))),
+        ("logit", expit),
+    ):
+        one = Specification("x", "correct ~ N + rho", family)
+        fit, ecl50 = (
+            fit_glm(QWQ, one.formula, family),
+            fit_specifications(QWQ, [one])["ecl50"].iloc[0],
+        )
+        at = pd.DataFrame({"N": [ecl50], "d": [5.0], "rho": [QWQ["rho"].mean()]})
+        assert link(expand_design(at, fit.spec) @ fit.coef)[0] == pytest.approx(
+            0.5, abs=1e-4
+        )
+
+
+def test_a_readers_specification_is_the_last_row():
+    """It is summarised with or without an ECL50, and its failure is a status."""
+    for formula, family in (
+        ("correct ~ d * N + rho", "probit"),
+        ("correct ~ bs(rho, df=4) + np.log(d) + needles", "logit"),
+        ("correct ~ d + N + log10_N + C(N)", "logit"),
+        ("correct ~ d + np.log10(prompt_mean) + rho", "logit"),
+        ("correct ~ d + rho", "quasi-binomial"),
+    ):
+        chosen, cells = (
+            (SPECIFICATIONS[0], Specification("yours", formula, family)),
+            QWQ.assign(prompt_mean=40.0),
+        )
+        status = (
+            fit_specifications(cells, chosen)
+            .set_index("specification")
+            .loc["yours", "status"]
+        )
+        assert status == fit_glm(cells, formula, family).status
+        summary = compare_specifications(
+            drawn_cells(0, 1), capacity_intervals(QWQ), chosen
+        )
+        assert summary["specification"].tolist() == ["paper", "yours"]
+    assert np.isnan(summary["daic"].iloc[1])
+
+
+def test_what_is_not_identified_is_a_range_over_the_reconstructions():
+    """Counts of an identified regression have no width; others have the median and range of fits to every table."""
+    chosen = [BY_NAME[name] for name in ("paper", "d x N", "cubic in rho")]
+    summary = compare_specifications(FEW, capacity_intervals(FEW), chosen).set_index(
+        "specification"
+    )
+    assert summary["identified"].tolist() == [True, True, False]
+    assert summary.loc["paper", ["daic", "aic_better", "ecl50_left"]].tolist() == [
+        0,
+        0,
+        0,
+    ]
+    assert summary.loc["paper", ["ecl50_ratio", "order"]].tolist() == pytest.approx(
+        [1, 1]
+    )
+    assert (summary["aic_better_p10"] == summary["aic_better_p90"]).tolist()[:2] == [
+        True,
+        True,
+    ]
+    each = [
+        [
+            fit_glm(own, chosen[2].formula).aic - fit_glm(own).aic
+            for _, own in table.groupby("model")
+        ]
+        for table in each_reconstruction(FEW)
+    ]
+    by_hand, row = np.sum(each, axis=1), summary.loc["cubic in rho"]
+    better = np.sum(np.array(each) < -2, axis=1)
+    assert better.sum() < np.sum(np.array(each) < 0)  # some are lower, but by less
+    assert (
+        row[["aic_better_p10", "aic_better_p90"]].tolist()
+        == np.quantile(better, [0.1, 0.9]).tolist()
+    )
+    assert row["daic"] == pytest.approx(np.median(by_hand), abs=1e-4)
+    assert row[["daic_p10", "daic_p90"]].tolist() == pytest.approx(
+        np.quantile(by_hand, [0.1, 0.9]), abs=1e-4
+    )
+    assert row["daic_p10"] < row["daic_p90"]
+
+
+def test_the_least_dispersion_is_identified_and_a_bound():
+    """It is the likelihood ratio of all identified terms, the same for tables with the same sums."""
+    row, other = dispersion_table(QWQ).iloc[0], dispersion_table(moved(QWQ)).iloc[0]
+    paper, wide = fit_glm(QWQ, QUADRATIC), fit_glm(QWQ, f"correct ~ {FIXED_SUMS}")
+    assert row["lr"] == pytest.approx(2 * (wide.loglik - paper.loglik))
+    assert row["lr_df"] == len(wide.terms) - len(paper.terms) == 9
+    assert row["phi_lower_bound"] == pytest.approx(row["lr"] / 135)
+    assert other["phi_lower_bound"] == pytest.approx(row["phi_lower_bound"], rel=1e-6)
+    assert other["phi"] != pytest.approx(row["phi"], rel=1e-3)
+    counts = np.column_stack([QWQ["correct"], QWQ["total"] - QWQ["correct"]])
+    (quadratic,) = fit_quadratics(QWQ)
+    result = GLM(counts, quadratic.x, family=Binomial()).fit()
+    assert row["phi"] == pytest.approx(result.pearson_chi2 / result.df_resid)
+    assert row["phi_lower_bound"] <= result.deviance / 135

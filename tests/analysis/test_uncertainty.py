@@ -1,0 +1,195 @@
+"""Intervals of capacity points, against other implementations."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.stats import chi2, norm
+from statsmodels.genmod.families import Binomial
+from statsmodels.genmod.generalized_linear_model import GLM
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportions_ztest
+
+from cogniload_repro.analysis.uncertainty import (
+    POINTS,
+    capacity_intervals,
+    correct_holm,
+    correct_within,
+    count_separated,
+    fit_quadratics,
+    place,
+    profile_interval,
+    standard_error,
+    trough_table,
+)
+from cogniload_repro.regression.cell_tables import load_cells
+from cogniload_repro.regression.design import many_points
+
+CELLS = load_cells()
+#: One with a hundred and one with ten puzzles a cell, both with an NT50, and one far outside the grid.
+CHOSEN = ("QwQ-32B", "gpt-5-nano-2025-08-07", "o3-2025-04-16")
+
+
+@cache
+def quadratics():
+    """The fits of all models by name."""
+    return {quadratic.model: quadratic for quadratic in fit_quadratics(CELLS)}
+
+
+@cache
+def intervals():
+    """Intervals of all models."""
+    return capacity_intervals(CELLS)
+
+
+def log_likelihood(quadratic, beta):
+    """Bernoulli log-likelihood of coefficients, from scratch."""
+    eta = quadratic.x @ beta
+    return quadratic.k @ eta - quadratic.n @ np.logaddexp(0, eta)
+
+
+@pytest.mark.parametrize("model", CHOSEN)
+def test_points_have_the_errors_and_profiles_of_other_implementations(model):
+    """Standard errors are those of central differences, profiles those of scipy's constrained optimum.
+
+    A profile is zero at the estimate, and the chi-square quantile at the finite ends of the interval.
+    """
+    quadratic = quadratics()[model]
+    beta, means, scale = quadratic.fit.coef, quadratic.means, 1 / quadratic.fit.se
+    for point in [point for point in POINTS if np.isfinite(quadratic.points[point])]:
+        up, down = (
+            many_points(beta + sign * 1e-6 * np.eye(5), means)[point]
+            for sign in (1, -1)
+        )
+        gradient, se = (up - down) / 2e-6, standard_error(quadratic, point)
+        assert se == pytest.approx(
+            np.sqrt(gradient @ quadratic.fit.covariance @ gradient), rel=1e-5
+        )
+        value = quadratic.points[point] + 1.5 * se
+        at = place(point, value, means)
+        found = minimize(
+            lambda z: -log_likelihood(quadratic, z / scale),
+            beta * scale,
+            jac=lambda z: (
+                -(
+                    quadratic.x.T
+                    @ (
+                        quadratic.k
+                        - quadratic.n / (1 + np.exp(-quadratic.x @ (z / scale)))
+                    )
+                )
+                / scale
+            ),
+            constraints={
+                "type": "eq",
+                "fun": lambda z, at=at: at @ (z / scale),
+                "jac": lambda z, at=at: at / scale,
+            },
+            method="SLSQP",
+            options={"ftol": 1e-12, "maxiter": 500},
+        )
+        expected = 2 * (quadratic.fit.loglik + found.fun)
+        assert quadratic.loss_at(point, value) == pytest.approx(expected, abs=1e-3)
+        assert quadratic.loss_at(point, quadratic.points[point]) == pytest.approx(
+            0, abs=1e-6
+        )
+        for end in filter(np.isfinite, profile_interval(quadratic, point)):
+            assert quadratic.loss_at(point, end) == pytest.approx(
+                chi2.ppf(0.95, 1), abs=1e-5
+            )
+
+
+def test_separated_models_are_left_out():
+    """A model whose fit does not exist has no row, and the others keep theirs."""
+    perfect = CELLS["model"] == "QwQ-32B"
+    cells = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-8B"])].assign(
+        correct=CELLS["correct"].where(~perfect, CELLS["total"])
+    )
+    assert set(capacity_intervals(cells)["model"]) == {"Qwen3-8B"}
+    assert list(trough_table(cells)["model"]) == ["Qwen3-8B"]
+
+
+def test_troughs_are_those_of_the_fitted_parabolas():
+    """The curve is flat at its trough, its lowest tested ratio is inside if stated, and its U is Sasabuchi's."""
+    ratios, table = (
+        np.sort(CELLS["ratio_pct"].unique()) / 100,
+        trough_table(CELLS).set_index("model"),
+    )
+    for model, row in table.iterrows():
+        fit = quadratics()[model].fit
+        linear, square = fit.coef[3:]
+        assert linear + 2 * square * row["trough"] == pytest.approx(0, abs=1e-9)
+        assert row["low"] < row["trough"] < row["high"]
+        assert row["lowest"] == ratios[np.argmin(linear * ratios + square * ratios**2)]
+        errors = [
+            np.sqrt(at @ fit.covariance[3:, 3:] @ at)
+            for at in np.array([[1, 0.1], [1, 1.9]])
+        ]
+        p = (
+            norm.cdf((linear + 0.1 * square) / errors[0]),
+            norm.sf((linear + 1.9 * square) / errors[1]),
+        )
+        assert row["p_u"] == pytest.approx(max(p))
+    assert (table["inside"] == table["lowest"].between(0.25, 0.5)).all()
+    high = trough_table(CELLS, (0.75, 0.95)).set_index("model")
+    assert (high["inside"] == high["lowest"].between(0.75, 0.95)).all()
+
+
+def test_trough_interval_is_that_of_a_shifted_parabola():
+    """At an end of the interval, a GLM on (rho - end)^2 without a linear term loses just the quantile."""
+    row, quadratic = (
+        trough_table(CELLS[CELLS["model"] == "QwQ-32B"]).iloc[0],
+        quadratics()["QwQ-32B"],
+    )
+    for end in (row["low"], row["high"]):
+        x = np.column_stack([quadratic.x[:, :3], (quadratic.x[:, 3] - end) ** 2])
+        results = GLM(
+            np.column_stack([quadratic.k, quadratic.n - quadratic.k]),
+            x,
+            family=Binomial(),
+        ).fit(tol=1e-12)
+        assert 2 * (
+            quadratic.fit.loglik
+            - log_likelihood(quadratic._replace(x=x), results.params)
+        ) == pytest.approx(chi2.ppf(0.95, 1), abs=1e-4)
+
+
+def test_intervals_of_a_part_of_the_grid_are_not_identified():
+    """Reconstructed counts without a level are flagged; the whole grid, and counts of one's own, are not."""
+    own = CELLS[CELLS["model"] == "QwQ-32B"]
+    part = own[own["N"] < 250]
+    assert capacity_intervals(own)["identified"].all()
+    assert not capacity_intervals(part)["identified"].any()
+    assert capacity_intervals(part.assign(model="mine"))["identified"].all()
+
+
+@settings(max_examples=6, deadline=None)  # the library collects garbage at each call
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+def test_holm_is_that_of_statsmodels(p):
+    """Corrected p-values are those of the library, in the order that they came in."""
+    assert correct_holm(p) == pytest.approx(multipletests(p, method="holm")[1])
+
+
+def test_unknown_values_and_other_families_do_not_count():
+    """A test that could not be made, or belongs to another family, does not make the others stricter."""
+    assert correct_holm([0.01, np.nan, 0.04]) == pytest.approx(
+        [0.02, np.nan, 0.04], nan_ok=True
+    )
+    assert len(correct_holm([])) == 0
+    table = pd.DataFrame({"term": ["a", "b", "a"], "p": [0.02, 0.02, 0.5]})
+    assert correct_within(table, ["term"]) == pytest.approx([0.04, 0.02, 0.5])
+
+
+def test_pairs_of_models_are_separated_as_statsmodels_tests_them():
+    """Two-sample tests of proportions with Holm's adjustment; models alike are never separated."""
+    correct = np.array([30, 60, 61, 90, 200, 201])
+    pairs = [(first, second) for first in range(6) for second in range(first)]
+    p = [proportions_ztest(correct[list(pair)], [350, 350])[1] for pair in pairs]
+    expected = multipletests(p, 0.05, method="holm")[0].sum()
+    assert 0 < expected < len(pairs)
+    assert count_separated(correct / 350, 350, 0.05) == expected
+    assert count_separated([0.4] * 6, 350, 0.05) == 0

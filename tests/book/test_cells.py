@@ -1,0 +1,168 @@
+"""What the cells of a notebook show, in a book as in Jupyter."""
+
+import base64
+
+import matplotlib as mpl
+import pytest
+from nbformat.v4 import new_code_cell
+
+from cogniload_repro.book import cells
+from cogniload_repro.book.cells import run_cells
+
+# of matplotlib_inline itself, when its settings are first changed
+pytestmark = pytest.mark.filterwarnings("ignore:InlineBackend:DeprecationWarning")
+
+PLOT = "import matplotlib.pyplot as plt\nfigure, axes = plt.subplots(figsize=(2, 1))\n"
+
+
+@pytest.fixture(autouse=True)
+def _readers_settings():
+    """Each test has the settings of matplotlib for itself."""
+    with mpl.rc_context():
+        yield
+
+
+def show(*sources, tags=()):
+    """Run cells; return what each shows: names and texts of streams, kinds and plain texts of displays."""
+    notebook = [
+        new_code_cell(source, metadata={"tags": list(tags)}) for source in sources
+    ]
+    assert run_cells(notebook) is None
+    shown = []
+    for cell in notebook:
+        shown.append([])
+        for output in cell.outputs:
+            if output.output_type == "stream":
+                shown[-1].append((output.name, output.text))
+            else:
+                kinds = [kind for kind in output.data if kind.startswith("image")]
+                shown[-1].append((*kinds, output.data.get("text/plain")))
+    return shown
+
+
+def count_pictures(shown):
+    """How many pictures each cell shows."""
+    return [
+        sum(output[0].startswith("image") for output in outputs) for outputs in shown
+    ]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        PLOT + "figure",
+        PLOT + "plt.show()",
+        PLOT + "None",
+        "import matplotlib.pyplot as plt\nplt.plot([1, 2])",
+        "import pandas as pd\npd.Series([1, 2]).plot();",
+        "import seaborn as sns\nsns.lineplot(x=[1, 2], y=[1, 2])",
+        "from matplotlib.figure import Figure\nfigure = Figure()\nfigure.add_subplot();\nfigure",
+        "import matplotlib\nmatplotlib.use('agg')\n" + PLOT + "None",
+    ],
+)
+def test_a_figure_that_a_cell_makes_is_shown_once(code):
+    """By name, by plt.show(), as a last value, or because it is there at the end of the cell."""
+    assert count_pictures(show(code)) == [1]
+
+
+@pytest.mark.parametrize(
+    "magic",
+    [
+        *("%matplotlib inline", "%matplotlib widget", "%matplotlib qt", "%matplotlib"),
+        "%config InlineBackend.figure_formats = ['retina']",
+    ],
+)
+def test_figures_are_pictures_whatever_a_notebook_asks_for(magic):
+    """There are no windows in a book."""
+    assert count_pictures(show(magic, PLOT + "None")) == [0, 1]
+
+
+def test_a_figure_of_the_page_is_shown_by_the_page_alone(tmp_path):
+    """In whichever cell it was made; another one, made beside it, is shown where it was made."""
+    page = f"from cogniload_repro.book.page import Page\npage = Page({str(tmp_path)!r})"
+    place = "page.figure(figure, 'n', caption='c', alt='a', evidence='')"
+    both = PLOT + f"{place};\nplt.subplots(figsize=(1, 1))"
+    shown = show(page, PLOT + "None", place, both)
+    assert count_pictures(shown) == [0, 0, 0, 1]
+
+
+def test_a_matplotlibrc_of_the_reader_does_not_reach_a_book():
+    """Nor what another notebook has set."""
+    mpl.rcParams.update(
+        {"font.weight": "bold", "text.usetex": True, "axes.facecolor": "red"}
+    )
+    settings = "import matplotlib as mpl\n[mpl.rcParams[n] for n in ('font.weight', 'text.usetex')]"
+    assert show(settings) == [[("['normal', False]",)]]
+
+
+def test_pictures_in_bytes_are_written_as_text():
+    """As those of PIL."""
+    code = "class Picture:\n    def _repr_png_(self):\n        return b'abc'\nPicture()"
+    notebook = [new_code_cell(code)]
+    assert run_cells(notebook) is None
+    assert base64.b64decode(notebook[0].outputs[0].data["image/png"]) == b"abc"
+
+
+def test_outputs_stand_in_the_order_in_which_they_came():
+    """Prints, warnings and displays."""
+    code = "import sys\nprint(1)\nprint(2)\ndisplay('a')\nprint(3, file=sys.stderr)\nprint(4)"
+    expected = [("stdout", "1\n2\n"), ("'a'",), ("stderr", "3\n"), ("stdout", "4\n")]
+    assert show(code) == [expected]
+
+
+def test_cleared_outputs_are_gone_and_displays_change():
+    """At once, or with the next output, and in an earlier cell too."""
+    display = "from IPython.display import clear_output, update_display\n"
+    assert show(display + "print(1); clear_output(); print(2)") == [[("stdout", "2\n")]]
+    assert show(display + "print(1); clear_output(wait=True)") == [[("stdout", "1\n")]]
+    assert show(display + "print(1); clear_output(wait=True); print(2)") == [
+        [("stdout", "2\n")]
+    ]
+    named = "display(1, display_id='n');"
+    assert show(named, display + "update_display(2, display_id='n')") == [[("2",)], []]
+
+
+def test_text_that_utf8_cannot_hold_is_spelt_out():
+    """In prints and in values."""
+    assert show("print('\\ud800')", "'\\ud800'") == [
+        [("stdout", "\\ud800\n")],
+        [("'\\ud800'",)],
+    ]
+
+
+def test_a_text_too_long_for_a_page_is_cut(monkeypatch):
+    """Of a print and of a value; its end says how much is missing."""
+    monkeypatch.setattr(cells, "MOST_CHARS", 4)
+    assert show("for _ in range(5): print('a')") == [
+        [("stdout", "a\na\n\n... and 6 more characters\n")]
+    ]
+    assert show("12345678") == [[("1234\n... and 4 more characters\n",)]]
+
+
+def test_tags_of_cells_are_kept_to():
+    """An error that is meant is shown, and a cell that is not to be run is left alone."""
+    ((output,), after) = show("1 / 0", "print(1)", tags=["raises-exception"])
+    assert output[0] == "stderr"
+    assert output[1].endswith("ZeroDivisionError: division by zero\n")
+    assert after == [("stdout", "1\n")]
+    assert show("1 / 0", tags=["skip-execution"]) == [[]]
+
+
+@pytest.mark.parametrize("code", ["import sys\nsys.exit()", "raise SystemExit(0)"])
+def test_a_cell_that_ends_the_notebook_fails(code):
+    """The cells behind it would be lost without a word."""
+    notebook = [new_code_cell(code), new_code_cell("print(1)")]
+    with pytest.warns(UserWarning, match="To exit"):
+        assert run_cells(notebook) is notebook[0]
+    assert (
+        "the cell ends the notebook, with exit status 0"
+        in notebook[0].outputs[-1].evalue
+    )
+    assert notebook[1].outputs == []
+
+
+def test_a_value_that_cannot_be_shown_says_why():
+    """The cell goes on, as in Jupyter."""
+    code = "class Bad:\n    def __repr__(self):\n        return 1 / 0\nBad()"
+    ((output,),) = show(code)
+    assert "ZeroDivisionError" in output[1]

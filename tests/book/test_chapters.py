@@ -1,0 +1,140 @@
+"""Chapters of a build: which there are, which have to be run again, and their files."""
+
+import os
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from cogniload_repro.book.chapters import (
+    Chapter,
+    is_current,
+    list_chapters,
+    remove_others,
+)
+
+_SOURCES = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+
+
+def test_a_book_has_the_chapters_that_its_build_can_fill():
+    """Chapters about the whole grid, or about another model, are left out of books that have none."""
+    folder, kinds = _SOURCES[0].parent, ((True, True), (False, True), (True, False))
+    full, part, alone = (
+        {
+            chapter.source.stem
+            for chapter in list_chapters(folder, whole_grid=grid, another_model=another)
+        }
+        for grid, another in kinds
+    )
+    assert full == {source.stem for source in _SOURCES}
+    assert full - alone == {"15_your_model"}
+    assert full - part == {"10_conclusions", "11_alternatives", "14_companions"}
+
+
+@pytest.fixture
+def build(tmp_path):
+    """A build with two chapters that have been run: one takes a formula and writes a table."""
+    for folder in ("notebooks", "tables", "figures", "sources"):
+        (tmp_path / folder).mkdir()
+    for name in (
+        "fidelity.csv",
+        "parameters.json",
+        "sources/a.ipynb",
+        "sources/b.ipynb",
+    ):
+        (tmp_path / name).write_text("")
+        os.utime(tmp_path / name, ns=(10, 10))
+    (tmp_path / "tables/a.csv").write_text("n\n")
+    write_copy(tmp_path, "a", ["tables/a.csv"])
+    write_copy(tmp_path, "b", [])
+    return tmp_path
+
+
+def write_copy(build, name, files):
+    """Write the executed copy of a chapter, with its files, as of one time."""
+    copy = build / "notebooks" / f"{name}.ipynb"
+    notebook = nbformat.v4.new_notebook(metadata={"cogniload_run": {"files": files}})
+    nbformat.write(notebook, copy)
+    for file in (copy, *(build / name for name in files)):
+        os.utime(file, ns=(20, 20))
+
+
+def chapters_of(build):
+    """Its chapters."""
+    first = Chapter(build / "sources/a.ipynb", frozenset({"build", "formula"}))
+    return [first, Chapter(build / "sources/b.ipynb", frozenset({"build"}))]
+
+
+def current(build):
+    """The chapters that need not be run again."""
+    return [
+        chapter.source.stem
+        for chapter in chapters_of(build)
+        if is_current(chapter, build, build / "parameters.json")
+    ]
+
+
+def test_a_chapter_that_reads_verdicts_is_run_again_if_another_one_has_judged(build):
+    """A newer file of verdicts makes it old, and no other chapter."""
+    (build / "verdicts").mkdir()
+    os.utime(build / "verdicts", ns=(10, 10))
+    reader = Chapter(
+        build / "sources/b.ipynb", frozenset({"build"}), reads_verdicts=True
+    )
+    assert is_current(reader, build, build / "parameters.json")
+    (build / "verdicts" / "a.csv").touch()
+    assert not is_current(reader, build, build / "parameters.json")
+    assert current(build) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "left"),
+    [("sources/a.ipynb", ["b"]), ("sources/b.ipynb", ["a"]), ("fidelity.csv", []),
+     ("parameters.json", ["b"]), ("tables/a.csv", ["b"]), ("notebooks/a.ipynb", ["b"])],
+)  # fmt: skip
+def test_a_chapter_is_run_again_if_what_it_is_made_from_is_newer(build, changed, left):
+    """Its notebook, the data, parameters that it takes; or if a file of it is of another time than its run."""
+    assert current(build) == ["a", "b"]
+    os.utime(build / changed, ns=(30, 30))
+    assert current(build) == left
+
+
+@pytest.mark.parametrize("lost", ["tables/a.csv", "notebooks/a.ipynb"])
+def test_a_chapter_is_run_again_if_a_file_of_it_is_gone(build, lost):
+    """Or if its copy cannot be read."""
+    (build / lost).unlink()
+    assert current(build) == ["b"]
+    (build / "notebooks/b.ipynb").write_text("{")
+    assert current(build) == []
+
+
+def test_a_build_holds_the_files_of_its_chapters_alone(build):
+    """Others go, with copies of chapters that the book has no more; a failed copy stays to be read."""
+    (build / "verdicts").mkdir()
+    others = (
+        "tables/other.csv",
+        "figures/other.svg",
+        "verdicts/other.csv",
+        "notebooks/c.ipynb",
+    )
+    for name in others:
+        (build / name).write_text("")
+    (build / "notebooks/a.failed.ipynb").write_text("")
+    (build / ".chapter-killed/tables").mkdir(parents=True)
+    remove_others(chapters_of(build), build)
+    assert [path.name for path in (build / "tables").iterdir()] == ["a.csv"]
+    assert not any((build / name).exists() for name in others)
+    copies = sorted(path.name for path in (build / "notebooks").iterdir())
+    assert copies == ["a.failed.ipynb", "a.ipynb", "b.ipynb"]
+    assert not (build / ".chapter-killed").exists()
+
+
+def test_chapters_do_not_share_a_file(build):
+    """Two that write the same one are named; one that has not been run yet has none."""
+    (build / "notebooks/b.ipynb").unlink()
+    remove_others(chapters_of(build), build)
+    write_copy(build, "b", ["tables/a.csv"])
+    with pytest.raises(
+        ValueError, match=r"a\.ipynb and b\.ipynb both write tables/a\.csv"
+    ):
+        remove_others(chapters_of(build), build)

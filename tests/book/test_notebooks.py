@@ -1,0 +1,322 @@
+"""Notebooks run alone, and as they are committed."""
+
+import json
+import re
+from base64 import b64decode
+from pathlib import Path
+
+import matplotlib as mpl
+import nbformat
+import pandas as pd
+import pytest
+
+from cogniload_repro.book.chapters import list_chapters
+from cogniload_repro.book.notebooks import run_notebook
+from cogniload_repro.storage import write_table
+
+_SOURCES = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+_KERNEL = {
+    "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}
+}
+
+
+def _write(path, *code, tags=("parameters",)):
+    cells = [
+        nbformat.v4.new_code_cell(source, id=f"cell-{number}")
+        for number, source in enumerate(code)
+    ]
+    cells[0].metadata["tags"] = list(tags)
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=_KERNEL), path)
+    return path
+
+
+def test_parameters_reach_the_cells_and_the_page(tmp_path):
+    """Values replace the defaults, and are shown below them; paths arrive relative to the notebook's own folder.
+
+    The executed copy tells neither where the files are, nor when a cell ran or how long it took.
+    """
+    defaults = 'n = 1\nbuild = ""\nwords = "ρ + d"  # ρ, or "N"\nrest = None'
+    frame = "import pandas\npandas.DataFrame({'n': [n, 2]})"
+    shown = "import os\nprint(n, build, os.path.isdir('out'), words)"
+    source = _write(tmp_path / "page.ipynb", defaults, shown, frame)
+    parameters = {"n": 7, "build": tmp_path.parent / "build", "words": 'ρ * "N"'}
+    target = run_notebook(source, tmp_path / "out" / "page.ipynb", parameters)
+    executed = nbformat.read(target, as_version=4)
+    assert executed.cells[2].outputs[0].text == '7 ../build True ρ * "N"\n'
+    assert executed.cells[1].metadata["tags"] == ["injected-parameters", "hide-input"]
+    assert "n = 7\n" in executed.cells[1].source
+    assert executed.cells[0].source == defaults
+    assert [cell.id for cell in executed.cells] == [
+        "cell-0",
+        "injected-parameters",
+        "cell-1",
+        "cell-2",
+    ]
+    assert not re.search(
+        rf"{tmp_path}|papermill|iopub|start_time|duration",
+        target.read_text(encoding="utf-8"),
+    )
+    again = run_notebook(source, tmp_path / "again" / "page.ipynb", parameters)
+    assert again.read_bytes() == target.read_bytes()
+    assert b"text/html" in target.read_bytes()
+    assert "remove-cell" in run_notebook(
+        source, tmp_path / "plain.ipynb", {"build": tmp_path}
+    ).read_text("utf-8")
+
+
+@pytest.mark.parametrize("code", ["n / 0", "print('before')\nn / 0", "n ="])
+def test_a_failing_cell_is_named_and_nothing_replaced(tmp_path, code):
+    """The refusal has notebook, cell number and error; the earlier result stays, and a copy with the traceback."""
+    source = _write(tmp_path / "page.ipynb", "n = 1", "m = 2", code)
+    target = tmp_path / "out" / "page.ipynb"
+    target.parent.mkdir()
+    target.write_text("earlier", encoding="utf-8")
+    error = "SyntaxError" if code == "n =" else "ZeroDivisionError: division by zero"
+    with pytest.raises(ValueError, match=rf"page\.ipynb, cell 3 of 3 failed: {error}"):
+        run_notebook(source, target, {"n": 5})
+    assert target.read_text(encoding="utf-8") == "earlier"
+    copy = nbformat.read(target.with_suffix(".failed.ipynb"), as_version=4)
+    *shown, failure = copy.cells[-1].outputs
+    assert failure.traceback[0].startswith("Traceback")
+    assert [output.text for output in shown] == ["before\n"] * code.count("before")
+    run_notebook(_write(source, "n = 1"), target, {"n": 5})
+    assert list(target.parent.iterdir()) == [target]
+
+
+def _change(source, kind):
+    """Change a notebook as editors and papermill do."""
+    notebook = json.loads(source.read_text(encoding="utf-8"))
+    cells = notebook["cells"]
+    if kind in ("no ids", "an older format"):
+        for cell in cells:
+            del cell["id"]
+    if kind == "an older format":
+        notebook["nbformat_minor"] = 4
+    if kind == "one id twice":
+        cells[1]["id"] = cells[0]["id"]
+    if kind == "no kernelspec":
+        del notebook["metadata"]["kernelspec"]
+    if kind == "no language":
+        del notebook["metadata"]["kernelspec"]["language"]
+    if kind == "another kernel":
+        notebook["metadata"]["kernelspec"]["name"] = "conda-env-mine-py"
+    if kind == "injected":
+        injected = cells[0] | {
+            "id": "injected",
+            "metadata": {"tags": ["injected-parameters"]},
+        }
+        cells.insert(1, injected | {"source": "n = 99"})
+    source.write_text(json.dumps(notebook), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("no ids", "an older format", "one id twice"),
+        *("no kernelspec", "no language", "another kernel", "injected"),
+    ],
+)
+def test_notebooks_of_other_programs_are_run_with_the_same_bytes(tmp_path, kind):
+    """As they come from Colab, from older editors, from papermill."""
+    source = _write(tmp_path / "page.ipynb", "n = 1", "n + 1")
+    _change(source, kind)
+    first, second = (
+        run_notebook(source, tmp_path / name / "page.ipynb", {"n": 5}) for name in "ab"
+    )
+    assert first.read_bytes() == second.read_bytes()
+    executed = nbformat.read(first, as_version=4)
+    assert [cell.source.partition("\n")[0] for cell in executed.cells] == [
+        "n = 1",
+        "# Parameters",
+        "n + 1",
+    ]
+    assert executed.cells[-1].outputs[0].data["text/plain"] == "6"
+
+
+def test_an_executed_copy_in_the_place_of_its_source_gives_the_same_bytes(tmp_path):
+    """With its outputs and papermill's cell; what the notebook says of itself stays."""
+    source = _write(tmp_path / "page.ipynb", "n = 1", "n + 1")
+    notebook = nbformat.read(source, as_version=4)
+    notebook.metadata["cogniload"] = {"needs": ["whole grid"]}
+    nbformat.write(notebook, source)
+    first = run_notebook(source, tmp_path / "a" / "page.ipynb", {"n": 5})
+    copy = tmp_path / "page.ipynb"
+    copy.write_bytes(first.read_bytes())
+    second = run_notebook(copy, tmp_path / "b" / "page.ipynb", {"n": 5})
+    assert first.read_bytes() == second.read_bytes()
+    (chapter,) = list_chapters(tmp_path, whole_grid=True)
+    assert chapter.needs == ("whole grid",)
+
+
+def test_a_notebook_of_another_language_is_named(tmp_path):
+    """In one sentence."""
+    source = _write(tmp_path / "page.ipynb", "n = 1")
+    source.write_text(
+        source.read_text().replace('"language": "python"', '"language": "R"')
+    )
+    with pytest.raises(
+        ValueError, match=r"page\.ipynb is a notebook for R; chapters are in Python"
+    ):
+        run_notebook(source, tmp_path / "out.ipynb", {"n": 1})
+
+
+#: A cell that writes a table by its page.
+_TABLE = (
+    "import pandas as pd\nfrom cogniload_repro.book.page import Page\n"
+    "Page(build).csv(pd.DataFrame({'n': [n]}), 't', 'it')"
+)
+
+
+def test_files_of_a_chapter_come_from_a_run_that_ended_well(tmp_path):
+    """They have the time at which it began, as the copy, which names them; without a folder there are none."""
+    source = _write(tmp_path / "page.ipynb", "n = 1\nbuild = ''", _TABLE)
+    build = tmp_path / "build"
+    build.mkdir()
+    copy = run_notebook(source, build / "page.ipynb", {"build": build}, build)
+    table = build / "tables" / "t.csv"
+    assert table.read_text() == "n\n1\n"
+    assert table.stat().st_mtime_ns == copy.stat().st_mtime_ns
+    assert nbformat.read(copy, as_version=4).metadata["cogniload_run"]["files"] == [
+        "tables/t.csv"
+    ]
+    assert sorted(path.name for path in build.iterdir()) == ["page.ipynb", "tables"]
+    assert str(build) not in copy.read_text(encoding="utf-8")
+
+    failing = _write(tmp_path / "page.ipynb", "n = 2\nbuild = ''", _TABLE, "n / 0")
+    with pytest.raises(ValueError, match="cell 3 of 3"):
+        run_notebook(failing, build / "page.ipynb", {"build": build}, build)
+    assert table.read_text() == "n\n1\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "count"),
+    [
+        ("plot.plot([1, 2])", 1),
+        ("plot.plot([1, 2])\nplot.show()", 1),
+        ("%matplotlib inline\nplot.plot([1, 2])", 1),
+        ("figure = plot.subplots()[0]\nplot.close(figure)\nfigure", 1),
+        ("from PIL import Image\nImage.new('RGB', (2, 2))", 1),
+        (
+            "Page(build).figure(plot.subplots()[0], 'f', caption='', alt='', evidence='')",
+            0,
+        ),
+    ],
+)
+def test_pictures_are_shown_as_in_jupyter(tmp_path, code, count):
+    """Each once: those of a page are in its own markup."""
+    cells = pd.DataFrame(
+        {"model": ["m"], "N": [20], "d": [1], "ratio_pct": [5.0], "rho": [0.1]}
+    )
+    write_table(tmp_path / "cells.parquet", cells.assign(total=2, correct=1))
+    imports = (
+        "import matplotlib.pyplot as plot\nfrom cogniload_repro.book.page import Page"
+    )
+    source = _write(tmp_path / "page.ipynb", "build = ''", imports, code)
+    executed = nbformat.read(
+        run_notebook(source, tmp_path / "run.ipynb", {"build": tmp_path}), 4
+    )
+    pictures = [
+        output.data["image/png"]
+        for output in executed.cells[-1].outputs
+        if "image/png" in output.get("data", {})
+    ]
+    assert len(pictures) == count
+    assert all(b64decode(picture).startswith(b"\x89PNG") for picture in pictures)
+
+
+def test_a_readers_matplotlibrc_does_not_reach_the_cells(tmp_path, monkeypatch):
+    """They see matplotlib's own settings."""
+    monkeypatch.setitem(mpl.rcParams, "lines.linewidth", 9)
+    code = "import matplotlib\nprint(matplotlib.rcParams['lines.linewidth'])"
+    run = run_notebook(
+        _write(tmp_path / "page.ipynb", "n = 1", code), tmp_path / "run.ipynb", {}
+    )
+    shown = nbformat.read(run, as_version=4).cells[-1].outputs
+    assert shown[0].text == f"{mpl.rcParamsDefault['lines.linewidth']}\n"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"kernelspec": None}, {"kernelspec": "other"}, {"id": None}, {"id": "twice"}],
+    ids=str,
+)
+def test_what_other_programs_leave_out_of_a_notebook_is_added(tmp_path, change):
+    """A kernel, and names of cells: two runs write the same bytes."""
+    source = _write(tmp_path / "page.ipynb", "n = 1", "print(n)")
+    notebook = json.loads(source.read_text())
+    for place in (notebook["metadata"], *notebook["cells"]):
+        for name in place.keys() & change.keys():
+            place[name] = change[name]
+            if change[name] is None:
+                del place[name]
+    source.write_text(json.dumps(notebook))
+    runs = [
+        run_notebook(source, tmp_path / name / "page.ipynb", {}) for name in ("a", "b")
+    ]
+    assert runs[0].read_bytes() == runs[1].read_bytes()
+    assert nbformat.read(runs[0], as_version=4).cells[-1].outputs[0].text == "1\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (None, "page.ipynb is not a readable notebook"),
+        ("{", "not a readable notebook"),
+        (
+            json.dumps(
+                {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}
+            ),
+            "has 0 cells tagged",
+        ),
+        ("a notebook", r"page\.ipynb has no parameter formulae; its .* sets: formula"),
+    ],
+    ids=["absent", "not JSON", "no parameters cell", "misspelt parameter"],
+)
+def test_what_cannot_be_run_is_refused(tmp_path, content, complaint):
+    """No notebook, or a parameter that it does not have, is refused in one sentence before any cell has run."""
+    source = tmp_path / "page.ipynb"
+    if content == "a notebook":
+        _write(source, "formula = ''", f"open({str(tmp_path / 'ran')!r}, 'w')")
+    elif content is not None:
+        source.write_text(content, encoding="utf-8")
+    with pytest.raises(ValueError, match=complaint):
+        run_notebook(source, tmp_path / "out.ipynb", {"formulae": "correct ~ d"})
+    assert not (tmp_path / "ran").exists()
+
+
+# ---- as they are committed ------------------------------------------------------------------------------------------
+#: Decimals and counts in prose that are no results: names, sections, levels of significance, settings.
+_NO_RESULTS = re.compile(
+    r"""\{\w+(?::\w+)?\}`[^`]*` | `[^`]*` | \$[^$]*\$ | [Ss]ections?\ \d(\.\d+)* | (Gemini|Claude)\ [23]\.\d
+    | p\ (of|below)\ 0\.0\d(\ or\ more)? | falls\ below\ 0\.05 | p\ [<>≥]\ 0\.\d+ | N\ =\ (20|50|100|250)
+    | 100?\ puzzles\ per\ cell | [\w.]+-[\w.-]+ | Algorithms\ 1\ to\ 3 | (ECL|ID|NT)50
+    | \(00[34]\)
+    | (Tables?|Figure|columns)(\ \d+(\ to|\ and)?)+\ of | arXiv:\S+ | multiple\ of\ 1/500 | 140\ whole\ numbers
+    | [Pp]er\ 100\ statements | [Oo]f\ every\ 100 | little\ larger\ \(36,864\) | 2,500\ statements
+    | \]\([^)]*\) | ICLR\ 20\d\d | CC\ BY\ 4\.0""",
+    re.VERBOSE,
+)
+
+
+@pytest.mark.parametrize("source", _SOURCES, ids=lambda source: source.stem)
+def test_committed_notebook_is_clean(source):
+    """A committed notebook has no outputs, one cell of parameters with a build, and stable ids.
+
+    Sentences take their numbers from the computation: no decimal, count or large number is typed.
+    """
+    notebook = nbformat.read(source, as_version=4)
+    nbformat.validate(notebook)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert not any(cell.outputs or cell.execution_count for cell in code)
+    (defaults,) = (
+        cell for cell in code if "parameters" in cell.metadata.get("tags", ())
+    )
+    assert re.search(r'^build = "\.\./data/build"$', defaults.source, re.M)
+    assert all(re.fullmatch(r"[a-z][a-z0-9-]*", cell.id) for cell in notebook.cells)
+    assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
+    prose = "\n".join(
+        cell.source for cell in notebook.cells if cell.cell_type == "markdown"
+    )
+    assert not re.search(
+        r"(?<![\w.])\d+\.\d|\d+ of\b|\d{3,}", _NO_RESULTS.sub("", prose)
+    )

@@ -1,0 +1,175 @@
+"""A page's figures, tables and texts: evidence in words, in the exported image and in the caption; what is escaped."""
+
+import re
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+from hypothesis import given
+from markup import HOSTILE, render
+from matplotlib.figure import Figure
+
+import cogniload_repro as cl
+from cogniload_repro.analysis.verdicts import each
+from cogniload_repro.book.page import Page
+from cogniload_repro.storage import write_table
+
+CELLS = cl.load_cells(models=["QwQ-32B"]).drop(columns="log10_N")
+PLAIN = {"name": "t", "caption": "C.", "evidence": ""}
+
+
+@pytest.fixture
+def build(tmp_path):
+    """A function that writes a build's cells and returns its page."""
+
+    def write(cells=CELLS, provenance="reconstructed"):
+        if provenance is not None:
+            cells = cells.assign(provenance=provenance)
+        write_table(tmp_path / "cells.parquet", cells)
+        return Page(tmp_path)
+
+    return write
+
+
+def test_one_partial_own_model_repaints_nothing_of_the_papers(build):
+    """A chapter shows the paper's models unless others are named, and its badges are theirs."""
+    own = CELLS[CELLS["N"] == 20].assign(model="mine", provenance="scored")
+    page = build(
+        pd.concat([CELLS.assign(provenance="reconstructed"), own]), provenance=None
+    )
+    frame = pd.DataFrame({"x": [1]})
+    assert page.cells()["model"].unique().tolist() == ["QwQ-32B"]
+    shown = page.table(
+        frame, "t", caption="C.", evidence="identified", source="Table 2"
+    ).markdown
+    assert "`identified`" in shown
+    assert "Source: Table 2." in shown
+
+    page.cells(["QwQ-32B", "mine"])
+    shown = page.table(
+        frame, "t", caption="C.", evidence="identified", source="Table 2"
+    ).markdown
+    assert "`reconstructed and scored`" in shown
+    assert "Table 2" not in shown
+
+
+def test_a_book_of_own_models_names_no_table_of_the_paper(build):
+    """Where the build has none of the paper's models, its own are shown as scored outputs."""
+    page = build(CELLS.assign(model="mine"), provenance="scored")
+    assert page.cells()["model"].unique().tolist() == ["mine"]
+    frame = pd.DataFrame({"x": [1]})
+    shown = page.table(
+        frame, "t", caption="C.", evidence="published", source="Table 5"
+    ).markdown
+    assert "`scored outputs`" in shown
+    assert "Table 5" not in shown
+
+
+def test_a_figure_states_its_evidence_in_the_file(build, monkeypatch, tmp_path):
+    """The line on the evidence is a strip below the figure."""
+    monkeypatch.setattr(Page, "output", tmp_path / "output")
+    page = build()
+    heights = []
+    for evidence in ("", "identified"):
+        figure = Figure(figsize=(4, 3), dpi=100)
+        page.figure(figure, "f", caption="C.", alt="a", evidence=evidence)
+        heights.append(plt.imread(tmp_path / "output" / "figures" / "f.png").shape[0])
+    assert heights[1] > heights[0]
+    assert any(text.get_gid() == "source" for text in figure.texts)
+
+
+def test_a_chapter_by_hand_shows_all_and_touches_no_file_of_its_build(build, tmp_path):
+    """A figure is in its cell, a table in a file that goes with the page; in the book both are links into the build."""
+    page = build()
+    before = {file: file.stat() for file in tmp_path.rglob("*")}
+    figure = page.figure(Figure(), "f", caption="C.", alt="a", evidence="")
+    table = page.csv(pd.DataFrame({"n": [1]}), "t", "it")
+    assert '<img src="data:image/png;base64,' in figure.html
+    assert "../figures/f.svg" in figure.markdown
+    file = Path(re.fullmatch(r"<p>(.*)</p>", table.html)[1])
+    assert file.read_text() == "n\n1\n"
+    assert {file: file.stat() for file in tmp_path.rglob("*")} == before
+    del page
+    assert not file.exists()
+
+
+def test_files_of_a_chapter_of_the_book_are_where_its_runner_says(
+    build, monkeypatch, tmp_path
+):
+    """They stand in the page as those of the build, where the runner moves them."""
+    page = build()
+    monkeypatch.setattr(Page, "output", tmp_path / "output")
+    figure = page.figure(Figure(), "f", caption="C.", alt="a", evidence="")
+    table = page.csv(pd.DataFrame({"n": [1]}), "t", "it")
+    written = [
+        file.relative_to(tmp_path / "output")
+        for file in (tmp_path / "output").glob("*/*")
+    ]
+    assert sorted(map(str, written)) == [
+        "figures/f.png",
+        "figures/f.svg",
+        "tables/t.csv",
+    ]
+    assert str(tmp_path / "tables/t.csv") in table.html
+    assert "output" not in figure.html + figure.markdown + table.html + table.markdown
+
+
+def test_a_narrow_figure_fits_a_phone_and_a_wide_one_scrolls(build):
+    """Only a picture that would be too small to read on a phone keeps its width there."""
+    page, words = build(), {"caption": "C.", "alt": "a", "evidence": ""}
+    for width, scrolls in {4.4: False, 7.2: True}.items():
+        shown = page.figure(Figure(figsize=(width, 3)), "f", **words).markdown
+        assert (":figclass: wide" in shown) == scrolls
+
+
+@given(HOSTILE)
+def test_shown_text_stays_inside_its_block(text):
+    """Text of a puzzle or model ends up in one code block, whole, and in escaped HTML."""
+    fragment = Page("nowhere").text(text, "A title")
+    *_, block = render(fragment.markdown)
+    assert block.type == "fence"
+    shown = re.sub(r"\r\n?", "\n", text.replace("\0", "\ufffd") + "\n")
+    assert block.content.split("\n", 2)[2] == shown
+    assert "<" not in re.sub(
+        r"^<p><strong>A title</strong></p><pre>|</pre>$", "", fragment.html
+    )
+
+
+def test_tables_escape_cells_and_set_numbers_to_the_right():
+    """Headers may hold math. Numbers have stars, units or are intervals; a column with words stands to the left."""
+    page = Page("nowhere")
+    frame = pd.DataFrame({
+        "$d$ of *": ["a|b", "<b>"], "Coefficient": ["-0.012***", "--"], "95%": ["-1.0 to 2e-05", "1.0 to no limit"],
+        "Share": ["3 of 4", "1%"], "Mixed": ["1", "separation"], "total": [1, 2],
+    })  # fmt: skip
+    head, rule, *rows = page.table(frame, **PLAIN).markdown.splitlines()[3:]
+    assert head.startswith("| $d$ of \\* | Coefficient |")
+    assert rule == "| :-- | --: | --: | --: | :-- | --: |"
+    assert [row.split(" | ")[0] for row in rows[:2]] == ["| a\\|b", "| \\<b\\>"]
+    assert (
+        "| --: | --: |"
+        in page.table(pd.DataFrame([[1, 2]], columns=["p", "p"]), **PLAIN).markdown
+    )
+    assert (
+        page.table(pd.DataFrame(), **PLAIN, empty="none_ here").markdown
+        == "(t)=\n\nNone\\_ here"
+    )
+
+
+def test_statements_on_the_paper_need_its_models_on_the_whole_grid(build, monkeypatch):
+    """A build of the 22 models states; without one cell it says what it covers, and no verdict word."""
+    monkeypatch.setattr(
+        "cogniload_repro.book.page.glue", lambda *_, **__: None
+    )  # would leave IPython behind
+    row = {"claim": each([True])}
+    cells = cl.load_cells().drop(columns="log10_N")
+    whole = build(cells)
+    assert whole.complete
+    assert "supported" in whole.verdicts(row).markdown
+    assert whole.lead("All **fall**.").markdown == "All **fall**."
+    partial = build(cells.drop(index=0))
+    assert not partial.complete
+    assert "supported" not in partial.verdicts(row).markdown
+    assert "22 models" in partial.lead("All fall.").markdown
+    assert len(partial.paper) == len(cells)

@@ -1,0 +1,174 @@
+"""The page that compares two models: its numbers are those of the build, and bad addresses are told."""
+
+import re
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+from browsing import complaints, visit, wait
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import Select
+
+import cogniload_repro as cl
+from cogniload_repro.analysis.comparisons import compare_pairs
+from cogniload_repro.book.compare_data import (
+    identified_specifications,
+    write_term,
+)
+from cogniload_repro.book.page_data import cells_to_show
+from cogniload_repro.formats import display_names
+from cogniload_repro.models import NAMES
+from cogniload_repro.regression.cell_tables import accuracy_by
+
+pytestmark = pytest.mark.book
+
+_ROWS = """
+    return [...document.querySelectorAll(`#${arguments[0]} tbody tr`)].map((row) =>
+        [...row.cells].map((cell) => cell.textContent));
+"""
+#: The colour of a problem's text and of what it stands on, as lists of red, green and blue.
+_COLORS = """
+    const read = (color) => color.match(/[\\d.]+/g).map(Number);
+    const problem = document.querySelector(".problem");
+    let box = problem;
+    const isClear = (node) => read(getComputedStyle(node).backgroundColor)[3] === 0;
+    while (isClear(box)) box = box.parentElement;
+    return [getComputedStyle(problem).color, getComputedStyle(box).backgroundColor].map(read);
+"""
+_HOSTILE = "<img src=x onerror=alert(1)></script>"
+
+
+@pytest.fixture(scope="module")
+def cells(html):
+    """The cells that the page's build shows."""
+    build = html.parents[2]
+    if not (build / "cells.parquet").is_file():
+        pytest.skip("the book lies apart from its build")
+    return cells_to_show(build)
+
+
+def _open(browser, html, **choice):
+    """Open the page at a choice."""
+    visit(browser, f"{html.as_uri()}/compare.html#{urlencode(choice)}")
+    wait(browser, lambda b: b.find_elements(By.ID, "compare-fit-table"))
+
+
+def _rows(browser, table):
+    """A table's texts by the first cell of their row, in the order of the rows."""
+    return {label: texts for label, *texts in browser.execute_script(_ROWS, table)}
+
+
+def _numbers(text):
+    return [
+        float(number)
+        for number in re.findall(r"-?[\d.]+(?:e[+-]\d+)?", text.replace(",", ""))
+    ]
+
+
+def test_numbers_of_a_pair_are_those_of_the_build(browser, html, cells):
+    """For three pairs and regressions drawn at random: difference, accuracies, coefficients."""
+    names = display_names(cells["model"])
+    pairs = compare_pairs(cells)
+    rng = np.random.default_rng(46)
+    regressions = identified_specifications()
+    for pair in pairs.iloc[rng.choice(len(pairs), 3, replace=False)].itertuples():
+        regression = regressions[rng.integers(len(regressions))]
+        models = [pair.first, pair.second]
+        chosen = {"first": names[pair.first], "second": names[pair.second]}
+        _open(browser, html, regression=write_term(regression.name), **chosen)
+
+        (overall, result), *_ = _rows(browser, "compare-pair").values()
+        difference = [pair.difference, pair.ci_low, pair.ci_high]
+        assert _numbers(overall) == pytest.approx(100 * np.array(difference), abs=0.051)
+        assert result.startswith(pair.verdict)
+
+        shown = _rows(browser, "compare-accuracy-table")
+        accuracy = accuracy_by(cells, "model", "N").set_index(["model", "N"])[
+            "accuracy"
+        ]
+        for N in (20, 250):
+            for model, text in zip(models, shown[f"N = {N}"], strict=True):
+                if (model, N) in accuracy:
+                    assert _numbers(text)[0] == pytest.approx(
+                        100 * accuracy[model, N], abs=0.051
+                    )
+
+        shown = _rows(browser, "compare-fit-table")
+        fits = cl.fit(cells[cells["model"].isin(models)], regression.formula)
+        for fit in fits[fits["status"] == "ok"].itertuples():
+            text = shown[write_term(fit.term)][models.index(fit.model)]
+            assert _numbers(text) == pytest.approx(
+                [fit.coef, fit.low, fit.high], rel=0.006
+            )
+        assert complaints(browser) == []
+
+
+def test_all_models_are_in_the_menus_own_ones_too(browser, html, cells):
+    """The paper's models and whatever else was scored, each once."""
+    _open(browser, html)
+    names = display_names(cells["model"])
+    for menu in ("compare-first", "compare-second"):
+        options = Select(browser.find_element(By.ID, menu)).options
+        assert sorted(option.text for option in options) == sorted(names.values())
+    assert set(NAMES) <= set(names)
+
+
+def test_a_choice_changes_the_address_and_an_address_the_choice(browser, html):
+    """A link to the address that a choice leaves shows the same tables."""
+    _open(browser, html, first="QwQ-32B", second="Qwen3-32B")
+    Select(browser.find_element(By.ID, "compare-regression")).select_by_visible_text(
+        "d as factor"
+    )
+    fitted = _rows(browser, "compare-fit-table")
+    assert "d = 3" in fitted
+    address = browser.current_url
+    _open(browser, html)
+    assert _rows(browser, "compare-fit-table") != fitted
+    browser.get(address)
+    wait(
+        browser,
+        "document.getElementById('compare-first').selectedOptions[0].text === 'QwQ-32B'",
+    )
+    assert _rows(browser, "compare-fit-table") == fitted
+
+
+def _contrast(colors):
+    """Contrast of two colours by WCAG 2: relative luminances, from sRGB."""
+    channels = np.array([color[:3] for color in colors]) / 255
+    linear = np.where(
+        channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4
+    )
+    dark, light = sorted(linear @ [0.2126, 0.7152, 0.0722])
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_an_address_that_is_no_choice_is_told_legibly(browser, html, scheme):
+    """The message quotes the address as text, with the contrast that WCAG asks for."""
+    wish = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", wish)
+    try:
+        _open(browser, html, first=_HOSTILE)
+        wait(browser, f"document.documentElement.dataset.theme === '{scheme}'")
+        problem = browser.find_element(By.CSS_SELECTOR, "#compare .problem")
+        assert problem.is_displayed()
+        assert _HOSTILE in problem.text
+        assert browser.find_elements(By.CSS_SELECTOR, "#compare img") == []
+        assert _contrast(browser.execute_script(_COLORS)) >= 4.5
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["formula=" + "d*" * 100_000, "first=" + "x" * 100_000, "__proto__=1&toString=2"],
+)
+def test_no_address_takes_the_page_long(browser, html, address):
+    """Products of many factors, long names and names of the language are refused at once."""
+    _open(browser, html)
+    change = f"location.hash = {address!r}"
+    script = f"{change}; const done = arguments[0]; setTimeout(() => done(performance.now()), 0)"
+    begun = browser.execute_script("return performance.now()")
+    assert browser.execute_async_script(script) - begun < 5000
+    wait(browser, "document.querySelector('#compare .problem').textContent.length > 0")
+    assert len(browser.find_element(By.CSS_SELECTOR, "#compare .problem").text) < 5000

@@ -1,0 +1,90 @@
+"""Table 2 from Tables 4 to 6: what follows, and which coding of rho the authors used."""
+
+import numpy as np
+import pytest
+
+from cogniload_repro.counts.codings import CODINGS
+from cogniload_repro.counts.printed import load_imputed_aics
+from cogniload_repro.counts.table2 import (
+    compare_codings,
+    compare_table2,
+    derive_all,
+    derive_each,
+    least_deviation,
+    row_deviations,
+)
+from cogniload_repro.models import BY_NAME, MODELS
+
+pytestmark = pytest.mark.filterwarnings("error")
+#: The model whose row of Table 6 contradicts its row of Table 2.
+(ODD,) = load_imputed_aics().index
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """What Tables 4 to 6 imply of Table 2."""
+    return derive_all("half-up")
+
+
+def test_one_row_disagrees_and_no_other(rows):
+    """With the paper's rounding one model's row lies outside of what the AICs' rounding allows."""
+    assert [row.model for row in rows] == list(MODELS)
+    assert all(row.has_possible_sum for row in rows)
+    deviating = [row for row in rows if row.max_deviation > 1]
+    assert [row.model.name for row in deviating] == [ODD]
+    assert least_deviation(deviating[0]) > 1
+
+
+def test_favourable_rounding_mends_little():
+    """A row of the wrong coding stays wrong at any corner of the AICs' rounding."""
+    (row,) = derive_each([(BY_NAME["QwQ-32B"], ())], "nominal")
+    least = least_deviation(row)
+    assert 1 < least <= row.max_deviation < least + 0.2
+
+
+def test_every_star_follows(rows):
+    """The derived standard errors give all the stars that Table 2 prints."""
+    numbers = compare_table2(rows)
+    assert len(numbers) == 8 * len(MODELS)
+    coefficients = numbers[numbers["se"].notna()]
+    assert len(coefficients) == 5 * len(MODELS)
+    assert coefficients["stars"].tolist() == coefficients["printed_stars"].tolist()
+
+
+def test_21_rows_follow_to_the_digit(rows):
+    """Only numbers of one model deviate by more than half a unit of the last digit."""
+    numbers = compare_table2(rows)
+    is_apart = numbers["deviation"] > 1
+    assert set(numbers.loc[is_apart, "model"]) == {ODD}
+
+
+def test_a_point_that_one_side_lacks_deviates_infinitely():
+    """A point that neither has deviates by nothing; others by half units of their last digit."""
+    printed = np.array([1, 1, 1, 1, 1, 20.0, np.nan, 3])
+    same = row_deviations(printed, printed)
+    assert (same == 0).all()
+    with_point = printed.copy()
+    with_point[6] = 0.5
+    assert row_deviations(with_point, printed)[6] == np.inf
+    assert row_deviations(printed, with_point)[6] == np.inf
+    deviations = row_deviations(printed + 0.05, printed)
+    assert deviations[[0, 5, 7]] == pytest.approx([10, 1, 10])
+
+
+@pytest.mark.slow
+def test_the_data_used_halves_up():
+    """One coding gives every complete model a possible sum; the others as many as chance would."""
+    rows = []
+    for coding in CODINGS:
+        rows += derive_all(coding)
+    codings = compare_codings(rows).set_index("coding")
+    steps = {"half-up": "1/500", "half-even": "1/500", "nominal": "1/20"}
+    assert codings["step"].to_dict() == steps
+    assert (
+        codings.loc["half-up", "possible"] == codings.loc["half-up", "complete"] == 19
+    )
+    assert codings.loc["half-up", "rows"] == 18
+    for coding in ("half-even", "nominal"):
+        expected = codings.loc[coding, "by_chance"]
+        assert abs(codings.loc[coding, "possible"] - expected) < 2 * np.sqrt(expected)
+        assert codings.loc[coding, "rows"] < 6

@@ -1,0 +1,366 @@
+"""The claims of the paper's prose, recomputed from reconstructed cells and from cells changed on purpose."""
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from samples import results_of
+
+from cogniload_repro.ledger.claims import (
+    CONSTANTS,
+    GROUPS,
+    describe_condition,
+    evaluate_claims,
+    evidence_of,
+    find_numbers,
+    judge_numbers,
+)
+from cogniload_repro.ledger.results import NotComputableError, ResultLookup
+from cogniload_repro.published import load_claims
+from cogniload_repro.regression.cell_tables import load_cells
+from cogniload_repro.regression.reconstructions import each_reconstruction
+
+CLAIMS = load_claims()
+GPT5, O3, QWQ, QWEN7B = (
+    "gpt-5-2025-08-07",
+    "o3-2025-04-16",
+    "QwQ-32B",
+    "DeepSeek-R1-Distill-Qwen-7B",
+)
+
+
+@cache
+def results():
+    """Fit the reconstructed cells; tokens are the printed ones."""
+    return results_of(load_cells())
+
+
+@cache
+def baseline(provenance="scored"):
+    """The claims of the results as they are; if they were a reconstruction, what only a draw answers is left open."""
+    return evaluate_claims(marked(results().cells, provenance))
+
+
+def marked(cells, provenance):
+    """The results with other cells, as if they came from there."""
+    return replace(results(), cells=cells.assign(provenance=provenance))
+
+
+def evaluated(**frames):
+    """Evaluate the claims as of outputs, with some of the frames replaced, rows by claim id."""
+    build = replace(results(), **frames)
+    scored = build.cells.assign(provenance="scored")
+    return evaluate_claims(replace(build, cells=scored)).set_index("id")
+
+
+def computed(frame):
+    """The claims that could be settled."""
+    return set(frame.index[frame["verdict"] != "not_computable"])
+
+
+def with_values(name, models, **values):
+    """Return a frame of the results with numbers of some models replaced."""
+    frame = getattr(results(), name).copy()
+    for column, value in values.items():
+        frame.loc[frame["model"].isin(models), column] = value
+    return frame
+
+
+def moved(model, count, to="other", **levels):
+    """Return cells in which answers of a model turn from correct to wrong, as many as a level's cells can give."""
+    cells = results().cells.copy()
+    rows = cells.index[
+        (cells["model"] == model)
+        & np.logical_and.reduce([cells[key] == at for key, at in levels.items()])
+    ]
+    for row in rows:
+        here = min(count, int(cells.loc[row, "correct"]))
+        cells.loc[row, "correct"] -= here
+        cells.loc[row, to] += here
+        count -= here
+    assert count == 0, "the level does not have so many correct answers"
+    return cells
+
+
+def test_one_row_a_claim_in_file_order():
+    """Every claim of the file has its row, with its own words, a kind, a verdict and what is shown."""
+    rows = baseline("reconstructed")
+    columns = ["id", "location", "claim", "model", "quantity"]
+    pd.testing.assert_frame_equal(rows[columns], CLAIMS[columns])
+    assert rows["published"].tolist() == CLAIMS["value"].tolist()
+    judged = rows["evidence"] != "not identified"
+    assert set(rows.loc[judged, "verdict"]) <= {"exact", "unit", "differs"}
+    assert set(rows["kind"]) == {"input", "constraint", "derived"}
+    assert (rows.loc[judged, "shown"] != "").all()
+
+
+def test_verdicts_agree_with_the_transcriber():
+    """Whatever Tables 2 to 10 settle comes out as the transcriber found, to the digit."""
+    rows, check = baseline(), CLAIMS["check"]
+    assert set(rows.loc[check.str.startswith("differs"), "verdict"]) == {"differs"}
+    agreeing = rows[check == "agrees"]
+    assert set(agreeing["verdict"]) == {"exact"}
+    tie = agreeing.set_index("id").loc[
+        "C018", "recomputed"
+    ]  # 273 of 280: the prose has 0.97, as Python prints it
+    assert Fraction(tie).limit_denominator(1000) * 100 % 1 == Fraction(1, 2)
+    assert len(agreeing) + check.str.startswith("differs").sum() == (check != "").sum()
+
+
+@pytest.mark.parametrize(
+    ("claim", "model", "count", "to", "levels"),
+    [
+        ("C011", QWQ, 100, "other", {"d": 1}),
+        ("C027", "Qwen3-8B", 40, "other", {"N": 20}),
+        ("C053", GPT5, 20, "other", {"ratio_pct": 5}),
+        ("C118", "Qwen3-32B", 3, "valid_logic", {"N": 250}),
+        ("C144", "Qwen3-1.7B", 8, "other", {"d": 10}),
+    ],
+)
+def test_counts_decide(claim, model, count, to, levels):
+    """Answers turned wrong make a claim about them wrong, and what is shown moves with them."""
+    before = baseline().set_index("id").loc[claim]
+    after = evaluated(cells=moved(model, count, to, **levels)).loc[claim]
+    assert (before["verdict"], after["verdict"]) == ("exact", "differs")
+    assert before["shown"] != after["shown"]
+
+
+@pytest.mark.parametrize(
+    ("claim", "frame", "models", "column", "value", "verdict"),
+    [
+        ("C062", "aic", [O3, "gemini-2.5-flash"], "aic_linear", 0.0, "exact"),
+        ("C063", "glm", [GPT5, O3], "p_d", 0.05, "differs"),
+        ("C065", "glm", [O3, "gemini-2.5-pro"], "p_rho2", 0.04, "exact"),
+        ("C067", "glm", [O3], "p_rho", 0.0499, "differs"),
+        ("C070", "glm", [GPT5], "ecl50", 300.0, "differs"),
+        ("C074", "glm", [GPT5, O3], "id50", -0.1, "differs"),
+        ("C075", "interactions", [GPT5, O3], "p_dN", 0.001, "differs"),
+        ("C082", "interactions", [QWEN7B], "beta_Nrho", 0.01, "differs"),
+        ("C106", "interactions", ["Qwen3-32B"], "p_Nrho", 0.106, "differs"),
+        ("C152", "aic", [O3, "gemini-2.5-pro"], "p_lr", 0.01, "exact"),
+        ("C172", "tokens", [QWQ], "prompt_mean", 4_001.0, "differs"),
+        ("C174", "tokens", ["gemini-2.5-pro"], "output_p90", 20_000.0, "differs"),
+    ],
+)
+def test_fits_and_tokens_decide(claim, frame, models, column, value, verdict):
+    """A claim on Tables 2, 3, 6 or 7 to 10 follows the frame that holds their numbers."""
+    assert baseline().set_index("id").loc[claim, "verdict"] != verdict
+    changed = with_values(frame, models, **{column: value})
+    assert evaluated(**{frame: changed}).loc[claim, "verdict"] == verdict
+
+
+def with_trough(ratio, key, level):
+    """Return cells with nothing right at one ratio and one level of d or N."""
+    cells = results().cells
+    here = (cells["ratio_pct"] == ratio) & (cells[key] == level)
+    right = cells["correct"].where(here, 0)
+    return cells.assign(correct=cells["correct"] - right, other=cells["other"] + right)
+
+
+def test_one_model_settles_its_own_claims_only():
+    """With one model's outputs every claim that names it is computed, and no other but constants."""
+    names = ("cells", "glm", "interactions", "aic", "tokens")
+    frames = {name: getattr(results(), name).query("model == @O3") for name in names}
+    constants = set(
+        CLAIMS.loc[CLAIMS["quantity"].isin([*CONSTANTS, "samples_expected"]), "id"]
+    )
+    nothing = {name: frame.head(0) for name, frame in frames.items()}
+    assert computed(evaluated(**nothing)) == constants
+    named = set(CLAIMS.loc[CLAIMS["model"] == O3, "id"])
+    assert computed(evaluated(**frames)) == named | constants
+
+
+def claim_of(**changes):
+    """A claim on the accuracy of QwQ-32B at d = 1, with some of its columns changed."""
+    return CLAIMS.set_index("id").loc["C011"].to_dict() | {"id": "X"} | changes
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"model": "QwQ-33B"}, {"model": "", "group": "small ones"}, {"quantity": "cost"}, {"d": "4"},
+     {"d": "easy"}, {"rho": "somewhere"}, {"value": "a lot"}, {"stated": "count", "test": "many"},
+     {"quantity": "p_d"}, {"N": "20", "quantity": "ctx"}],
+)  # fmt: skip
+def test_unknown_claims_are_not_computable(changes):
+    """A claim on an unknown model, group, quantity, level, test or value is left open."""
+    rows = pd.DataFrame([claim_of(), claim_of(**changes)])
+    assert evaluate_claims(results(), rows)["verdict"].tolist() == [
+        "exact",
+        "not_computable",
+    ]
+
+
+_PARTS = [
+    "d",
+    "1",
+    "20",
+    " ",
+    "-",
+    ".",
+    "<",
+    ">=",
+    "p_d",
+    "accuracy",
+    "low end",
+    " minus ",
+    "~",
+]
+_TEXT = st.lists(st.sampled_from(_PARTS), max_size=6).map("".join) | st.text(
+    max_size=12
+)
+_COLUMNS = ("quantity", "group", "N", "d", "rho", "stated", "test", "p", "value")
+_ROW = st.fixed_dictionaries(
+    {name: st.just("") for name in ("id", "location", "claim", "check")}
+    | {"model": st.sampled_from(["", GPT5, "other"])}
+    | {name: st.sampled_from(sorted(set(CLAIMS[name]))) | _TEXT for name in _COLUMNS}
+)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.lists(_ROW, min_size=20, max_size=20))
+def test_no_claim_raises(rows):
+    """Whatever a claims file says, every row comes back with a verdict."""
+    judged = evaluate_claims(results(), pd.DataFrame(rows))
+    assert len(judged) == len(rows)
+    assert set(judged["verdict"]) <= {"exact", "unit", "differs", "not_computable"}
+
+
+def test_a_difference_is_that_of_two_levels():
+    """Accuracy at d = 1 less that at d = 3, of every model of a group."""
+    lookup = ResultLookup(results())
+    group = "smaller or distilled"
+    found = find_numbers(claim_of(model="", group=group, d="1 minus 3"), lookup)
+    models = GROUPS[group]
+    assert found == [
+        lookup.accuracy(name, d=1) - lookup.accuracy(name, d=3) for name in models
+    ]
+
+
+def test_a_significant_coefficient_needs_its_sign_and_its_p():
+    """Of 22 models those count whose coefficient and p-value both meet the bounds."""
+    claim = claim_of(
+        model="", d="", quantity="beta_dN", stated="count", test="<0", p="<0.01"
+    )
+    table3 = results().interactions
+    expected = ((table3["beta_dN"] < 0) & (table3["p_dN"] < 0.01)).sum()
+    (row,) = evaluate_claims(
+        results(), pd.DataFrame([claim | {"value": "17"}])
+    ).itertuples()
+    assert (row.recomputed, row.verdict) == (expected, "exact")
+
+
+def test_conditions_name_levels_groups_and_tests():
+    """What distinguishes two claims stands in the ledger."""
+    conditions = CLAIMS.set_index("id").apply(
+        lambda claim: describe_condition(claim), axis=1
+    )
+    assert conditions["C155"] == "N=250 d=1"
+    assert conditions["C178"] == "d=5 rho: low end minus high end"
+    assert conditions["C075"] == "<0 p <0.01"
+    assert conditions["C003"] == "(open weights)"
+    assert conditions["C070"] == ""
+
+
+def test_what_only_a_drawn_table_answers_is_not_judged():
+    """Of a claim that rests on a draw the reason tells how other drawn tables answer; there is no verdict."""
+
+    def judge(here, *others, provenance="reconstructed"):
+        build = marked(here, provenance)
+        (row,) = evaluate_claims(
+            build, CLAIMS[CLAIMS["id"] == "C148"], others
+        ).itertuples()
+        return row
+
+    inside, outside = with_trough(50, "N", 20), with_trough(90, "N", 20)
+    found = judge(inside, outside, with_trough(25, "N", 20), outside)
+    assert (found.verdict, found.shown, found.evidence) == (
+        "not_computable",
+        "",
+        "not identified",
+    )
+    assert found.reason == "not identified: holds in 1 of 3 reconstructions"
+    verdicts = [
+        judge(cells, provenance="scored").verdict for cells in (inside, outside)
+    ]
+    assert verdicts == ["exact", "differs"]
+
+
+def test_evidence_says_what_a_verdict_rests_on():
+    """Sums and stated accuracies are identified, ends of curves bounded, troughs neither; real outputs have none."""
+    evidence = baseline("reconstructed").set_index("id")["evidence"]
+    assert set(evidence.index[evidence == "not identified"]) == {"C147", "C148"}
+    assert set(evidence.index[evidence == "bounded"]) == {"C145", "C146"}
+    assert set(evidence) == {"identified", "bounded", "not identified"}
+    assert {evidence_of(claim, False) for claim in CLAIMS.to_dict("records")} == {""}
+
+
+def test_identified_and_bounded_claims_are_the_same_in_all_reconstructions():
+    """In each committed reconstruction every claim along rho that is judged has the same verdict."""
+    before = baseline("reconstructed")[
+        baseline("reconstructed")["evidence"] != "not identified"
+    ]
+    along_rho = before[before["condition"].str.contains("rho")]
+    assert len(along_rho) > 20
+    for cells in list(each_reconstruction(load_cells()))[::4]:
+        after = evaluate_claims(
+            replace(results(), cells=cells), CLAIMS.loc[along_rho.index]
+        )
+        columns = ["id", "verdict", "evidence"]
+        assert (
+            after[columns].to_numpy().tolist() == along_rho[columns].to_numpy().tolist()
+        )
+
+
+@pytest.mark.parametrize(
+    ("value", "numbers", "stated", "shown", "verdict"),
+    [
+        ("0.62", [0.63], "", "0.63", "unit"),
+        ("7.18e-5", [7.19e-5], "", "7.19e-5", "unit"),
+        ("7.18e-5", [7.18e-4], "", "7.18e-4", "differs"),
+        ("14000", [13_998, 14_000], "", "13998 to 14000", "differs"),
+        ("0.10-0.25", [0.0951, 0.2549], "", "0.10 to 0.25", "exact"),
+        ("0.10-0.25", [0.0949, 0.2], "", "0.09 to 0.20", "differs"),
+        ("0.20-0.30", [0.2, 0.25, 0.4], "most", "2 of 3", "exact"),
+        ("0.20-0.30", [0.2, 0.4], "most", "1 of 2", "differs"),
+        ("0.93", [0.93, 0.97], "least", "0.93", "exact"),
+        ("0.97", [0.93, 0.97], "largest", "0.97", "exact"),
+    ],
+)
+def test_numbers_are_judged_in_print(value, numbers, stated, shown, verdict):
+    """A number or range about several things holds for each of them, at the published precision."""
+    judged = judge_numbers(claim_of(value=value, stated=stated), numbers)
+    assert (judged.shown, judged.verdict) == (shown, verdict)
+
+
+@pytest.mark.parametrize(
+    ("value", "test", "number", "quantity", "shown", "verdict"),
+    [
+        (">300", "", 382.77, "ecl50", "382.8", "exact"),
+        (">=0.05", "", 0.05, "p_lr", "0.050", "exact"),
+        (">0.3", "", 0.3, "p_dN", "0.3", "differs"),
+        ("<0", "", -0.001, "beta_Nrho", "-0.00", "exact"),
+        ("<0", "", Fraction(0), "accuracy", "+0.000", "differs"),
+        ("~0", ">=-0.05 <=0.05", Fraction(1, 20), "accuracy", "+0.050", "exact"),
+        ("~0", ">=-0.05 <=0.05", Fraction(51, 1000), "accuracy", "+0.051", "differs"),
+        ("not significant", ">=0.05", 0.05, "p_rho", "0.05", "exact"),
+        ("not significant", ">=0.05", 0.0499, "p_rho", "0.0499", "differs"),
+    ],
+)  # fmt: skip
+def test_bounds_are_judged_before_rounding(
+    value, test, number, quantity, shown, verdict
+):
+    """A bound holds for the number itself; shown is the number as its table prints it."""
+    claim = claim_of(value=value, test=test, quantity=quantity)
+    assert judge_numbers(claim, [number]) == (float(number), shown, verdict)
+
+
+@pytest.mark.parametrize("value", ["a lot", "", "nan", "Infinity", "1.2.3", "most"])
+def test_what_cannot_be_read_is_refused(value):
+    """A value that is no number, bound or range has no verdict."""
+    with pytest.raises(NotComputableError):
+        judge_numbers(claim_of(value=value), [1.0])

@@ -1,0 +1,147 @@
+"""The comparison with the paper: verdicts, kinds, and what it says when data are missing."""
+
+import pandas as pd
+import pytest
+from samples import results_of
+
+from cogniload_repro.counts.printed import uses_table2
+from cogniload_repro.ledger.entries import (
+    COLUMNS,
+    KINDS,
+    VERDICTS,
+    compare,
+    scoreboard,
+)
+from cogniload_repro.published import load_printed
+from cogniload_repro.regression.cell_tables import load_cells
+
+CELLS = load_cells()
+QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
+
+
+@pytest.fixture(scope="module")
+def fidelity() -> pd.DataFrame:
+    """The comparison of the committed reconstruction."""
+    return compare(results_of(CELLS))
+
+
+def test_every_printed_number_has_a_row(fidelity):
+    """As many rows as there are printed numbers, stars and claims."""
+    expected = {
+        "table2": 22 * (8 + 5), "table3": 22 * (8 + 4), "table4": 110 * 7, "table5": 88 * 7, "table6": 66, "prose": 175,
+    }  # fmt: skip
+    counts = fidelity["table"].value_counts()
+    assert (
+        counts["results page"] == 13 * 7 - 2
+    )  # two stand behind the end of the stored copy
+    assert {table: counts[table] for table in expected} == expected
+    printed = load_printed("tokens")[
+        ["prompt_mean", "prompt_p90", "output_mean", "output_p90"]
+    ]
+    assert (
+        sum(counts[f"table{number}"] for number in range(7, 11))
+        == (printed != "").to_numpy().sum()
+    )
+    assert tuple(fidelity.columns) == COLUMNS
+    assert set(fidelity["kind"]) == set(KINDS)
+    imputed = fidelity["kind"] == "imputed"
+    assert set(fidelity.loc[imputed, "verdict"]) == {""}
+    assert set(fidelity.loc[~imputed, "verdict"]) <= set(VERDICTS)
+
+
+def test_the_reconstruction_prints_the_tables(fidelity):
+    """Tables 2 to 6 follow in every digit, but for two AICs that contradict Table 2."""
+    tables = fidelity[
+        fidelity["table"].isin(["table2", "table3", "table4", "table5", "table6"])
+    ]
+    missed = tables[tables["verdict"] != "exact"]
+    assert set(missed["table"]) == {"table6"}
+    assert set(missed["model"]) == {"DeepSeek-R1-Distill-Qwen-32B"}
+    assert missed["quantity"].tolist() == ["aic_linear", "aic_quadratic"]
+
+
+def test_kinds_are_kept_apart(fidelity):
+    """What was put in is never called derived; four rows of Table 2 were used."""
+    kinds = fidelity.groupby("table")["kind"].agg(set)
+    assert kinds["table4"] == kinds["table5"] == {"input"}
+    assert kinds["table3"] == {"constraint"}
+    assert kinds["table6"] == {"input", "imputed"}
+    assert set(fidelity.loc[fidelity["table"] != "prose", "evidence"]) == {"identified"}
+    table2 = fidelity[fidelity["table"] == "table2"]
+    chosen = table2["model"].map(uses_table2)
+    assert table2.loc[chosen, "model"].nunique() == 4
+    assert set(table2.loc[chosen, "kind"]) == {"constraint"}
+    assert set(table2.loc[~chosen, "kind"]) == {"derived"}
+    tokens = fidelity[fidelity["table"].str.fullmatch("table([789]|10)")]
+    assert set(tokens["kind"]) == {"input"}
+
+
+def test_the_scoreboard_ends_with_what_could_have_failed(fidelity):
+    """Only derived and independent numbers are counted there, and imputed ones nowhere."""
+    board = scoreboard(fidelity)
+    assert "imputed" not in set(board["kind"])
+    assert board["numbers"].iloc[:-1].sum() == (fidelity["kind"] != "imputed").sum()
+    tested = fidelity[fidelity["kind"].isin(["derived", "independent"])]
+    tested = tested[tested["verdict"] != "not_computable"]
+    last = board.iloc[-1]
+    assert last["kind"] == "could have failed"
+    assert last["numbers"] == len(tested)
+    assert last["exact"] == (tested["verdict"] == "exact").sum()
+
+
+def test_real_outputs_are_independent():
+    """Nothing of scored outputs was put in."""
+    own = compare(results_of(QWQ.assign(provenance="scored")))
+    tables = own[own["table"] != "prose"]
+    assert set(tables["kind"]) == {"independent"}
+    assert set(own["kind"]) <= {
+        "independent",
+        "input",
+    }  # the scorer's and the grid's constants stay input
+    assert set(tables.loc[tables["model"] == "QwQ-32B", "verdict"]) <= {
+        "exact",
+        "unit",
+        "differs",
+    }
+    others = tables[
+        (tables["model"] != "QwQ-32B")
+        & ~tables["table"].str.fullmatch("table([789]|10)")
+    ]
+    assert set(others["verdict"]) == {"not_computable"}
+
+
+def test_other_numbers_of_puzzles_are_not_compared():
+    """A cell with fewer or more puzzles than the paper's takes its rows of every table with it, and no others."""
+    changes = {"QwQ-32B": -1, "Qwen3-8B": 1, "Phi-4-reasoning": -99}
+    own = CELLS[CELLS["model"].isin(changes)].reset_index(drop=True)
+    for place in own.query("N == 50 and d == 5 and ratio_pct == 50").index:
+        total = 100 + changes[own.loc[place, "model"]]
+        own.loc[place, ["total", "correct"]] = [
+            total,
+            min(own.loc[place, "correct"], total),
+        ]
+    all_checks = compare(results_of(own)).query("table != 'prose'")
+    for model in changes:
+        checks = all_checks[all_checks["model"] == model]
+        touched = checks["table"].isin(["table2", "table3", "table6"])
+        touched |= checks["condition"].isin(["d=5", "N=50", "N=50 d=5"])
+        touched |= (checks["table"] == "results page") & (checks["condition"] == "")
+        assert set(checks.loc[touched, "verdict"]) == {"not_computable"}
+        assert (checks.loc[touched, "reason"] != "").all()
+        assert "not_computable" not in set(checks.loc[~touched, "verdict"])
+        assert (checks.loc[~touched, "reason"] == "").all()
+
+
+def test_every_number_that_is_not_computable_has_a_reason():
+    """Models that are not there say so, also in the prose; failed fits give their status."""
+    wrong = QWQ.assign(model="gpt-5-2025-08-07", total=10, correct=0, other=10)
+    checks = compare(results_of(pd.concat([QWQ, wrong])))
+    unknown = checks[checks["verdict"] == "not_computable"]
+    assert (unknown["reason"] != "").all()
+    assert set(unknown.query("model == 'o3-2025-04-16'")["reason"]) == {
+        "no outputs of this model"
+    }
+    assert set(
+        unknown.query("model == 'gpt-5-2025-08-07' and table == 'table2'")["reason"]
+    ) == {"no fit: separation"}
+    assert (checks.loc[checks["verdict"] != "not_computable", "reason"] == "").all()

@@ -1,0 +1,183 @@
+"""Committed counts of prompt tokens; printed lengths against them: constants and departures."""
+
+import hashlib
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from samples import GPT5, LLAMA, TEMPLATE, counts_like
+from scipy.stats import chi2
+
+from cogniload_repro.ledger import prompts as prompt_lengths
+from cogniload_repro.ledger.entries import COLUMNS
+from cogniload_repro.ledger.prompts import (
+    COUNTS,
+    TOKENIZERS,
+    load_prompt_counts,
+    load_tokenizers,
+    prompt_statistics,
+)
+from cogniload_repro.models import NAMES
+from cogniload_repro.published import load_printed, load_table
+from cogniload_repro.puzzles.catalog import draw_named
+from cogniload_repro.storage import read_metadata
+
+
+@pytest.fixture(scope="module")
+def llama():
+    """Counts for the tokenizer of one model, from the right distribution."""
+    return counts_like(LLAMA, "llama3")
+
+
+@pytest.fixture(scope="module")
+def comparison(llama):
+    """The comparison of these counts."""
+    return prompt_lengths.compare_prompts(llama)
+
+
+def test_only_counted_models_are_compared(comparison, llama):
+    """One row a printed number of each model whose tokenizer has counted, with numbers that fit together."""
+    assert set(comparison["model"]) == {LLAMA}
+    assert len(comparison) == 2 * 20
+    rest = comparison["printed"] - comparison["counted"] - comparison["overhead"]
+    np.testing.assert_allclose(comparison["difference"], rest)
+    np.testing.assert_allclose(comparison["z"], rest / comparison["se"])
+    ours = (
+        prompt_statistics(llama, "llama3")["se_mean"] ** 2
+    )  # two samples of the same size, and rounding
+    means = comparison[comparison["quantity"] == "prompt_mean"]
+    np.testing.assert_allclose(sorted(means["se"] ** 2), sorted(2 * ours + 1 / 12))
+
+
+def test_the_template_is_recovered(comparison):
+    """The constant is found within four standard errors, no other has a lower chi-square, and the rest is chance."""
+    means = comparison[comparison["quantity"] == "prompt_mean"]
+    assert (
+        abs(means["overhead"].iloc[0] - TEMPLATE)
+        < 4 * (1 / means["se"] ** 2).sum() ** -0.5
+    )
+    square = (means["z"] ** 2).sum()
+    assert 0.001 < chi2.sf(square, 19) < 1
+    assert means["z"].abs().max() < 3
+    for shift in (-0.1, 0.1):
+        assert (((means["difference"] + shift) / means["se"]) ** 2).sum() > square
+
+
+def test_odd_numbers_are_compared_but_estimate_nothing():
+    """A flagged number is listed with its z-score and leaves constant and chi-square alone."""
+    counts = counts_like(GPT5, "o200k")
+    compared = prompt_lengths.compare_prompts(counts)
+    nano = compared[
+        (compared["model"] == "gpt-5-nano-2025-08-07")
+        & (compared["quantity"] == "prompt_mean")
+    ]
+    flagged = load_printed("tokens").query(
+        "model == 'gpt-5-nano-2025-08-07' and flag == 'odd'"
+    )
+    assert nano["odd"].sum() == len(flagged) > 0
+    clean = nano[~nano["odd"]]
+    weights = 1 / clean["se"] ** 2
+    mean = np.average(clean["printed"] - clean["counted"], weights=weights)
+    np.testing.assert_allclose(nano["overhead"], mean)
+    misprint = nano[(nano["N"] == 50) & (nano["d"] == 7)].iloc[0]
+    assert misprint["z"] > 10
+
+
+def test_rows_for_the_fidelity_table(comparison):
+    """Columns and words are the fidelity table's; printed strings are the paper's."""
+    rows = prompt_lengths.prompt_rows(comparison)
+    assert tuple(rows.columns) == COLUMNS
+    assert set(rows["kind"]) == {"independent"}
+    assert set(rows["table"]) == {"table7", "table8", "table9", "table10"}
+    own = rows[rows["model"] == LLAMA]
+    printed = load_printed("tokens").set_index(["model", "N", "d"])
+    for row in own.itertuples():
+        N, d = (
+            part.split("=")[1]
+            for part in row.condition.removesuffix(", counted").split()
+        )
+        assert row.published == printed.loc[(row.model, N, d), row.quantity]
+        assert row.shown == f"{row.recomputed:.0f}"
+
+
+def test_departures_beyond_chance_differ(comparison):
+    """Three standard errors are the edge; every legible length of other models has its row, not computable."""
+    rows = prompt_lengths.prompt_rows(
+        comparison.assign(z=np.where(comparison["d"] == 3, -3.1, 3.0))
+    )
+    own = rows[rows["model"] == LLAMA]
+    at_three = own["condition"].str.contains("d=3,")
+    assert set(own.loc[at_three, "verdict"]) == {"differs"}
+    assert set(own.loc[~at_three, "verdict"]) == {"within"}
+    assert (
+        len(rows)
+        == load_table("tokens")[["prompt_mean", "prompt_p90"]].notna().to_numpy().sum()
+    )
+    others = rows[rows["model"] != LLAMA]
+    assert set(others["verdict"]) == {"not_computable"}
+    assert set(others["reason"]) == {"the model's tokenizer is not here"}
+    assert others["recomputed"].isna().all()
+
+
+RATIOS = (5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0)
+
+
+def lengths(rng, size=100, spread=30.0):
+    """Return counts of one N and d, longer the more needles there are."""
+    ratios = np.repeat(RATIOS, size)
+    counts = np.rint(rng.normal(1000 + 5 * ratios, spread)).astype(int)
+    return pd.DataFrame(
+        {"ratio_pct": ratios, "tiny": counts, "N": 50, "d": 3, "name": ""}
+    )
+
+
+def test_statistics_are_those_of_the_puzzles():
+    """Total, mean and 90th percentile are the set's own, for each N and d apart."""
+    first = lengths(np.random.default_rng(1))
+    counts = pd.concat([first, first.assign(d=5, tiny=2 * first["tiny"])])
+    three, five = prompt_statistics(counts, "tiny").itertuples(index=False)
+    assert (three.N, three.d, three.total) == (50, 3, 700)
+    assert three.mean == first["tiny"].mean()
+    assert three.p90 == np.quantile(first["tiny"], 0.9)
+    assert (five.d, five.mean, five.p90) == (5, 2 * three.mean, 2 * three.p90)
+
+
+def test_standard_errors_are_the_scatter_of_sets():
+    """Sets drawn anew, with the ratios fixed, scatter as the standard errors say, also smaller sets."""
+    rng = np.random.default_rng(2)
+    counts = lengths(rng, size=2000)
+    for size in (100, 10):
+        (row,) = prompt_statistics(counts, "tiny", size).itertuples()
+        sets = [lengths(rng, size)["tiny"].to_numpy() for _ in range(400)]
+        assert row.se_mean == pytest.approx(
+            np.std([one.mean() for one in sets]), rel=0.12
+        )  # 400 sets: 3.5%
+        assert row.se_p90 == pytest.approx(
+            np.std([np.quantile(one, 0.9) for one in sets]), rel=0.15
+        )
+
+
+def test_every_tokenizer_has_counted_and_has_models_of_the_paper():
+    """One column of counts for each tokenizer, made by the file that the manifest names; no model has two."""
+    counts, tokenizers = load_prompt_counts(), load_tokenizers()
+    models = tokenizers["models"].explode()
+    assert set(models) <= set(NAMES)
+    assert models.is_unique
+    assert list(counts.columns) == ["name", "N", "d", "ratio_pct", *tokenizers["name"]]
+    sums = {
+        name: entry["sha256"]
+        for name, entry in json.loads(TOKENIZERS.read_text("utf-8")).items()
+    }
+    assert json.loads(read_metadata(COUNTS)["tokenizers"]) == sums
+    assert counts.groupby(["N", "d", "ratio_pct"]).size().unique().tolist() == [100]
+
+
+@pytest.mark.slow
+def test_the_committed_counts_are_those_of_the_default_puzzles():
+    """Names, order and texts of the 14,000 puzzles."""
+    texts = "\0".join(draw_named(name)["text"] for name in load_prompt_counts()["name"])
+    assert (
+        read_metadata(COUNTS)["texts"]
+        == hashlib.sha256(texts.encode("utf-8")).hexdigest()
+    )

@@ -1,0 +1,221 @@
+"""Tables of counts are checked once, before a regression: a fault is named with its row."""
+
+import math
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cogniload_repro as cl
+from cogniload_repro.regression.checks import MOST_ANSWERS, check_cells
+from cogniload_repro.regression.glm import QUADRATIC
+
+QWQ = cl.load_cells(models="QwQ-32B").drop(columns="log10_N").assign(model="mine")
+FITS = cl.fit(QWQ)
+#: Every function that takes a table of counts and fits something to it.
+DOORS = {
+    "fit": cl.fit,
+    "glm": cl.glm,
+    "compare_fits": lambda cells: cl.compare_fits(cells, "correct ~ d"),
+    "intervals": cl.intervals,
+    "capacity_points": lambda cells: cl.capacity_points(FITS, cells),
+    "over_reconstructions": lambda cells: cl.over_reconstructions(cells, cl.fit),
+}
+
+
+def with_value(name, value, row=3):
+    """The counts of a model with one value changed."""
+    values = QWQ[name].astype(object)
+    values.iloc[row] = value
+    return QWQ.assign(**{name: values})
+
+
+def with_row(**counts):
+    """The counts of a model with some of one row changed, as numbers."""
+    cells = QWQ.astype(dict.fromkeys(counts, float))
+    for name, value in counts.items():
+        cells.loc[3, name] = value
+    return cells
+
+
+#: Tables that nobody can mean, by the sentence about them.
+FAULTS = {
+    "row 0 of the cells has 0.95 correct of 100 answers: not a whole number": (
+        QWQ.assign(correct=QWQ["correct"] / 100 + 0.05)
+    ),
+    "row 3 of the cells has 89.5 correct of 100 answers: not a whole number": with_row(
+        correct=89.5
+    ),
+    "row 3 of the cells has 9 correct of 99.5 answers: not a whole": with_row(
+        correct=9, total=99.5
+    ),
+    "row 3 of the cells has nan correct of 100 answers: not a whole number": with_row(
+        correct=np.nan
+    ),
+    "row 3 of the cells has 94 correct of nan answers: not a whole number": with_row(
+        total=np.nan
+    ),
+    "row 3 of the cells has None correct of 100 answers: not a whole": with_value(
+        "correct", None
+    ),
+    "row 3 of the cells has 94 correct of <NA> answers: not a whole": with_value(
+        "total", pd.NA
+    ),
+    "row 3 of the cells has 94 correct of inf answers: not a whole number": with_row(
+        total=np.inf
+    ),
+    "row 3 of the cells has 101 correct of 100 answers: more correct than": with_row(
+        correct=101
+    ),
+    "row 3 of the cells has -1 correct of 100 answers: counts begin at 0": with_row(
+        correct=-1
+    ),
+    "row 3 of the cells has -2 correct of -1 answers: counts begin": with_row(
+        correct=-2, total=-1
+    ),
+    "row 3 of the cells has 94 correct of 1e+17 answers: counts end at": with_row(
+        total=1e17
+    ),
+    "row 3 of the cells has '9' correct of 100 answers: not a number": with_value(
+        "correct", "9"
+    ),
+    "row 0 of the cells has '90' correct of 100 answers: not a number": (
+        QWQ.assign(correct=QWQ["correct"].astype(str))
+    ),
+    "row 0 of the cells has 90 correct of (100+0j) answers: not a number": (
+        QWQ.assign(total=QWQ["total"].astype(complex))
+    ),
+    "row 0 of the cells has d '1': not a number": QWQ.assign(d=QWQ["d"].astype(str)),
+    "row 0 of the cells has rho (0.05+0j): not a number": QWQ.assign(
+        rho=QWQ["rho"].astype(complex)
+    ),
+    "row 0 of the cells has N Timestamp": QWQ.assign(N=pd.to_datetime(QWQ["N"])),
+    "row 3 of the cells has ratio_pct 'low': not a number": with_value(
+        "ratio_pct", "low"
+    ),
+    "row 3 of the cells has rho inf: not a finite number": with_row(rho=np.inf),
+    "row 3 of the cells has N 0: not above 0": with_row(N=0),
+    "row 3 of the cells does not name its model: it has nan": with_value(
+        "model", np.nan
+    ),
+    "row 3 of the cells does not name its model: it has ''": with_value("model", ""),
+    "row 0 of the cells does not name its model: it has 1, not a text": QWQ.assign(
+        model=1
+    ),
+    "the cells have the column d twice; keep one of them": pd.concat(
+        [QWQ, QWQ[["d"]]], axis=1
+    ),
+    "the cells have the column model twice": pd.concat([QWQ, QWQ[["model"]]], axis=1),
+    "the cells have no column model; they have N": QWQ.drop(columns="model"),
+    "the cells have no column model; they have N, d": QWQ.set_index("model"),
+    "the cells have no column total, correct; they have model": QWQ.drop(
+        columns=["correct", "total"]
+    ),
+    "the cells have no rows": QWQ[:0],
+    "the cells are a dict; pass a DataFrame": {},
+    "the cells are a str; pass a DataFrame": "cells.csv",
+    "the cells are a NoneType; pass a DataFrame": None,
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("sentence", FAULTS)
+def test_impossible_tables_are_refused_at_every_door(sentence, door):
+    """Whichever function takes it, the sentence names the row and the value, or the column."""
+    with pytest.raises(ValueError, match=re.escape(sentence)) as refusal:
+        DOORS[door](FAULTS[sentence])
+    assert "\n" not in str(refusal.value)
+
+
+#: The same counts in other clothes.
+SAME = {
+    "whole floats": QWQ.astype({"correct": float, "total": float, "N": float}),
+    "nullable integers": QWQ.convert_dtypes(),
+    "python numbers": QWQ.astype(object),
+    "categories": QWQ.astype({"model": "category", "d": "category"}),
+    "arrow": QWQ.convert_dtypes(dtype_backend="pyarrow"),
+    "model as index too": QWQ.set_index("model", drop=False),
+    "any index": QWQ.set_index(pd.Index(range(1000, 1000 + len(QWQ)))),
+    "rows without answers": pd.concat([QWQ, QWQ.assign(total=0, correct=0)]),
+    "large counts": QWQ.assign(
+        total=QWQ["total"] * 10**9, correct=QWQ["correct"] * 10**9
+    ),
+}
+
+
+@pytest.mark.parametrize("clothes", SAME)
+def test_the_type_of_a_column_does_not_matter(clothes):
+    """Floats, nullable and categorical numbers, and any index give the same coefficients."""
+    fits = cl.fit(SAME[clothes])
+    assert fits["status"].unique().tolist() == ["ok"]
+    assert fits["coef"].to_numpy() == pytest.approx(FITS["coef"].to_numpy(), abs=1e-9)
+    points = cl.capacity_points(fits, SAME[clothes])
+    assert points["ecl50"].to_numpy() == pytest.approx(
+        cl.capacity_points(FITS, QWQ)["ecl50"].to_numpy()
+    )
+
+
+def test_single_answers_may_be_right_or_wrong():
+    """One row an answer, with True or False, gives the coefficients of the counts."""
+    rows = QWQ.loc[QWQ.index.repeat(QWQ["total"])]
+    place = rows.groupby(level=0).cumcount()
+    answers = rows.assign(correct=place < rows["correct"], total=1)
+    assert cl.fit(answers)["coef"].to_numpy() == pytest.approx(
+        FITS["coef"].to_numpy(), abs=1e-9
+    )
+
+
+def test_a_missing_covariate_is_a_status():
+    """None and NaN are missing values; the regressions that do not name the column are fitted."""
+    for missing in (None, np.nan, pd.NA):
+        cells = with_value("needles", missing)
+        assert cl.fit(cells, "correct ~ d + needles")["status"].unique().tolist() == [
+            "no needles"
+        ]
+        assert cl.fit(cells)["status"].unique().tolist() == ["ok"]
+
+
+_VALUES = st.one_of(
+    st.integers(-5, 200),
+    st.integers(10**11, 10**20),
+    st.floats(),
+    st.booleans(),
+    st.text(max_size=3),
+    st.none(),
+)
+
+
+def is_count(correct, total):
+    """Whether these are so many correct answers of so many."""
+    for value in (correct, total):
+        if not isinstance(value, int | float) or not math.isfinite(value) or value % 1:
+            return False
+    return 0 <= correct <= total <= MOST_ANSWERS
+
+
+@given(st.lists(st.tuples(_VALUES, _VALUES), min_size=1, max_size=8))
+def test_counts_are_accepted_exactly_if_they_are_counts(rows):
+    """Whatever stands in a table, it is whole numbers, 0 <= correct <= total, or refused."""
+    cells = QWQ[: len(rows)].reset_index(drop=True)
+    cells["correct"] = pd.Series([correct for correct, _ in rows], dtype=object)
+    cells["total"] = pd.Series([total for _, total in rows], dtype=object)
+    if all(is_count(*row) for row in rows):
+        checked = check_cells(cells, QUADRATIC)
+        assert checked["correct"].tolist() == [float(correct) for correct, _ in rows]
+        return
+    with pytest.raises(
+        ValueError, match=r"row \d of the cells has .* correct of .* answers: "
+    ):
+        check_cells(cells, QUADRATIC)
+
+
+def test_columns_that_a_regression_needs_are_named_together():
+    """Absent covariates are named with absent counts; log10_N follows from N."""
+    check_cells(QWQ, "correct ~ d * log10_N")
+    with pytest.raises(
+        ValueError, match=r"no column correct, prompt_mean; they have model, N"
+    ):
+        check_cells(QWQ.drop(columns="correct"), "correct ~ d + np.log(prompt_mean)")

@@ -1,0 +1,110 @@
+"""Which counts have no finite fit, and which designs no unique one."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+from cogniload_repro.regression.design import GRID, X
+from cogniload_repro.regression.design import QUADRATIC as COLUMNS
+from cogniload_repro.regression.existence import find_deficiency
+from cogniload_repro.regression.glm import QUADRATIC, fit_glm
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+def draw(answers):
+    """Counts of the 140 cells, with so many answers each, from plausible coefficients."""
+    accuracy = 1 / (1 + np.exp(-X[:, COLUMNS] @ [5.0, -0.2, -2.0, -2.5, 2.7]))
+    correct = np.random.default_rng(2).binomial(answers, accuracy)
+    return GRID.assign(total=answers, correct=correct)
+
+
+TEN = draw(10)
+
+
+@pytest.mark.parametrize(
+    ("cells", "formula", "status"),
+    [
+        (TEN.assign(correct=TEN["total"]), QUADRATIC, "separation"),
+        (TEN.assign(correct=0), QUADRATIC, "separation"),
+        (TEN.assign(correct=TEN["total"] * (TEN["d"] < 5)), QUADRATIC, "separation"),
+        # separated but for ties
+        (
+            TEN.assign(correct=TEN["total"] * (TEN["N"] < 100) + (TEN["N"] == 100)),
+            QUADRATIC,
+            "separation",
+        ),
+        (
+            TEN.assign(correct=TEN["total"].where(TEN["d"] != 1, TEN["correct"])),
+            QUADRATIC,
+            "separation",
+        ),
+        (TEN.query("d == 1"), QUADRATIC, "d takes 1 value, the formula needs 2"),
+        (TEN.query("N == 20"), QUADRATIC, "N takes 1 value, the formula needs 2"),
+        (
+            TEN.query("ratio_pct < 20"),
+            QUADRATIC,
+            "rho takes 2 values, the formula needs 3",
+        ),
+        (
+            TEN.query("d < 5"),
+            "correct ~ d + I(d**2) + I(d**3)",
+            "d takes 2 values, the formula needs 4",
+        ),
+        (
+            TEN.query("d == N / 20"),
+            "correct ~ d * log10_N",
+            "the cells determine 2 of its 4 coefficients",
+        ),
+        (
+            TEN.query("(d == 1) == (N == 20)"),
+            "correct ~ C(d) + C(N)",
+            "the cells determine 7 of its 8 coefficients",
+        ),
+        (TEN, "correct ~ d + I(2 * d)", "the cells determine 2 of its 3 coefficients"),
+        (TEN, "correct ~ I(0 * d)", "the cells determine 1 of its 2 coefficients"),
+        (TEN.iloc[:0], QUADRATIC, "no answers"),
+        (draw(0), QUADRATIC, "no answers"),
+    ],
+)
+def test_what_has_no_estimate_is_not_a_number(cells, formula, status):
+    """Separated answers, and covariates that do not vary or depend on others, have no estimate."""
+    fit = fit_glm(cells, formula)
+    assert fit.status == status
+    for part in (fit.coef, fit.se, fit.p, fit.covariance, fit.loglik, fit.aic):
+        assert np.isnan(part).all()
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.tuples(st.integers(1, 6), st.booleans()), min_size=3, max_size=12))
+@example([(1, False), (2, False), (2, True), (3, True)])
+@example([(1, False), (2, True), (3, False), (4, True)])
+def test_separation_is_decided_as_for_one_covariate(answers):
+    """With one covariate a fit exists where right and wrong answers overlap (Albert, 1984)."""
+    d = np.array([difficulty for difficulty, _ in answers])
+    right = np.array([is_right for _, is_right in answers])
+    assume(len(set(d)) > 1)
+    rows = pd.DataFrame({"N": 20, "d": d, "rho": 0.5, "correct": right, "total": 1})
+    overlaps = False
+    if right.any() and not right.all():
+        of_right = d[right]
+        of_wrong = d[~right]
+        overlaps = of_right.max() > of_wrong.min() and of_wrong.max() > of_right.min()
+    fit = fit_glm(rows, "correct ~ d")
+    assert fit.status == ("ok" if overlaps else "separation")
+    assert np.isfinite(fit.coef).all() == bool(overlaps)
+
+
+def test_a_design_lacks_levels_whatever_the_answers_are():
+    """The cells alone say what they cannot carry, and which covariate is not known."""
+    assert find_deficiency(GRID, QUADRATIC) == ""
+    assert (
+        find_deficiency(GRID[GRID["d"] == 1], QUADRATIC)
+        == "d takes 1 value, the formula needs 2"
+    )
+    unknown = GRID.assign(prompt_mean=np.nan)
+    assert (
+        find_deficiency(unknown, "correct ~ d + log(prompt_mean)") == "no prompt_mean"
+    )

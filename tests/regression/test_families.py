@@ -1,0 +1,50 @@
+"""Links between accuracy and the linear predictor."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cogniload_repro as cl
+from cogniload_repro.regression.families import FAMILIES
+
+QWQ = cl.load_cells(models="QwQ-32B")
+#: Regressions that the printed tables identify, and that they do not.
+FORMULAS = ["correct ~ d", "correct ~ C(ratio_pct)"]
+DOORS = {
+    "fit": lambda formula, family: cl.fit(QWQ, formula, family),
+    "glm": lambda formula, family: cl.glm(QWQ, None, formula, family),
+    "compare_fits": lambda formula, family: cl.compare_fits(QWQ, formula, family),
+}
+
+
+@pytest.mark.parametrize("family", ["binomial", "Logit", "logits", "", None, 1])
+@pytest.mark.parametrize("formula", FORMULAS)
+@pytest.mark.parametrize("door", DOORS)
+def test_an_unknown_family_is_refused_at_every_door(door, formula, family):
+    """The sentence names the families that there are."""
+    with pytest.raises(
+        ValueError, match="choose one of: logit, probit, cloglog, quasi-binomial"
+    ):
+        DOORS[door](formula, family)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_logarithms_are_those_of_the_link(family):
+    """Log p, log (1 - p) and log dp/deta are those of statsmodels' inverse link."""
+    link, log_accuracy, log_error, log_slope = FAMILIES[family]
+    eta = np.linspace(-3, 1.5, 50)
+    accuracy = link.inverse(eta)
+    assert np.exp(log_accuracy(eta)) == pytest.approx(accuracy)
+    assert np.exp(log_error(eta)) == pytest.approx(1 - accuracy)
+    assert np.exp(log_slope(eta)) == pytest.approx(link.inverse_deriv(eta))
+
+
+@pytest.mark.parametrize("family", ["logit", "probit", "quasi-binomial"])
+def test_errors_are_finite_where_accuracy_is_one_to_the_last_digit(family):
+    """Errors in three cells fix a steep curve; elsewhere its predictor exceeds 700."""
+    ratio_pct = np.array([5.0, 6.0, 10.0, 25.0, 50.0, 95.0])
+    steep = pd.DataFrame({"model": "steep", "N": 20, "d": 1, "ratio_pct": ratio_pct})
+    steep = steep.assign(correct=[80, 60, 99, 100, 100, 100], total=100)
+    fit = cl.fit(steep, "correct ~ ratio_pct + I(ratio_pct**2)", family)
+    assert (fit["status"] == "ok").all()
+    assert np.isfinite(fit["se"]).all()

@@ -1,0 +1,92 @@
+"""One regression against another: criteria, and likelihood-ratio tests where one is nested."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from samples import PRODUCT, three_models
+from scipy.stats import chi2
+
+from cogniload_repro.regression.cell_tables import load_cells
+from cogniload_repro.regression.fits import fit
+from cogniload_repro.regression.glm import LINEAR, QUADRATIC, fit_glm
+from cogniload_repro.regression.selection import compare_fits
+
+CELLS = load_cells()
+QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
+THREE = three_models(CELLS)
+
+
+def test_criteria_are_those_of_the_fits():
+    """Log-likelihood, df, AIC and BIC are those of the two fits, and the differences theirs."""
+    formula = "correct ~ d + N + rho"
+    mine = QWQ.assign(model="mine")
+    row = compare_fits(mine, formula, "probit").iloc[0]
+    fits = {"": fit_glm(QWQ, formula, "probit"), "against_": fit_glm(QWQ)}
+    for prefix, fitted in fits.items():
+        assert row[f"{prefix}df"] == len(fitted.terms)
+        for criterion in ("loglik", "aic", "bic"):
+            assert row[f"{prefix}{criterion}"] == getattr(fitted, criterion)
+    for criterion in ("aic", "bic"):
+        difference = row[criterion] - row[f"against_{criterion}"]
+        assert row[f"d{criterion}"] == pytest.approx(difference)
+
+
+def test_quasi_binomial_fits_have_no_likelihood_to_compare():
+    """All criteria are missing."""
+    row = compare_fits(QWQ, QUADRATIC, "quasi-binomial").iloc[0]
+    assert row[["loglik", "aic", "bic", "daic", "dbic"]].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("formula", "family", "larger", "df"),
+    [
+        (PRODUCT, "logit", "formula", 1),
+        ("correct ~ C(d) + log10_N + rho + I(rho**2)", "logit", "formula", 3),
+        (LINEAR, "logit", "against", 1),
+        ("correct ~ d", "logit", "against", 3),
+        ("correct ~ 1", "logit", "against", 4),
+        ("correct ~ np.log(N) + I(d / 2) + poly(rho, 2)", "logit", "same", 0),
+        ("correct ~ d + N + rho + I(rho**2)", "logit", "", 0),
+        ("correct ~ C(d) + N + rho + I(rho**2)", "logit", "", 0),
+        (PRODUCT, "probit", "", 0),
+        (PRODUCT, "quasi-binomial", "", 0),
+    ],
+)
+def test_likelihood_ratios_are_taken_where_one_is_nested(formula, family, larger, df):
+    """Nesting is that of the columns' spans with the same link; equal spans are one model."""
+    row = compare_fits(QWQ, formula, family).iloc[0]
+    assert row["larger"] == larger
+    assert row["lr_df"] == df
+    if df:
+        gain = abs(fit_glm(QWQ, formula).loglik - fit_glm(QWQ).loglik)
+        assert row["lr"] == pytest.approx(2 * gain)
+        assert row["lr_p"] == pytest.approx(chi2.sf(2 * gain, df), rel=1e-9)
+    else:
+        assert np.isnan(row["lr_p"])
+
+
+def test_fits_are_compared_as_their_formulas_are():
+    """A table of fits stands for its formula on both sides, and nothing is fitted again."""
+    linear = fit(THREE, LINEAR)
+    quadratic = fit(THREE, QUADRATIC)
+    by_formula = compare_fits(THREE, LINEAR, against=QUADRATIC)
+    pd.testing.assert_frame_equal(
+        compare_fits(THREE, linear, against=quadratic), by_formula
+    )
+    assert by_formula["larger"].tolist() == ["against", "", "against"]
+    other = compare_fits(THREE, linear.query("model != 'QwQ-32B'"))
+    assert other["status"].tolist() == ["not fitted", "separation", "ok"]
+    assert np.isnan(other["daic"].iloc[0])
+
+
+def test_what_is_no_regression_is_refused():
+    """Neither a formula nor a table of fits, on either side."""
+    for nothing in (None, 5, ["correct ~ d"]):
+        with pytest.raises(
+            ValueError, match="is no table of fits; pass what fit returned"
+        ):
+            compare_fits(QWQ, nothing)
+        with pytest.raises(
+            ValueError, match="is no table of fits; pass what fit returned"
+        ):
+            compare_fits(QWQ, "correct ~ d", against=nothing)
