@@ -332,10 +332,12 @@ def compare_models(
     first = resolve_model(first, counts["model"])
     second = resolve_model(second, counts["model"])
     say(f"{names[first]} minus {names[second]}")
-    for columns in [[], *(_LOADS[one] for one in dict.fromkeys(by))]:
-        say(
-            _table_text(compare(counts, first, second, columns, margin), columns) + "\n"
+    for columns in [[], *(_LOADS[load] for load in dict.fromkeys(by))]:
+        table = _format_differences(
+            compare(counts, first, second, columns, margin), columns
         )
+        table = table.rename(columns={"first": names[first], "second": names[second]})
+        say(table.to_string(index=False) + "\n")
     lost = (
         counts.assign(ctx=counts.get("ctx", 0))
         .groupby("model")[["ctx", "total"]]
@@ -353,8 +355,8 @@ def compare_models(
         say(line)
 
 
-def _table_text(frame: "pd.DataFrame", columns: list[str]) -> str:
-    """Return a table of differences in points; those that are not identified have no verdict."""
+def _format_differences(frame: "pd.DataFrame", columns: list[str]) -> "pd.DataFrame":
+    """Format differences in points; those that are not identified have no verdict."""
     from cogniload_repro.published import CONFIDENCE
 
     shown = frame[columns].assign(cells=frame["cells"])
@@ -372,7 +374,7 @@ def _table_text(frame: "pd.DataFrame", columns: list[str]) -> str:
     if identified:
         shown["p (Holm)"] = frame["p_holm"].map("{:.2g}".format)
     shown["verdict"] = frame["verdict"]
-    return shown.rename(columns={"ratio_pct": "rho (%)"}).to_string(index=False)
+    return shown.rename(columns={"ratio_pct": "rho (%)"})
 
 
 def _answer_lines(

@@ -27,7 +27,8 @@ _ASKING = ("openai-batch", "lm-eval")
 )
 @click.option(
     "--rounding", default="half-up", show_default=True,
-    help="Rounding of N × ratio at .5: half-up (the paper's data) or half-even (the released port).",
+    help="Rounding of N × ratio at .5: half-up (as in the paper's data) or half-even (as in the "
+    "released Python program).",
 )  # fmt: skip
 @click.option(
     "--id-scheme", "scheme", type=click.Choice(["chain", "spawn"]),
