@@ -65,7 +65,9 @@ def read_batch_line(record: Mapping) -> list[Row]:
     is_done = at(response, "status_code") in (None, 200)
     is_done = is_done and at(line, "result", "type") in (None, "succeeded")
     place = _find_place(body)
-    choices = _PLACES[place][1](body) if place and is_done and not error else []
+    choices = (
+        _MESSAGE_READERS[place][1](body) if place and is_done and not error else []
+    )
     if choices:
         beside = take_beside(body, place)
         if body is not response:
@@ -85,7 +87,9 @@ def _find_place(body: object) -> str:
     if not isinstance(body, dict):
         return ""
     places = [
-        key for key, (kinds, _) in _PLACES.items() if isinstance(body.get(key), kinds)
+        key
+        for key, (kinds, _) in _MESSAGE_READERS.items()
+        if isinstance(body.get(key), kinds)
     ]
     return next(iter(places), "")
 
@@ -130,7 +134,7 @@ def _read_candidate(candidate: object) -> tuple[object, object]:
 
 
 # where the messages of a body stand, by provider: of what kinds, and what reads them
-_PLACES: dict[str, tuple[type | tuple, Callable[[Mapping], list]]] = {
+_MESSAGE_READERS: dict[str, tuple[type | tuple, Callable[[Mapping], list]]] = {
     "output": (list, _read_items),
     "content": ((list, str), _read_content),
     "choices": (list, _read_choices),
