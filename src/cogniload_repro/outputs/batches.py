@@ -45,10 +45,7 @@ def is_batch_line(record: Mapping) -> bool:
 def read_batch_line(record: Mapping) -> list[Row]:
     """Read a line of results; what the provider has blocked, prompt or answer, is a refusal."""
     line = _to_snake_case(record)
-    response = line.get("response")
-    body = at(line, "result", "message") if response is None else response
-    if isinstance(body, dict) and "body" in body:  # OpenAI's has the status beside it
-        body = body["body"]
+    body, beside = _find_body(line)
     # the model that was asked may stand before the puzzle's name
     key = first(line, "custom_id", "key") or at(line, "metadata", "key")
     model, slash, name = str(key or "").rpartition("/")
@@ -62,36 +59,40 @@ def read_batch_line(record: Mapping) -> list[Row]:
         **read_tokens(first(body, "usage", "usage_metadata")),
     }
     error = line.get("error") or at(body, "error")
-    is_done = at(response, "status_code") in (None, 200)
+    is_done = at(line, "response", "status_code") in (None, 200)
     is_done = is_done and at(line, "result", "type") in (None, "succeeded")
     place = _find_place(body)
     choices = (
         _MESSAGE_READERS[place][1](body) if place and is_done and not error else []
     )
     if choices:
-        beside = take_beside(body, place)
-        if body is not response:
-            beside |= take_beside(response, "body")
-        beside |= take_beside(line.get("result"), "message")
-        beside |= take_beside(line, "response", "result", "key")
+        beside |= take_beside(body, place)
         return read_choices(fields, choices, beside)
-    detail = json.dumps(error or line.get("result") or response)
+    detail = json.dumps(error or line.get("result") or line.get("response"))
     if _BLOCKED.search(detail):
         return read_choices(fields, [({"content": None}, "refusal")])
     is_empty = place or not body or not is_done or error
     return [(fields, (FAILED if is_empty else UNKNOWN_SHAPE, detail[:200]))]
 
 
+def _find_body(line: Mapping) -> tuple[Any, dict]:
+    """Return what a provider's server has answered, and what stands around it."""
+    beside = take_beside(line, "response", "result", "key")
+    response = line.get("response")
+    if response is None:
+        result = line.get("result")
+        return at(result, "message"), beside | take_beside(result, "message")
+    if isinstance(response, dict) and "body" in response:  # OpenAI's
+        return response["body"], beside | take_beside(response, "body")
+    return response, beside
+
+
 def _find_place(body: object) -> str:
     """Return under which key the messages of a body stand; "" if none is known."""
-    if not isinstance(body, dict):
-        return ""
-    places = [
-        key
-        for key, (kinds, _) in _MESSAGE_READERS.items()
-        if isinstance(body.get(key), kinds)
-    ]
-    return next(iter(places), "")
+    for place, (kinds, _) in _MESSAGE_READERS.items():
+        if isinstance(at(body, place), kinds):
+            return place
+    return ""
 
 
 def _read_items(body: Mapping) -> list[tuple[object, object]]:

@@ -51,7 +51,7 @@ _OTHERS = re.compile(
     "|(?<![a-z])(date|time|timestamp|notes?|stop|finish|service)(?![a-z])",
     re.IGNORECASE,
 )
-_ASKING = ("user", "system", "developer", "tool")
+_PROMPT_ROLES = ("user", "system", "developer", "tool")
 # a model that stopped so without a text has given a wrong, empty answer
 _TEXTLESS = ("stop", "length", "context", "refusal")
 
@@ -121,29 +121,34 @@ def read_content(content: object) -> Texts:
         return Texts(answer=content or "")
     if isinstance(content, list):
         return _join_parts([read_content(part) for part in content])
-    if not isinstance(content, dict):
-        return Texts(unread=(type(content).__name__,))
-    keys = [key for key in _TEXT_KEYS if content.get(key)]
-    kind = str(content.get("type") or " ".join(keys[:1]))
-    is_trace = bool(content.get("thought")) or names_reasoning(kind)
-    if content.get("redacted"):
+    if isinstance(content, dict):
+        return _read_part(content)
+    return Texts(unread=(type(content).__name__,))
+
+
+def _read_part(part: Mapping) -> Texts:
+    """Return the texts of a part: the first one that is not empty, by `_TEXT_KEYS`."""
+    keys = [key for key in _TEXT_KEYS if part.get(key)]
+    kind = str(part.get("type") or " ".join(keys[:1]))
+    is_trace = bool(part.get("thought")) or names_reasoning(kind)
+    if part.get("redacted"):
         keys = ["summary"]
     unread: list[str] = []
     for key in keys:
-        part = read_content(content.get(key))
-        if text := part.reasoning or part.answer:
-            texts = Texts(reasoning=text) if is_trace else Texts(answer=text)
-            is_refusal = part.is_refusal or bool(content.get("refusal"))
-            return texts._replace(is_refusal=is_refusal, unread=part.unread)
-        unread += part.unread
-    if content.get("redacted"):
-        return Texts()
+        texts = read_content(part.get(key))
+        if text := texts.reasoning or texts.answer:
+            is_refusal = texts.is_refusal or bool(part.get("refusal"))
+            known = Texts(reasoning=text) if is_trace else Texts(answer=text)
+            return known._replace(is_refusal=is_refusal, unread=texts.unread)
+        unread += texts.unread
     is_encrypted = "redacted" in kind or "encrypted" in kind
-    encrypted = ["data"] if is_encrypted else []
-    for key in content.keys() - {*_NO_TEXT, *_TEXT_KEYS, *encrypted}:
-        if content[key] and isinstance(content[key], str | list | dict):
+    others = part.keys() - {*_NO_TEXT, *_TEXT_KEYS, "data" if is_encrypted else ""}
+    for key in sorted(others):
+        if part[key] and isinstance(part[key], str | list | dict):
             unread.append(key)
-    return Texts(unread=(kind or min(unread),) if unread else ())
+    if part.get("redacted") or not unread:
+        return Texts()
+    return Texts(unread=(kind or unread[0],))
 
 
 def _join_parts(parts: list[Texts]) -> Texts:
@@ -190,7 +195,7 @@ def _find_texts(value: object) -> Iterator[str]:
     """Yield the texts in a value, without those of a conversation that no model wrote."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict) and value.get("role") not in _ASKING:
+    elif isinstance(value, dict) and value.get("role") not in _PROMPT_ROLES:
         value = [item for key, item in value.items() if key not in _NO_TEXT]
     if isinstance(value, list):
         for item in value:

@@ -24,7 +24,7 @@ from cogniload_repro.puzzles.catalog import parse_name
 from cogniload_repro.storage import open_parquet
 
 # columns in which a word for a missing value is a text: a model may be called nan, or say so
-_TEXTS = ("model", "name", "response")
+_WORDS_STAY = ("model", "name", "response")
 _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
 # the sign behind one of these names
 _DELIMITER = re.compile(r'\b(?:model|name)\b"?(?: +(?=\W))?(.)', re.IGNORECASE)
@@ -159,7 +159,7 @@ def _is_row(line: str) -> bool:
 def _fill(name: str, value: object) -> object:
     """Return a value, None if it is missing: NaN, or a word for that."""
     if isinstance(value, str):
-        return None if value in MISSING_WORDS and name not in _TEXTS else value
+        return None if value in MISSING_WORDS and name not in _WORDS_STAY else value
     return value if value == value else None
 
 
