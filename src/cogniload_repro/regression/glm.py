@@ -29,7 +29,7 @@ from cogniload_repro.regression.formulas import (
     freeze_columns,
     thaw_columns,
 )
-from cogniload_repro.regression.likelihood import maximise_all
+from cogniload_repro.regression.likelihood import maximise_counts
 from cogniload_repro.regression.syntax import COVARIATES, FACTORS
 
 LINEAR = "correct ~ d + log10_N + rho"
@@ -248,17 +248,14 @@ def _maximise(
 ) -> np.ndarray:
     """Return the coefficients of each table at the maximum of its likelihood, or NaN.
 
-    Those of many tables with a logit link follow from sums, in a tenth of the time of statsmodels.
+    Many tables are fitted at once, in a hundredth of the time that statsmodels takes for each.
     """
-    if len(correct) > 1 and FAMILIES[family] is FAMILIES["logit"]:
-        coefficients, _ = maximise_all(x, total, correct @ x)
-        return coefficients
-    coefficients = np.full((len(correct), x.shape[1]), np.nan)
-    for place, counts in enumerate(zip(correct, total, strict=True)):
-        results = _run_glm(x, *counts, family)
-        if results is not None:
-            coefficients[place] = results.params
-    return coefficients
+    if len(correct) > 1:
+        return maximise_counts(x, correct, total, family)
+    results = _run_glm(x, correct[0], total[0], family)
+    if results is None:
+        return np.full((1, x.shape[1]), np.nan)
+    return results.params[None]
 
 
 def _freeze(cells: pd.DataFrame) -> Columns:
