@@ -18,7 +18,7 @@ import pandas as pd
 from myst_nb import glue
 
 from cogniload_repro.analysis.uncertainty import fit_quadratics
-from cogniload_repro.analysis.verdicts import UNKNOWN, Verdict
+from cogniload_repro.analysis.verdicts import UNKNOWN, Judgement
 from cogniload_repro.book import markdown
 from cogniload_repro.book.backend import use_backend
 from cogniload_repro.book.evidence import (
@@ -40,10 +40,10 @@ from cogniload_repro.regression.reconstructions import from_printed_tables
 MAX_COLUMNS = 8
 #: A cell that holds numbers alone, with signs, stars and units, as an interval or a share; or
 #: nothing.
-_NUMBERS = r"(?:[-+−–<>±\d.,e%*/() ]|to|of|no limit|nan)*"
+_NUMBER_CELL = r"(?:[-+−–<>±\d.,e%*/() ]|to|of|no limit|nan)*"
 #: Columns of the verdicts of a chapter.
 _JUDGED = ["conclusion", "claim", "verdict", "evidence"]
-_KINDS = {".csv": "CSV", ".tex": "LaTeX", ".png": "PNG", ".svg": "SVG"}
+_DOWNLOADS = {".csv": "CSV", ".tex": "LaTeX", ".png": "PNG", ".svg": "SVG"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -154,7 +154,7 @@ class Page:
         return self.state("lead", text)
 
     def verdicts(
-        self, judged: Mapping[str, Verdict], findings: Mapping[str, str] | None = None
+        self, judged: Mapping[str, Judgement], findings: Mapping[str, str] | None = None
     ) -> Fragment:
         """Show what the chapter judges, and keep its rows for chapter 10 (`read_verdicts`).
 
@@ -179,7 +179,7 @@ class Page:
         write_whole(file, frame.to_csv(index=False, lineterminator="\n"))
         if not self.complete:
             return self.sentence(self.covers)
-        lines = ["| Claim | Verdict | Evidence |", "|:--|:--|:--|"]
+        lines = ["| Claim | Judgement | Evidence |", "|:--|:--|:--|"]
         lines += [
             f"| {claim} | {word} | {evidence} |" for _, claim, word, evidence in rows
         ]
@@ -306,7 +306,7 @@ class Page:
         right = []
         for place, heading in enumerate(shown.columns):  # headings may repeat
             texts = shown.iloc[:, place].astype("str")
-            if texts.str.fullmatch(_NUMBERS).all():
+            if texts.str.fullmatch(_NUMBER_CELL).all():
                 right.append(heading)
         plain = f"<p>{html.escape(markdown.unescape(caption))}</p>{shown.to_html(index=False)}"
         fragment = Fragment(
@@ -408,7 +408,7 @@ def _caption(kind: str, caption: str, source: str) -> str:
 def _list_downloads(*files: Path, what: str = "Download") -> str:
     """Return links to files of the build, named by their kind."""
     links = [
-        f"{{download}}`{_KINDS[file.suffix]} <../{file.parent.name}/{file.name}>`"
+        f"{{download}}`{_DOWNLOADS[file.suffix]} <../{file.parent.name}/{file.name}>`"
         for file in files
     ]
     return f":::{{div}} downloads\n{what}: {' · '.join(links)}\n:::"

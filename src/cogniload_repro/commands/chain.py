@@ -17,7 +17,7 @@ from cogniload_repro.commands.options import (
     say,
     takes,
 )
-from cogniload_repro.commands.outputs import COUNTS, check_outputs_whole
+from cogniload_repro.commands.outputs import COUNTS_FILE, check_outputs_whole
 from cogniload_repro.commands.params import Parameters
 from cogniload_repro.files import locked, write_whole
 
@@ -26,7 +26,12 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-_LOADS = {"N": ["N"], "d": ["d"], "rho": ["ratio_pct"], "cell": ["N", "d", "ratio_pct"]}
+_LEVEL_COLUMNS = {
+    "N": ["N"],
+    "d": ["d"],
+    "rho": ["ratio_pct"],
+    "cell": ["N", "d", "ratio_pct"],
+}
 
 
 @click.command()
@@ -70,7 +75,7 @@ def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> 
                 build / "outputs", puzzles, place / "scores", executor, rule
             )
             written.result()
-        committed = build / COUNTS
+        committed = build / COUNTS_FILE
         counts = pd.read_parquet(committed) if committed.exists() else None
         metadata = {"scorer": str(rule), "version": __version__}
         frame = cells.write_cells(place, metadata, counts)
@@ -153,7 +158,7 @@ def explain(name: str, response: TextIO, edition: str, **tokens: Any) -> None:
     say(score_response(response.read(), puzzle, **tokens).explain())
 
 
-@click.command()
+@click.command("fit")
 @takes(*REGRESSION)
 @click.option(
     "--model",
@@ -168,7 +173,7 @@ def explain(name: str, response: TextIO, edition: str, **tokens: Any) -> None:
 )
 @click.option("--out", type=FILE, help="CSV file to keep the coefficients in.")
 @BUILD
-def fit(
+def fit_command(
     models: tuple[str, ...],
     compare: bool,
     out: Path | None,
@@ -191,7 +196,7 @@ def fit(
         ):  # beside the other regressions
             prompts = executor.submit(compare_prompts, load_prompt_counts())
             _fit_paper(build, executor)
-            _compare(build, prompts.result())
+            _compare_build(build, prompts.result())
         return
     from cogniload_repro.book.terminal import print_comparison, print_fits
     from cogniload_repro.files import for_spreadsheet
@@ -247,14 +252,14 @@ def _fit_paper(build: Path, executor: "Executor") -> None:
             say(f"  no fit of {what} for {names[row.model]}: {row.status}")
 
 
-@click.command()
+@click.command("compare")
 @click.option(
     "--against",
     type=EXISTING_FILE,
     help="fidelity.csv of another build; list numbers that changed.",
 )
 @BUILD
-def compare(against: Path | None, build: Path) -> None:
+def compare_command(against: Path | None, build: Path) -> None:
     """Compare every printed number with the recomputed one (fidelity.csv, prompts.parquet)."""
     import pandas as pd
 
@@ -262,7 +267,7 @@ def compare(against: Path | None, build: Path) -> None:
     from cogniload_repro.ledger.prompts import compare_prompts, load_prompt_counts
 
     with locked(build):
-        fidelity = _compare(build, compare_prompts(load_prompt_counts()))
+        fidelity = _compare_build(build, compare_prompts(load_prompt_counts()))
     if against is not None:
         moved = find_moved(
             fidelity, pd.read_csv(against, dtype=str, keep_default_na=False)
@@ -273,7 +278,7 @@ def compare(against: Path | None, build: Path) -> None:
         say("" if moved.empty else moved.to_string(index=False))
 
 
-def _compare(build: Path, prompts: "pd.DataFrame") -> "pd.DataFrame":
+def _compare_build(build: Path, prompts: "pd.DataFrame") -> "pd.DataFrame":
     from cogniload_repro.ledger import entries, results
     from cogniload_repro.ledger.prompts import prompt_rows
     from cogniload_repro.storage import write_table
@@ -298,11 +303,11 @@ def _compare(build: Path, prompts: "pd.DataFrame") -> "pd.DataFrame":
     help="Differences of accuracy below it are negligible.",
 )  # fmt: skip
 @click.option(
-    "--by", type=click.Choice(list(_LOADS)), multiple=True, default=("N", "d", "rho"), show_default=True,
+    "--by", type=click.Choice(list(_LEVEL_COLUMNS)), multiple=True, default=("N", "d", "rho"), show_default=True,
     help="Compare at each level of this load, or in each cell (may be repeated).",
 )  # fmt: skip
 @BUILD
-def compare_models(
+def compare_models_command(
     first: str, second: str, margin: float, by: tuple[str, ...], build: Path
 ) -> None:
     """Compare two models' accuracies: overall, by load, and answer by answer.
@@ -332,7 +337,7 @@ def compare_models(
     first = resolve_model(first, counts["model"])
     second = resolve_model(second, counts["model"])
     say(f"{names[first]} minus {names[second]}")
-    for columns in [[], *(_LOADS[load] for load in dict.fromkeys(by))]:
+    for columns in [[], *(_LEVEL_COLUMNS[load] for load in dict.fromkeys(by))]:
         table = _format_differences(
             compare(counts, first, second, columns, margin), columns
         )
@@ -384,7 +389,7 @@ def _answer_lines(
     import pandas as pd
 
     from cogniload_repro.analysis.comparisons import compare_answers, shortcut_use
-    from cogniload_repro.analysis.differences import judge
+    from cogniload_repro.analysis.differences import judge_difference
     from cogniload_repro.formats import display_names
     from cogniload_repro.storage import partition_path
 
@@ -410,7 +415,7 @@ def _answer_lines(
             f"{count:,} {word.replace('_', ' ')}" for word, count in counts.items()
         )
         yield f"{counts.sum():,} puzzles answered by both: {solved}"
-        verdict = judge(difference.p, difference.p_equivalence)
+        verdict = judge_difference(difference.p, difference.p_equivalence)
         yield f"{_interval(difference)}, McNemar p = {difference.p:.2g}: {verdict}"
 
 

@@ -23,7 +23,7 @@ from cogniload_repro.commands.options import (
     say,
     takes,
 )
-from cogniload_repro.commands.params import RECONSTRUCTED
+from cogniload_repro.commands.params import RECONSTRUCTED_SOURCE
 from cogniload_repro.files import ANSWERS, locked, write_whole
 
 #: Folder of a build in which outputs are made before they take their places.
@@ -32,9 +32,11 @@ _STAGE = ".outputs-next"
 #: "settings": {...}}`` each, the settings as an import's report has them. Written last: make looks
 #: at its time, and without it the outputs are not whole.
 SOURCES = "sources.json"
-_REMEDY = "run `make download-outputs`, outside a checkout `cogniload download-outputs`"
+_OUTPUTS_REMEDY = (
+    "run `make download-outputs`, outside a checkout `cogniload download-outputs`"
+)
 #: The reconstructed counts of the paper's models, in a build without their answers.
-COUNTS = "counts.parquet"
+COUNTS_FILE = "counts.parquet"
 
 
 @click.command("download-outputs")
@@ -68,14 +70,16 @@ def download_outputs(
     parameters = params.read_parameters(
         source=source, add=add or None, max_rejected=max_rejected, grid=grid
     )
-    given = {parameters.source, *parameters.add} - {RECONSTRUCTED}
+    given = {parameters.source, *parameters.add} - {RECONSTRUCTED_SOURCE}
     if read_as["model"] and len(given) > 1:
         raise ValueError(
             f"--model names the model of one source, and there are {len(given)}; write the models "
             "into their rows, as a column"
         )
     with locked(build), _staged(build) as stage:
-        sources = [] if parameters.source == RECONSTRUCTED else [parameters.source]
+        sources = (
+            [] if parameters.source == RECONSTRUCTED_SOURCE else [parameters.source]
+        )
         brought = []
         if not sources:
             brought.append(_take_counts(stage, parameters.grid, jobs))
@@ -92,7 +96,7 @@ def download_outputs(
         params.write_parameters(build, "outputs", parameters)
         _take_places(stage, build)
         write_whole(build / SOURCES, json.dumps(brought, indent=1) + "\n")
-    _say_rejected(build)
+    _name_rejected(build)
     for line in _describe_sources(brought):
         say(line)
 
@@ -102,13 +106,13 @@ def read_sources(build: Path) -> list[dict]:
     path = build / SOURCES
     if not path.exists():
         raise ValueError(
-            f"{build} holds no outputs, or some of an interrupted run; {_REMEDY}"
+            f"{build} holds no outputs, or some of an interrupted run; {_OUTPUTS_REMEDY}"
         )
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise ValueError(
-            f"{path} is damaged ({error}); remove it and {_REMEDY}"
+            f"{path} is damaged ({error}); remove it and {_OUTPUTS_REMEDY}"
         ) from None
 
 
@@ -116,12 +120,12 @@ def check_outputs_whole(build: Path) -> None:
     """Raise ValueError if outputs that the sources of a build have brought are not there."""
     present = _models(build)
     for source in read_sources(build):
-        if source["source"] == RECONSTRUCTED:
+        if source["source"] == RECONSTRUCTED_SOURCE:
             continue
         for model in source["models"]:
             if model not in present:
                 raise ValueError(
-                    f"{build / 'outputs'} lacks the outputs of {model}; {_REMEDY}"
+                    f"{build / 'outputs'} lacks the outputs of {model}; {_OUTPUTS_REMEDY}"
                 )
 
 
@@ -133,7 +137,7 @@ def _describe_sources(brought: list[dict]) -> Iterator[str]:
     answered = []
     for source in brought:
         models = source["models"]
-        if source["source"] == RECONSTRUCTED:
+        if source["source"] == RECONSTRUCTED_SOURCE:
             yield f"{len(models)} models: counts reconstructed from the printed tables"
         elif len(models) > 5:
             answered.append(f"{source['source']} ({len(models):,} models)")
@@ -154,13 +158,13 @@ def _staged(build: Path) -> Iterator[Path]:
     except ValueError:
         for path in stage.glob("rejected.*"):
             os.replace(path, build / path.name)
-        _say_rejected(build)
+        _name_rejected(build)
         raise
     finally:
         shutil.rmtree(stage, ignore_errors=True)
 
 
-def _say_rejected(build: Path) -> None:
+def _name_rejected(build: Path) -> None:
     """Say where the rejected rows of a build can be read, if it has some."""
     path = build / "rejected.csv"
     if path.exists() and path.read_text(encoding="utf-8").count("\n") > 1:
@@ -184,9 +188,9 @@ def _take_counts(stage: Path, grid: str, jobs: int) -> dict:
         rows,
         describe_set(puzzles, "cogniload download-outputs"),
     )
-    write_table(stage / COUNTS, counts)
+    write_table(stage / COUNTS_FILE, counts)
     return {
-        "source": RECONSTRUCTED,
+        "source": RECONSTRUCTED_SOURCE,
         "models": list(counts["model"].unique()),
         "settings": {},
     }
@@ -194,10 +198,12 @@ def _take_counts(stage: Path, grid: str, jobs: int) -> dict:
 
 def _committed_answers() -> list[str]:
     """Return the files of real answers that come with the package."""
-    from cogniload_repro.outputs.layout import TABLES
+    from cogniload_repro.outputs.layout import TABLE_ENDINGS
 
     return [
-        str(path) for path in sorted(ANSWERS.glob("*")) if path.name.endswith(TABLES)
+        str(path)
+        for path in sorted(ANSWERS.glob("*"))
+        if path.name.endswith(TABLE_ENDINGS)
     ]
 
 
@@ -233,9 +239,9 @@ def _refuse_counted(stage: Path, models: set[str]) -> None:
     """Raise ValueError if a model that has brought answers stands in the build with its counts."""
     import pandas as pd
 
-    if not (stage / COUNTS).exists():
+    if not (stage / COUNTS_FILE).exists():
         return
-    counted = set(pd.read_parquet(stage / COUNTS, columns=["model"])["model"])
+    counted = set(pd.read_parquet(stage / COUNTS_FILE, columns=["model"])["model"])
     for model in sorted(models & counted):
         raise ValueError(
             f"{model} has reconstructed counts in this build; give its outputs as the source "
@@ -253,7 +259,7 @@ def _take_places(stage: Path, build: Path) -> None:
     names = {file.relative_to(stage) for file in stage.rglob("*") if file.is_file()}
     for name in sorted(names):
         os.replace(stage / name, build / name)
-    optional = [*build.glob("rejected.*"), build / COUNTS]
+    optional = [*build.glob("rejected.*"), build / COUNTS_FILE]
     for old in [*(build / "outputs").glob("*.parquet"), *optional]:
         if old.relative_to(build) not in names:
             old.unlink(missing_ok=True)
@@ -279,7 +285,7 @@ def check(source: str, build: Path, **read_as: Any) -> None:
         raise click.exceptions.Exit(1)
 
 
-@click.command()
+@click.command("reconstruct")
 @click.option(
     "--model",
     "models",
@@ -290,7 +296,9 @@ def check(source: str, build: Path, **read_as: Any) -> None:
     "--seed", type=FROM_0, help="Sample another table, with this random seed."
 )
 @click.option("--out", type=FILE, help="CSV file to write.")
-def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> None:
+def reconstruct_command(
+    models: tuple[str, ...], seed: int | None, out: Path | None
+) -> None:
     """Make a table of counts per cell that agrees with the paper's printed numbers.
 
     Without options this writes data/reconstructed/cells.csv: per model the typical one of the
@@ -308,7 +316,7 @@ def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> 
     frames = tqdm(
         step.reconstruct(chosen, seed), "models", total=len(chosen), disable=None
     )
-    say(f"wrote {step.write_csv(out or step.CELLS, frames)}")
+    say(f"wrote {step.write_csv(out or step.CELLS_FILE, frames)}")
 
 
 @click.command()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cogniload_repro.book.chapters import Chapter
 
 #: The steps before the book: the file that each makes, and the one with its parameters.
-_STEPS = {
+_RENDER_STEPS = {
     "download-outputs": (SOURCES, "outputs"),
     "score": ("cells.parquet", "scores"),
     "fit": ("fidelity.csv", "scores"),
@@ -103,7 +103,7 @@ def _check_steps(build: Path) -> None:
         raise ValueError(
             "the book is made from notebooks/ and book/; run this in a checkout of the repository"
         )
-    for step, (name, kept) in _STEPS.items():
+    for step, (name, kept) in _RENDER_STEPS.items():
         made = build / name
         remedy = f"run `cogniload {step} --build {build}` first"
         if not made.exists():

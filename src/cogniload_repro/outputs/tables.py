@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from cogniload_repro.outputs.records import (
     MALFORMED,
+    MISSING_WORDS,
     NOT_UTF8,
     ROW_BYTES,
     UNREADABLE,
@@ -22,34 +23,14 @@ from cogniload_repro.outputs.records import (
 from cogniload_repro.puzzles.catalog import parse_name
 from cogniload_repro.storage import open_parquet
 
-# what programs write for a value that is missing
-_MISSING_WORDS = frozenset(
-    [
-        "NaN",
-        "nan",
-        "NAN",
-        "-NaN",
-        "-nan",
-        "NaT",
-        "NA",
-        "N/A",
-        "n/a",
-        "#N/A",
-        "#NA",
-        "<NA>",
-        "NULL",
-        "null",
-        "None",
-    ]
-)
-# columns that are never missing: a model may be called nan
-_NAMES = ("model", "name")
+# columns in which a word for a missing value is a text: a model may be called nan, or say so
+_WORDS_STAY = ("model", "name", "response")
 _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
 # the sign behind one of these names
 _DELIMITER = re.compile(r'\b(?:model|name)\b"?(?: +(?=\W))?(.)', re.IGNORECASE)
 # the fault of a file that ends within quotes
 _UNCLOSED = "not CSV: unexpected end of data"
-_BATCH_ROWS = 16
+_ROWS_PER_READ = 16
 
 
 class _Record(NamedTuple):
@@ -70,13 +51,15 @@ def read_table(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entry]:
     if ending == "jsonl":
         entries = read_json_lines(path)
     else:
-        entries = (_read_csv if ending == "csv" else _read_parquet)(path, is_wanted)
+        entries = (_read_csv_rows if ending == "csv" else _read_parquet_rows)(
+            path, is_wanted
+        )
     for entry in entries:
         fields = {name: _fill(name, value) for name, value in entry.fields.items()}
         yield entry._replace(fields=fields)
 
 
-def _read_csv(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entry]:
+def _read_csv_rows(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entry]:
     csv.field_size_limit(
         max(ROW_BYTES, csv.field_size_limit())
     )  # of the process: never lowered
@@ -85,7 +68,7 @@ def _read_csv(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entry]:
     _check_head(head)
     lines = csv.reader(chain([head], texts), strict=True)
     header = next(lines, [])
-    _check_columns(header, is_wanted)
+    _refuse_repeated(header, is_wanted)
     row = 0
     for record in _split_records(lines):
         count = record.end - record.start + 1
@@ -135,9 +118,10 @@ def _check_head(head: str) -> None:
     raise ValueError(fault)
 
 
-def _check_columns(names: list[str], is_wanted: Callable[[str], bool]) -> None:
+def _refuse_repeated(names: list[str], is_wanted: Callable[[str], bool]) -> None:
     """Raise ValueError if a column comes twice, since nobody knows which one is meant."""
-    repeated = [name for name in names if is_wanted(name) and names.count(name) > 1]
+    wanted = [name for name in names if name and is_wanted(name)]
+    repeated = [name for name in wanted if names.count(name) > 1]
     if repeated:
         raise ValueError(f"it has the column {repeated[0]} twice")
 
@@ -175,21 +159,21 @@ def _is_row(line: str) -> bool:
 def _fill(name: str, value: object) -> object:
     """Return a value, None if it is missing: NaN, or a word for that."""
     if isinstance(value, str):
-        return None if value in _MISSING_WORDS and name not in _NAMES else value
+        return None if value in MISSING_WORDS and name not in _WORDS_STAY else value
     return value if value == value else None
 
 
-def _read_parquet(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entry]:
+def _read_parquet_rows(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entry]:
     with open_parquet(path) as file:
         names = file.schema_arrow.names
-        _check_columns(names, is_wanted)
+        _refuse_repeated(names, is_wanted)
         groups = range(file.metadata.num_row_groups)
         check_size(
             path.name, sum(file.metadata.row_group(n).total_byte_size for n in groups)
         )
         columns = [name for name in names if is_wanted(name)]
         row = 0
-        for batch in file.iter_batches(_BATCH_ROWS, columns=columns):
+        for batch in file.iter_batches(_ROWS_PER_READ, columns=columns):
             for fields in _decode_batch(batch):
                 row += 1
                 refusal = None if isinstance(fields, dict) else (NOT_UTF8, fields)
