@@ -24,7 +24,7 @@ import tiktoken
 import tokenizers
 from tqdm import tqdm
 
-from cogniload_repro.ledger.prompts import COUNTS, TOKENIZERS
+from cogniload_repro.ledger.prompts import PROMPT_TOKENS, TOKENIZERS
 from cogniload_repro.puzzles.catalog import draw_named
 from cogniload_repro.storage import write_table
 
@@ -102,7 +102,10 @@ def main() -> None:
     """Count the puzzles of the committed table by their names, and write the table again."""
     entries = json.loads(TOKENIZERS.read_text("utf-8"))
     puzzles = pd.DataFrame(
-        [draw_named(name) for name in tqdm(pd.read_parquet(COUNTS)["name"], "puzzles")]
+        [
+            draw_named(name)
+            for name in tqdm(pd.read_parquet(PROMPT_TOKENS)["name"], "puzzles")
+        ]
     )
     texts = puzzles["text"].tolist()
     counts = {
@@ -113,7 +116,7 @@ def main() -> None:
     digest = hashlib.sha256("\0".join(texts).encode("utf-8")).hexdigest()
     table = puzzles[["name", "N", "d", "ratio_pct"]].assign(**counts)
     write_table(
-        COUNTS,
+        PROMPT_TOKENS,
         table,
         {"provenance": "reconstructed", "texts": digest, "tokenizers": sums},
     )

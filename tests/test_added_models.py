@@ -11,9 +11,9 @@ from reading import NOTEBOOKS, read_chapter
 from samples import table_of
 
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.ledger.entries import COLUMNS
 from cogniload_repro.puzzles.baselines import write_baselines
 from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.schemas import FIDELITY
 from cogniload_repro.storage import write_table
 
 #: Chapters that take another regression.
@@ -26,7 +26,7 @@ def write_build(folder, cells):
     write_table(folder / "puzzles.parquet", puzzles)
     write_baselines(folder / "puzzles.parquet", folder / "baselines.parquet")
     write_table(folder / "cells.parquet", cells)
-    pd.DataFrame(columns=list(COLUMNS), dtype=str).to_parquet(
+    pd.DataFrame(columns=list(FIDELITY), dtype=str).to_parquet(
         folder / "fidelity.parquet"
     )
     return folder

@@ -163,3 +163,25 @@ def test_code_gets_no_denser():
         if found[rule] > allowed[rule]
     }
     assert not over, f"write it more plainly: (places, allowed) {over}"
+
+
+def find_names(path: Path) -> Iterator[str]:
+    """Yield the names that a module defines at its top level."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                for name in ast.walk(target):
+                    if isinstance(name, ast.Name):
+                        yield name.id
+
+
+def test_a_name_means_one_thing():
+    """No two modules define the same name, except the two programs' entry points."""
+    counts = Counter(
+        name for path in SOURCES.values() for name in set(find_names(path))
+    )
+    repeated = {name for name, count in counts.items() if count > 1}
+    assert repeated - {"main", "__all__"} == set()

@@ -13,7 +13,7 @@ import statsmodels.api as sm
 from scipy.stats import chi2
 
 from cogniload_repro import formats
-from cogniload_repro.counts.reconstruct import CELLS
+from cogniload_repro.counts.reconstruct import CELLS_FILE
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ERRORS, load_claims, load_printed
 
@@ -29,7 +29,7 @@ ODD = "DeepSeek-R1-Distill-Qwen-32B"
 @pytest.fixture(scope="module")
 def cells():
     """The committed counts, read as any reader would read them."""
-    return pd.read_csv(CELLS)
+    return pd.read_csv(CELLS_FILE)
 
 
 def columns(cells):

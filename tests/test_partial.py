@@ -17,13 +17,13 @@ from cogniload_repro.book.evidence import judge_evidence
 from cogniload_repro.book.page import Page
 from cogniload_repro.cli import main
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.ledger.entries import COLUMNS
 from cogniload_repro.ledger.results import load_results
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import load_table
 from cogniload_repro.puzzles.baselines import write_baselines
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.regression.cell_tables import describe_cells
+from cogniload_repro.schemas import FIDELITY
 from cogniload_repro.storage import write_table
 
 pytestmark = pytest.mark.usefixtures("one_process")
@@ -247,7 +247,7 @@ def test_verdicts_follow_the_outputs(tmp_path, monkeypatch):
     write_table(tmp_path / "puzzles.parquet", puzzles)
     write_baselines(tmp_path / "puzzles.parquet", tmp_path / "baselines.parquet")
     write_table(tmp_path / "cells.parquet", cells)
-    pd.DataFrame(columns=list(COLUMNS), dtype=str).to_parquet(
+    pd.DataFrame(columns=list(FIDELITY), dtype=str).to_parquet(
         tmp_path / "fidelity.parquet"
     )
     judging = {*CHAPTERS, *DEARER} - {"09_tokens", "10_conclusions"}

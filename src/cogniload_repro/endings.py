@@ -19,7 +19,7 @@ RESERVED_TOKENS = 20
 # other names of columns and keys with reasoning; such words are too short to be looked for in tags
 _TRACE = re.compile(r"([\w .-]+[_ .-])?(cot|analysis|trace)")
 # the words of programs and servers for each reason, in lower case
-_WORDS = {
+_STOP_WORDS = {
     "stop": "stop eos eos_token end_turn stop_sequence stop_token stop_str completed complete"
     " finished end",
     "length": "length token_limit max_tokens max_output_tokens max_new_tokens"
@@ -32,7 +32,9 @@ _WORDS = {
     " malformed_function_call time_limit working_limit message_limit cost_limit operator_limit"
     " custom_limit",
 }
-_KINDS = {word: kind for kind, words in _WORDS.items() for word in words.split()}
+_STOP_OF_WORD = {
+    word: kind for kind, words in _STOP_WORDS.items() for word in words.split()
+}
 
 
 def read_stop(word: object) -> str | None:
@@ -40,7 +42,7 @@ def read_stop(word: object) -> str | None:
     if word is None or word == "":
         return None
     return (
-        _KINDS.get(word.strip().lower(), "unknown")
+        _STOP_OF_WORD.get(word.strip().lower(), "unknown")
         if isinstance(word, str)
         else "unknown"
     )

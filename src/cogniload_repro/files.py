@@ -40,7 +40,7 @@ _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠﹦﹢﹣﹫]|[\t\r\n]|'")
 # the same behind a mark at which some spreadsheets divide cells
 _INNER_FORMULA = re.compile(r"([;|\t\r\n]\s*)(?=[=+\-@＝＋－＠﹦﹢﹣﹫])")
 # signed numbers and dashes of printed tables, which are no formulas
-_NUMBER = re.compile(r"[+-]?\d[\d,]*\.?\d*(e[+-]?\d+)?%?\**|--|-")
+_NUMBER_FORM = re.compile(r"[+-]?\d[\d,]*\.?\d*(e[+-]?\d+)?%?\**|--|-")
 # how an address begins; of these schemes with any number of strokes or no colon, of others with two
 _ADDRESS = re.compile(
     r"(?:https?|hf|ftps?|sftp|ssh|s3|gs)(?::[/\\]*|[/\\]{2,})|[a-z][a-z0-9+.-]+:[/\\]{2,}",
@@ -49,7 +49,7 @@ _ADDRESS = re.compile(
 # user and password before a host, a password with a stroke in it too
 _USER = re.compile(r"^(?:[^/]*@|(?!\[)[^/]*:(?!\d*(?:/|$)).*@)")
 #: What to do where the system refuses.
-_REMEDIES = {
+_SYSTEM_REMEDIES = {
     errno.ENOSPC: _ROOM,
     errno.EDQUOT: _ROOM,
     errno.EFBIG: _ROOM,
@@ -64,10 +64,10 @@ def describe_error(error: Exception) -> str:
     """Return an error as one sentence; where the system refuses, with the file and the remedy."""
     if isinstance(error, MemoryError):
         return "there is not enough memory; close other programs, or give fewer --jobs"
-    if not isinstance(error, OSError) or error.errno not in _REMEDIES:
+    if not isinstance(error, OSError) or error.errno not in _SYSTEM_REMEDIES:
         return str(error)
     place = error.filename2 or error.filename or "a file"  # of a copy, where it goes
-    return f"{place}: {os.strerror(error.errno)}; {_REMEDIES[error.errno]}"
+    return f"{place}: {os.strerror(error.errno)}; {_SYSTEM_REMEDIES[error.errno]}"
 
 
 @contextmanager
@@ -166,14 +166,14 @@ def fingerprint(path: str | Path) -> str:
 
 def for_terminal(text: str) -> str:
     """Return text with control characters, and marks that turn the writing direction, spelt out."""
-    return "".join(sign if _is_plain(sign) else _spell_out(sign) for sign in text)
+    return "".join(sign if _is_plain(sign) else _spell_sign(sign) for sign in text)
 
 
 def _is_plain(sign: str) -> bool:
     return sign.isprintable() or sign in "\n\t"
 
 
-def _spell_out(sign: str) -> str:
+def _spell_sign(sign: str) -> str:
     return sign.encode("unicode_escape").decode()
 
 
@@ -189,7 +189,7 @@ def for_spreadsheet(frame: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def _guard_cell(cell: object) -> object:
-    if not isinstance(cell, str) or _NUMBER.fullmatch(cell):
+    if not isinstance(cell, str) or _NUMBER_FORM.fullmatch(cell):
         return cell
     guarded = _INNER_FORMULA.sub(r"\1'", cell)
     return f"'{guarded}" if _FORMULA.match(guarded) else guarded

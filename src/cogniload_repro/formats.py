@@ -66,7 +66,7 @@ def format_estimate(
 
     Numbers below ``least`` are only said to be below it.
     """
-    if not _known(estimate):
+    if not _is_known(estimate):
         return NONE
     texts = []
     for number in (estimate, low, high):
@@ -77,14 +77,14 @@ def format_estimate(
 
 def format_ecl50(statements: float) -> str:
     """Return ECL50 (statements) with one decimal; beyond any puzzle in powers of ten (Table 2)."""
-    if not _known(statements):
+    if not _is_known(statements):
         return NONE
     return f"{statements:.1f}" if abs(statements) < 1e6 else f"{statements:.1e}"
 
 
 def format_point(number: float) -> str:
     """Return NT50 or ID50 with two decimals but no trailing zeros, such as "4.1" (Table 2)."""
-    return str(round(float(number), 2)) if _known(number) else NONE
+    return str(round(float(number), 2)) if _is_known(number) else NONE
 
 
 def format_p(p: float) -> str:
@@ -124,7 +124,7 @@ def format_tokens(
     An unknown number is "?", a cell without any number "--".
     """
     lengths = (prompt_mean, prompt_p90, output_mean, output_p90)
-    texts = [format_count(length) if _known(length) else "?" for length in lengths]
+    texts = [format_count(length) if _is_known(length) else "?" for length in lengths]
     if set(texts) == {"?"}:
         return NONE
     return "P{}[{}]—O{}[{}]".format(*texts)
@@ -132,7 +132,7 @@ def format_tokens(
 
 def format_known(number: float | None, form: str) -> str:
     """Return a number in a format such as ".1f"; "--" where there is none."""
-    return f"{number:{form}}" if _known(number) else NONE
+    return f"{number:{form}}" if _is_known(number) else NONE
 
 
 def stars(p: float) -> str:
@@ -140,12 +140,12 @@ def stars(p: float) -> str:
     return "*" * sum(_finite(p) < level for level in STAR_LEVELS)
 
 
-def _known(number: Any) -> bool:
+def _is_known(number: Any) -> bool:
     return not pd.isna(number) and math.isfinite(number)
 
 
 def _finite(number: float) -> float:
-    if not _known(number):
+    if not _is_known(number):
         remedy = "a fit without numbers must carry a status other than 'ok'"
         raise ValueError(f"a number of a fit is {number!r}; {remedy}")
     return number

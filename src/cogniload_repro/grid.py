@@ -11,6 +11,8 @@ from typing import Any
 #: The values of N, ratio and d, by the name of the axis.
 Axes = dict[str, tuple[float, ...]]
 
+#: The columns that identify a cell.
+CELL = ["N", "d", "ratio_pct"]
 ROUNDINGS = ("half-up", "half-even")
 
 #: The longest puzzle. A longer one would take too long to draw, and its name could not be read.

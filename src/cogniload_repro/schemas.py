@@ -91,7 +91,7 @@ SCORES = pa.schema(
 )
 
 #: The four numbers of a cell of Tables 7 to 10: mean and 90th percentile.
-_TOKENS = {
+_TOKEN_TYPES = {
     "prompt_mean": _FLOAT,
     "prompt_p90": _FLOAT,
     "output_mean": _FLOAT,
@@ -113,13 +113,13 @@ CELLS = pa.schema(
         "total": _INT,
         "correct": _INT,
         **dict.fromkeys(ERRORS, _INT),
-        **_TOKENS,
+        **_TOKEN_TYPES,
         "perturbation": _STRING,
         "provenance": _STRING,
     }
 )
 #: Columns that a table of cells may lack.
-OPTIONAL = {"needles", *ERRORS, *_TOKENS, "perturbation", "provenance"}
+OPTIONAL = {"needles", *ERRORS, *_TOKEN_TYPES, "perturbation", "provenance"}
 
 
 def _fits(*numbers: str) -> pa.Schema:
@@ -148,20 +148,20 @@ GLM = _fits(
     "total",
 )
 #: Table 3 as numbers: coefficients of the products of loads, and p-values.
-INTERACTIONS = _fits(
+INTERACTION_FITS = _fits(
     *(f"{number}_{product}" for product in _PRODUCTS for number in ("beta", "p")),
 )
 #: Table 6 as numbers.
 AIC = _fits("p_lr", "aic_linear", "aic_quadratic")
 
 #: Tables 7 to 10 as numbers: tokens by model, N and d.
-TOKENS = pa.schema({"model": _STRING, "N": _INT, "d": _INT, **_TOKENS})
+TOKENS = pa.schema({"model": _STRING, "N": _INT, "d": _INT, **_TOKEN_TYPES})
 
 #: The frames of a build, by the names of their files.
 FRAMES = {
     "cells": CELLS,
     "glm": GLM,
-    "interactions": INTERACTIONS,
+    "interactions": INTERACTION_FITS,
     "aic": AIC,
     "tokens": TOKENS,
 }

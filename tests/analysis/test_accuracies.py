@@ -6,8 +6,8 @@ import pytest
 
 from cogniload_repro.analysis.accuracies import (
     is_mean_identified,
-    lay_out,
     mean_shares,
+    tabulate_accuracies,
 )
 from cogniload_repro.analysis.uncertainty import fit_quadratics
 from cogniload_repro.regression.cell_tables import load_cells
@@ -26,7 +26,7 @@ def overall(layout):
 
 def test_where_the_fit_meets_the_mean_the_variance_is_that_of_the_strata():
     """Over the whole grid a fit has the observed mean: the variance is the sum over cells of p (1 - p) / n."""
-    share = overall(lay_out(PAIR))
+    share = overall(tabulate_accuracies(PAIR))
     variance = share.mean * (1 - share.mean) / share.answers
     parts = [fit.accuracy * (1 - fit.accuracy) / fit.n for fit in fit_quadratics(PAIR)]
     assert variance == pytest.approx(
@@ -43,14 +43,14 @@ def test_few_answers_have_the_precision_of_as_many_independent_ones(correct):
     rows = GRID.query("N in (20, 50) and d in (1, 3, 5) and ratio_pct in (5, 50, 95)")
     right = np.arange(len(rows)) < correct
     cells = rows.assign(model="mine", total=1, correct=right.astype(int))
-    share = overall(lay_out(cells))
+    share = overall(tabulate_accuracies(cells))
     assert share.mean[0] == pytest.approx(correct / 18)
     assert share.answers[0] == pytest.approx(18)
 
 
 def test_counts_of_another_reconstruction_change_no_variance():
     """Expected accuracies are identified, and so is the mean over the whole grid; single cells are not."""
-    layout = lay_out(PAIR)
+    layout = tabulate_accuracies(PAIR)
     other = layout.with_counts(list(each_reconstruction(PAIR))[7])
     assert overall(other).mean == pytest.approx(overall(layout).mean)
     assert overall(other).answers == pytest.approx(overall(layout).answers)
@@ -87,6 +87,6 @@ def test_perturbed_prompts_are_other_cells():
     """A model's answers to perturbed prompts lie beside its others."""
     plain = GRID.head(3).assign(model="mine", total=2, correct=1, perturbation="")
     both = pd.concat([plain, plain.assign(perturbation="rail_fence", correct=0)])
-    layout = lay_out(both)
+    layout = tabulate_accuracies(both)
     assert len(layout.cells) == 6
     assert sorted(layout.accuracy[0]) == [0, 0, 0, 0.5, 0.5, 0.5]

@@ -20,7 +20,7 @@ from cogniload_repro.analysis.comparisons import (
     limit_models,
     shortcut_use,
 )
-from cogniload_repro.analysis.differences import judge
+from cogniload_repro.analysis.differences import judge_difference
 from cogniload_repro.models import BY_NAME, NAMES
 from cogniload_repro.published import load_facts
 from cogniload_repro.regression.cell_tables import load_cells
@@ -182,8 +182,8 @@ def test_pairs_of_answers_are_mcnemars():
     alike = compare_answers(same, same)[1]
     few = compare_answers(same[:10], same[:10])[1]
     assert alike.p == 1
-    assert judge(alike.p, alike.p_equivalence) == "equivalent"
-    assert judge(few.p, few.p_equivalence) == "inconclusive"
+    assert judge_difference(alike.p, alike.p_equivalence) == "equivalent"
+    assert judge_difference(few.p, few.p_equivalence) == "inconclusive"
     with pytest.raises(ValueError, match="no puzzle"):
         compare_answers(one, pd.Series([True], index=["else"]))
 

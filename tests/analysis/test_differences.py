@@ -8,13 +8,13 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 from statsmodels.stats.proportion import test_proportions_2indep as score_test
 
 from cogniload_repro.analysis.differences import (
-    VERDICTS,
+    DIFFERENCE_VERDICTS,
     Share,
     Strata,
     compare_paired,
     compare_shares,
     compare_strata,
-    judge,
+    judge_difference,
     wilson_limits,
 )
 
@@ -188,5 +188,6 @@ def test_no_answers_no_difference():
 def test_verdicts_take_both_questions():
     """A small difference may be significant and negligible; without either test nothing is shown."""
     assert [
-        judge(*pair) for pair in ((0.01, 0.5), (0.01, 0.01), (0.5, 0.01), (0.5, 0.5))
-    ] == list(VERDICTS)
+        judge_difference(*pair)
+        for pair in ((0.01, 0.5), (0.01, 0.01), (0.5, 0.01), (0.5, 0.5))
+    ] == list(DIFFERENCE_VERDICTS)

@@ -19,8 +19,8 @@ from cogniload_repro.models import BY_NAME, MODELS
 from cogniload_repro.published import load_table
 from cogniload_repro.regression.design import (
     GRID,
-    LINEAR,
-    QUADRATIC,
+    LINEAR_COLUMNS,
+    QUADRATIC_COLUMNS,
     X,
     grid_means,
     roots_along_rho,
@@ -59,10 +59,10 @@ def refit(name, aics):
     puzzles = puzzles_per_cell(BY_NAME[name], ())
     answers = np.tile(puzzles, (len(aics), 1))
     sums = np.tile(exact_sums(name), (len(aics), 1))
-    for columns, aic in zip((LINEAR, QUADRATIC), aics.T, strict=True):
+    for columns, aic in zip((LINEAR_COLUMNS, QUADRATIC_COLUMNS), aics.T, strict=True):
         _, above = solve_aic(X[:, columns], answers, sums, aic)
         sums = np.column_stack([sums, above])
-    betas, _ = maximise_all(X[:, QUADRATIC], answers, sums)
+    betas, _ = maximise_all(X[:, QUADRATIC_COLUMNS], answers, sums)
     roots = roots_along_rho(betas, MEANS)
     return row_values(betas, MEANS), 100 * roots[:, 0]
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from cogniload_repro.counts.reconstruct import CELLS, reconstruct, write_csv
+from cogniload_repro.counts.reconstruct import CELLS_FILE, reconstruct, write_csv
 from cogniload_repro.models import BY_NAME, MODELS, NAMES
 from cogniload_repro.published import ERRORS
 from cogniload_repro.regression.design import GRID
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 @pytest.fixture(scope="module")
 def cells():
     """The committed table."""
-    return pd.read_csv(CELLS)
+    return pd.read_csv(CELLS_FILE)
 
 
 def test_missing_puzzles_are_missing_where_the_tables_say(cells):
@@ -45,7 +45,7 @@ def test_the_whole_table_is_made_again(tmp_path):
     round otherwise may find another.
     """
     path = write_csv(tmp_path / "cells.csv", reconstruct())
-    assert path.read_bytes() == CELLS.read_bytes()
+    assert path.read_bytes() == CELLS_FILE.read_bytes()
 
 
 def test_the_committed_table_is_whole(cells):
@@ -61,4 +61,4 @@ def test_the_committed_table_is_whole(cells):
 def test_the_committed_table_is_written_plainly(cells):
     """Read and written again, it has the same bytes."""
     text = cells.to_csv(index=False, lineterminator="\n")
-    assert text.encode() == CELLS.read_bytes()
+    assert text.encode() == CELLS_FILE.read_bytes()

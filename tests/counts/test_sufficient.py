@@ -17,7 +17,7 @@ from cogniload_repro.counts.sufficient import (
 from cogniload_repro.counts.table2 import row_deviations, row_values
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.regression.cell_tables import load_cells
-from cogniload_repro.regression.design import GRID, QUADRATIC, X, grid_means
+from cogniload_repro.regression.design import GRID, QUADRATIC_COLUMNS, X, grid_means
 from cogniload_repro.regression.likelihood import maximise
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 def draw_correct(answers, seed):
     """Random counts of the 140 cells around a plausible regression."""
     beta = [6, -0.2, -2.3, -3, 3]
-    log_odds = X[:, QUADRATIC] @ beta
+    log_odds = X[:, QUADRATIC_COLUMNS] @ beta
     accuracy = 1 / (1 + np.exp(-log_odds))
     rng = np.random.default_rng(seed)
     return rng.binomial(answers, accuracy)
@@ -65,7 +65,7 @@ def test_recovered_sums_print_what_is_printed(name):
     np.testing.assert_allclose(sums[:3], exact_sums(name))
     complete = len(GRID) * model.puzzles_per_cell
     assert answers.sum() == complete - len(model.missing)
-    quadratic = list(QUADRATIC)
+    quadratic = list(QUADRATIC_COLUMNS)
     beta, _ = maximise(X[:, quadratic], answers, sums[quadratic])
     values = row_values(beta[None], grid_means(GRID))
     deviations = row_deviations(values, printed_rows([name]))

@@ -6,14 +6,12 @@ from samples import results_of
 
 from cogniload_repro.counts.printed import uses_table2
 from cogniload_repro.ledger.entries import (
-    COLUMNS,
-    KINDS,
-    VERDICTS,
     compare,
     scoreboard,
 )
 from cogniload_repro.published import load_printed
 from cogniload_repro.regression.cell_tables import load_cells
+from cogniload_repro.schemas import FIDELITY, KINDS, VERDICTS
 
 CELLS = load_cells()
 QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
@@ -42,7 +40,7 @@ def test_every_printed_number_has_a_row(fidelity):
         sum(counts[f"table{number}"] for number in range(7, 11))
         == (printed != "").to_numpy().sum()
     )
-    assert tuple(fidelity.columns) == COLUMNS
+    assert tuple(fidelity.columns) == FIDELITY
     assert set(fidelity["kind"]) == set(KINDS)
     imputed = fidelity["kind"] == "imputed"
     assert set(fidelity.loc[imputed, "verdict"]) == {""}

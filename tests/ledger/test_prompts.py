@@ -10,9 +10,8 @@ from samples import GPT5, LLAMA, TEMPLATE, counts_like
 from scipy.stats import chi2
 
 from cogniload_repro.ledger import prompts as prompt_lengths
-from cogniload_repro.ledger.entries import COLUMNS
 from cogniload_repro.ledger.prompts import (
-    COUNTS,
+    PROMPT_TOKENS,
     TOKENIZERS,
     load_prompt_counts,
     load_tokenizers,
@@ -21,6 +20,7 @@ from cogniload_repro.ledger.prompts import (
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import load_printed, load_table
 from cogniload_repro.puzzles.catalog import draw_named
+from cogniload_repro.schemas import FIDELITY
 from cogniload_repro.storage import read_metadata
 
 
@@ -87,7 +87,7 @@ def test_odd_numbers_are_compared_but_estimate_nothing():
 def test_rows_for_the_fidelity_table(comparison):
     """Columns and words are the fidelity table's; printed strings are the paper's."""
     rows = prompt_lengths.prompt_rows(comparison)
-    assert tuple(rows.columns) == COLUMNS
+    assert tuple(rows.columns) == FIDELITY
     assert set(rows["kind"]) == {"independent"}
     assert set(rows["table"]) == {"table7", "table8", "table9", "table10"}
     own = rows[rows["model"] == LLAMA]
@@ -169,7 +169,7 @@ def test_every_tokenizer_has_counted_and_has_models_of_the_paper():
         name: entry["sha256"]
         for name, entry in json.loads(TOKENIZERS.read_text("utf-8")).items()
     }
-    assert json.loads(read_metadata(COUNTS)["tokenizers"]) == sums
+    assert json.loads(read_metadata(PROMPT_TOKENS)["tokenizers"]) == sums
     assert counts.groupby(["N", "d", "ratio_pct"]).size().unique().tolist() == [100]
 
 
@@ -178,6 +178,6 @@ def test_the_committed_counts_are_those_of_the_default_puzzles():
     """Names, order and texts of the 14,000 puzzles."""
     texts = "\0".join(draw_named(name)["text"] for name in load_prompt_counts()["name"])
     assert (
-        read_metadata(COUNTS)["texts"]
+        read_metadata(PROMPT_TOKENS)["texts"]
         == hashlib.sha256(texts.encode("utf-8")).hexdigest()
     )

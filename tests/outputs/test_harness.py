@@ -6,7 +6,7 @@ import pytest
 from harness import write_lines
 from program_files import NAMES, Answer, harness_sample
 
-from cogniload_repro.outputs.harness import find_model, read_sample
+from cogniload_repro.outputs.harness import find_model_name, read_harness_sample
 from cogniload_repro.outputs.rows import read_rows
 
 SAMPLE = harness_sample(Answer())
@@ -15,9 +15,9 @@ SAMPLE = harness_sample(Answer())
 def test_a_sample_names_puzzle_and_limit():
     """The puzzle by its name in the document, wherever that stands."""
     arguments = {"gen_args_0": {"arg_1": {"max_gen_toks": 4096}}}
-    ((fields, refusal),) = read_sample(SAMPLE | {"arguments": arguments})
+    ((fields, refusal),) = read_harness_sample(SAMPLE | {"arguments": arguments})
     assert (fields["name"], fields["max_tokens"], refusal) == (NAMES[0], 4096, None)
-    ((fields, _),) = read_sample(
+    ((fields, _),) = read_harness_sample(
         SAMPLE | {"doc": {"question": "Solve this.", "total": 20}}
     )
     assert fields["name"] is None
@@ -53,5 +53,5 @@ def test_the_results_beside_samples_name_the_model(tmp_path, content, model):
         '{"model_name": "other"}'
     )
     (tmp_path / "results_2025-06-01T10-20-30.123456.json").write_text(content)
-    assert find_model(samples) == model
-    assert find_model(tmp_path / "samples.jsonl") is None
+    assert find_model_name(samples) == model
+    assert find_model_name(tmp_path / "samples.jsonl") is None

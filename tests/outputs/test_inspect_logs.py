@@ -101,7 +101,7 @@ def test_a_bad_sample_is_refused_and_the_others_read(tmp_path, zstandard):
 def test_a_sample_names_its_puzzle_somewhere(fields, name):
     """As its id or among its metadata."""
     sample = make_sample(1) | fields
-    ((row, _),) = inspect_logs.read_sample(sample, {"model": "m"})
+    ((row, _),) = inspect_logs.read_log_sample(sample, {"model": "m"})
     assert row["name"] == name
 
 

@@ -20,7 +20,7 @@ from program_files import (
 )
 
 from cogniload_repro.outputs.imports import Rejected, read_outputs
-from cogniload_repro.outputs.inspect_logs import read_sample
+from cogniload_repro.outputs.inspect_logs import read_log_sample
 from cogniload_repro.outputs.responses import Output, RowError, read_output
 from cogniload_repro.outputs.rows import read_record
 from cogniload_repro.puzzles.catalog import Catalog
@@ -56,7 +56,7 @@ JSON = st.recursive(
 def read(record):
     """The rows of a record of any program."""
     if "epoch" in record:
-        return read_sample(record, {"model": "m"})
+        return read_log_sample(record, {"model": "m"})
     return read_record(record)
 
 

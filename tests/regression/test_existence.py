@@ -6,8 +6,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from cogniload_repro.regression.design import GRID, X
-from cogniload_repro.regression.design import QUADRATIC as COLUMNS
+from cogniload_repro.regression.design import GRID, QUADRATIC_COLUMNS, X
 from cogniload_repro.regression.existence import find_deficiency
 from cogniload_repro.regression.glm import QUADRATIC, fit_glm
 
@@ -16,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 def draw(answers):
     """Counts of the 140 cells, with so many answers each, from plausible coefficients."""
-    accuracy = 1 / (1 + np.exp(-X[:, COLUMNS] @ [5.0, -0.2, -2.0, -2.5, 2.7]))
+    accuracy = 1 / (1 + np.exp(-X[:, QUADRATIC_COLUMNS] @ [5.0, -0.2, -2.0, -2.5, 2.7]))
     correct = np.random.default_rng(2).binomial(answers, accuracy)
     return GRID.assign(total=answers, correct=correct)
 

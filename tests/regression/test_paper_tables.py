@@ -7,7 +7,7 @@ from samples import three_models
 from scipy.stats import chi2
 
 from cogniload_repro.regression.cell_tables import load_cells
-from cogniload_repro.regression.design import LINEAR, QUADRATIC, X
+from cogniload_repro.regression.design import LINEAR_COLUMNS, QUADRATIC_COLUMNS, X
 from cogniload_repro.regression.paper_tables import (
     aic_table,
     glm_table,
@@ -33,7 +33,7 @@ def find_row(table):
 def test_table_2_is_the_quadratic_fit():
     """Coefficients, standard errors and p-values, of all answers."""
     row = find_row(glm_table(THREE))
-    results = fit_counts(X[:, QUADRATIC])
+    results = fit_counts(X[:, QUADRATIC_COLUMNS])
     for kind, numbers in (
         ("beta", results.params),
         ("se", results.bse),
@@ -47,7 +47,9 @@ def test_table_2_is_the_quadratic_fit():
 def test_table_6_compares_it_with_the_linear_fit():
     """A likelihood-ratio test of one coefficient, which costs an AIC of 2."""
     row = find_row(aic_table(THREE))
-    gain = 2 * (fit_counts(X[:, QUADRATIC]).llf - fit_counts(X[:, LINEAR]).llf)
+    gain = 2 * (
+        fit_counts(X[:, QUADRATIC_COLUMNS]).llf - fit_counts(X[:, LINEAR_COLUMNS]).llf
+    )
     assert row["p_lr"] == pytest.approx(chi2.sf(gain, 1))
     assert row["aic_linear"] - row["aic_quadratic"] == pytest.approx(gain - 2)
 

@@ -12,17 +12,16 @@ import pandas as pd
 
 from cogniload_repro.analysis.differences import Share
 from cogniload_repro.analysis.uncertainty import fit_quadratics
+from cogniload_repro.grid import CELL
 from cogniload_repro.regression.design import GRID
 from cogniload_repro.regression.identification import in_span
 
 #: Correct and wrong answers per coefficient from which a regression's accuracies count
 #: (Peduzzi and others, 1996, Journal of Clinical Epidemiology 49).
 EVENTS_PER_TERM = 10
-#: The loads of a cell.
-CELL = ["N", "d", "ratio_pct"]
 
 
-class Layout(NamedTuple):
+class AccuracyTable(NamedTuple):
     """Accuracy, expected accuracy and answers by model and cell, shape (models, cells).
 
     All three are 0 where a model has no answers. `cells` has the loads and the perturbation.
@@ -34,13 +33,13 @@ class Layout(NamedTuple):
     expected: np.ndarray
     answers: np.ndarray
 
-    def with_counts(self, cells: pd.DataFrame) -> "Layout":
+    def with_counts(self, cells: pd.DataFrame) -> "AccuracyTable":
         """Return the same with the correct answers of another table of these cells."""
-        correct = _spread(cells, "correct", self)
+        correct = _tabulate(cells, "correct", self)
         return self._replace(accuracy=correct / np.maximum(self.answers, 1))
 
 
-def lay_out(cells: pd.DataFrame) -> Layout:
+def tabulate_accuracies(cells: pd.DataFrame) -> AccuracyTable:
     """Return the accuracies of models over all cells that any of them has.
 
     Expected accuracies are those of the paper's regression. A model with too few answers for it
@@ -52,10 +51,10 @@ def lay_out(cells: pd.DataFrame) -> Layout:
     columns = cells[keys].drop_duplicates().sort_values(keys, ignore_index=True)
     models = tuple(cells["model"].unique())
     nothing = np.zeros((len(models), len(columns)))
-    layout = Layout(models, columns, nothing, nothing, nothing)
-    answers = _spread(cells, "total", layout)
-    weighted = cells.assign(expected=_expect(cells) * cells["total"])
-    expected = _spread(weighted, "expected", layout) / np.maximum(answers, 1)
+    layout = AccuracyTable(models, columns, nothing, nothing, nothing)
+    answers = _tabulate(cells, "total", layout)
+    weighted = cells.assign(expected=_expected_accuracies(cells) * cells["total"])
+    expected = _tabulate(weighted, "expected", layout) / np.maximum(answers, 1)
     return layout._replace(answers=answers, expected=expected).with_counts(cells)
 
 
@@ -65,7 +64,7 @@ def _mark_conditions(cells: pd.DataFrame) -> pd.DataFrame:
     return cells.assign(model=cells["model"].astype(str), perturbation=condition)
 
 
-def _expect(cells: pd.DataFrame) -> pd.Series:
+def _expected_accuracies(cells: pd.DataFrame) -> pd.Series:
     """Return the expected accuracy of each row."""
     sums = cells.groupby("model")[["correct", "total"]].transform("sum")
     expected = (sums["correct"] + 0.5) / (sums["total"] + 1)
@@ -77,7 +76,7 @@ def _expect(cells: pd.DataFrame) -> pd.Series:
     return expected
 
 
-def _spread(cells: pd.DataFrame, column: str, layout: Layout) -> np.ndarray:
+def _tabulate(cells: pd.DataFrame, column: str, layout: AccuracyTable) -> np.ndarray:
     """Return the sums of a column by model and cell of a layout."""
     cells = _mark_conditions(cells)
     models = pd.Index(layout.models).get_indexer(cells["model"])
@@ -91,7 +90,7 @@ def _spread(cells: pd.DataFrame, column: str, layout: Layout) -> np.ndarray:
     return sums
 
 
-def mean_shares(layout: Layout, models: np.ndarray, masks: np.ndarray) -> Share:
+def mean_shares(layout: AccuracyTable, models: np.ndarray, masks: np.ndarray) -> Share:
     """Return the mean accuracy of models, by place, each over the cells of its mask.
 
     Each cell has the same weight. The answers are as many as would have the variance of the mean,

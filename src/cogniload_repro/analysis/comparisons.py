@@ -14,11 +14,10 @@ import pandas as pd
 from scipy.stats import norm
 
 from cogniload_repro.analysis.accuracies import (
-    CELL,
-    Layout,
+    AccuracyTable,
     is_mean_identified,
-    lay_out,
     mean_shares,
+    tabulate_accuracies,
 )
 from cogniload_repro.analysis.differences import (
     QUANTILE,
@@ -27,13 +26,14 @@ from cogniload_repro.analysis.differences import (
     compare_paired,
     compare_shares,
     compare_strata,
-    judge,
+    judge_difference,
 )
 from cogniload_repro.analysis.uncertainty import (
     correct_holm,
     fit_quadratics,
     standard_error,
 )
+from cogniload_repro.grid import CELL
 from cogniload_repro.models import MODELS, NAMES
 from cogniload_repro.published import ALPHA
 from cogniload_repro.regression.reconstructions import (
@@ -87,10 +87,10 @@ def compare_models(
     One row per level (all three loads: single cells): the columns; cells, answers_first,
     answers_second; accuracy_first, accuracy_second (means over the cells that both have); the
     fields of `Difference`; p_holm (over all rows; overall, as `compare_pairs` has it); verdict (of
-    `VERDICTS`, both p-values Holm-adjusted); identified, difference_p10, difference_p90. A row that
-    the printed tables do not identify (levels of the ratio, single cells, a part of the grid) has
-    the median difference and its range over the reconstructions, but no interval or p; its verdict
-    is in how many of them the models differ.
+    `DIFFERENCE_VERDICTS`, both p-values Holm-adjusted); identified, difference_p10,
+    difference_p90. A row that the printed tables do not identify (levels of the ratio, single
+    cells, a part of the grid) has the median difference and its range over the reconstructions,
+    but no interval or p; its verdict is in how many of them the models differ.
     """
     if not 0 < margin < 1:
         rule = "a difference of accuracies lies between 0 and 1, such as 0.05"
@@ -100,7 +100,7 @@ def compare_models(
         rest = f"of the cells, which have: {', '.join(known)}"
         raise ValueError(f"{first} and {second} are not two models {rest}")
     pair = cells[cells["model"].isin([first, second])]
-    layout = lay_out(pair)
+    layout = tabulate_accuracies(pair)
     places = layout.models.index(first), layout.models.index(second)
     levels, masks = _find_levels(layout, by)
     comparison = _Comparison(*places, masks, margin)
@@ -117,7 +117,9 @@ def compare_models(
     return rows
 
 
-def _find_levels(layout: Layout, by: Sequence[str]) -> tuple[pd.DataFrame, np.ndarray]:
+def _find_levels(
+    layout: AccuracyTable, by: Sequence[str]
+) -> tuple[pd.DataFrame, np.ndarray]:
     """Return the levels at which two models share cells, and these cells of each as a mask."""
     shared = np.asarray((layout.answers > 0).all(axis=0))
     if not shared.any():
@@ -132,7 +134,7 @@ def _find_levels(layout: Layout, by: Sequence[str]) -> tuple[pd.DataFrame, np.nd
     return levels, inside
 
 
-def _compare_levels(layout: Layout, comparison: _Comparison) -> pd.DataFrame:
+def _compare_levels(layout: AccuracyTable, comparison: _Comparison) -> pd.DataFrame:
     """Return accuracies, answers and the tested difference of two models at each level."""
     masks = comparison.masks
     first = mean_shares(layout, np.full(len(masks), comparison.first), masks)
@@ -149,7 +151,7 @@ def _compare_levels(layout: Layout, comparison: _Comparison) -> pd.DataFrame:
 
 def _compare_over_tables(
     pair: pd.DataFrame,
-    layout: Layout,
+    layout: AccuracyTable,
     comparison: _Comparison,
 ) -> pd.DataFrame:
     """Return two models compared in every reconstruction: one row per level and table."""
@@ -211,7 +213,7 @@ def compare_pairs(
     cells = limit_models(cells)
     if quantity == "ecl50":
         return _compare_lengths(cells)
-    layout = lay_out(cells)
+    layout = tabulate_accuracies(cells)
     present = layout.answers > 0
     mean = layout.accuracy.sum(axis=1) / np.maximum(present.sum(axis=1), 1)
     first, second = _rank_pairs(mean)
@@ -231,7 +233,7 @@ def compare_pairs(
     return _judge_rows(table.join(_compare_at_lengths(layout, first, second, masks)))
 
 
-def _are_identified(layout: Layout, masks: np.ndarray) -> np.ndarray:
+def _are_identified(layout: AccuracyTable, masks: np.ndarray) -> np.ndarray:
     """Return for each mask whether the printed tables fix the mean accuracies over its cells."""
     different, places = np.unique(masks, axis=0, return_inverse=True)
     identified = [is_mean_identified(layout.cells[mask]) for mask in different]
@@ -239,7 +241,7 @@ def _are_identified(layout: Layout, masks: np.ndarray) -> np.ndarray:
 
 
 def _compare_places(
-    layout: Layout,
+    layout: AccuracyTable,
     first: np.ndarray,
     second: np.ndarray,
     masks: np.ndarray,
@@ -252,7 +254,7 @@ def _compare_places(
 
 
 def _compare_at_lengths(
-    layout: Layout,
+    layout: AccuracyTable,
     first: np.ndarray,
     second: np.ndarray,
     masks: np.ndarray,
@@ -314,7 +316,9 @@ def _judge_rows(table: pd.DataFrame) -> pd.DataFrame:
     """Add p_holm and the verdicts, both questions corrected for all rows."""
     p_holm = correct_holm(table["p"])
     p_equivalence = correct_holm(table["p_equivalence"])
-    verdicts = [judge(*tests) for tests in zip(p_holm, p_equivalence, strict=True)]
+    verdicts = [
+        judge_difference(*tests) for tests in zip(p_holm, p_equivalence, strict=True)
+    ]
     return table.assign(p_holm=p_holm, verdict=verdicts)
 
 
@@ -390,10 +394,10 @@ def shortcut_use(scores: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
     rows = [
         _compare_kinds(model, counts.loc[model]) for model in answers["model"].unique()
     ]
-    return pd.DataFrame(rows, columns=_KINDS)
+    return pd.DataFrame(rows, columns=_SHORTCUT_COLUMNS)
 
 
-_KINDS = [
+_SHORTCUT_COLUMNS = [
     *("model", "answers_right", "correct_right", "answers_wrong", "correct_wrong"),
     *("answers", "right", "wrong", "difference", "ci_low", "ci_high", "p"),
 ]

@@ -22,7 +22,12 @@ from scipy.stats import norm
 from cogniload_repro.published import ALPHA
 
 #: What a comparison may find: a difference; one within the margin; equivalence; neither.
-VERDICTS = ("different", "different, negligible", "equivalent", "inconclusive")
+DIFFERENCE_VERDICTS = (
+    "different",
+    "different, negligible",
+    "equivalent",
+    "inconclusive",
+)
 #: Standard errors between a share and the ends of its interval.
 QUANTILE = norm.ppf(1 - ALPHA / 2)
 _MANY_ERRORS = 1e6  # where the search for a p-value stops: standard errors
@@ -76,11 +81,13 @@ class Strata(NamedTuple):
         return float(first), float(second)
 
 
-def judge(p: float, p_equivalence: float) -> str:
-    """Return one of `VERDICTS` for a p-value of no difference and one of no equivalence."""
+def judge_difference(p: float, p_equivalence: float) -> str:
+    """Return the verdict on a difference from its two p-values (see `Difference`)."""
     if p < ALPHA:
-        return VERDICTS[1] if p_equivalence < ALPHA else VERDICTS[0]
-    return VERDICTS[2] if p_equivalence < ALPHA else VERDICTS[3]
+        return (
+            DIFFERENCE_VERDICTS[1] if p_equivalence < ALPHA else DIFFERENCE_VERDICTS[0]
+        )
+    return DIFFERENCE_VERDICTS[2] if p_equivalence < ALPHA else DIFFERENCE_VERDICTS[3]
 
 
 # ---- independent answers: Newcombe's combination of two Wilson intervals ----

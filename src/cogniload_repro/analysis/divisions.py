@@ -22,7 +22,12 @@ from cogniload_repro.analysis.interactions import THIRD
 from cogniload_repro.analysis.uncertainty import correct_holm
 from cogniload_repro.files import RECONSTRUCTED
 from cogniload_repro.published import ALPHA
-from cogniload_repro.regression.design import FULL, PRODUCTS, QUADRATIC, lay_out
+from cogniload_repro.regression.design import (
+    FULL_COLUMNS,
+    PRODUCTS,
+    QUADRATIC_COLUMNS,
+    lay_out,
+)
 from cogniload_repro.regression.likelihood import maximise_all
 from cogniload_repro.regression.reconstructions import from_printed_tables
 
@@ -30,11 +35,11 @@ from cogniload_repro.regression.reconstructions import from_printed_tables
 DIVISIONS = RECONSTRUCTED / "divisions.csv"
 #: The term of the slope in N of Table 2's regression; the other terms are products of two loads.
 SLOPE = "log10_N"
-_COUNTS = ["total", "correct", "ctx"]
+_SUM_COLUMNS = ["total", "correct", "ctx"]
 _STARTS = 3
-_STEPS = 60
+_SEARCH_STEPS = 60
 #: Shortest step of the search, as a share of the way to a corner, and smallest gain.
-_SHORTEST = 1e-3
+_SHORTEST_STEP = 1e-3
 _GAIN = 1e-5
 #: A linear predictor beyond this size is as good as separated.
 _SEPARATED = 15.0
@@ -121,13 +126,13 @@ def search_divisions(cells: pd.DataFrame) -> pd.DataFrame:
     tested level of the third load and without one (NaN).
     """
     model = cells["model"].iloc[0]
-    counts = cells[_COUNTS].sum()
+    counts = cells[_SUM_COLUMNS].sum()
     rows = []
     for term, level in _terms_and_levels(cells):
         ends = _Divisions(cells, term, level).search_ends()
         rows.append((model, term, level, *counts, *ends))
     return pd.DataFrame(
-        rows, columns=["model", "term", "level", *_COUNTS, *Ends._fields]
+        rows, columns=["model", "term", "level", *_SUM_COLUMNS, *Ends._fields]
     )
 
 
@@ -163,7 +168,7 @@ def _find_ends(cells: pd.DataFrame, model: str, term: str, level: float | None) 
         return Ends(np.nan, np.nan, np.nan)
     if not from_printed_tables(counts).any():
         return _Divisions(counts, term, level).value_of_given()
-    committed = _read_divisions().get((model, term, level, *counts[_COUNTS].sum()))
+    committed = _read_divisions().get((model, term, level, *counts[_SUM_COLUMNS].sum()))
     return committed or _Divisions(counts, term, level).search_ends()
 
 
@@ -231,14 +236,14 @@ class _Divisions:
         best, gradient = self._evaluate(ctx)
         if not np.isfinite(best):
             return best
-        for _ in range(_STEPS):
+        for _ in range(_SEARCH_STEPS):
             direction = self._corner(sign * gradient) - ctx
             length = 1.0
             value, slope = self._evaluate(ctx + direction)
-            while not sign * (value - best) > _GAIN and length > _SHORTEST:
+            while not sign * (value - best) > _GAIN and length > _SHORTEST_STEP:
                 length /= 2
                 value, slope = self._evaluate(ctx + length * direction)
-            if length <= _SHORTEST:
+            if length <= _SHORTEST_STEP:
                 break
             ctx = ctx + length * direction
             best = value
@@ -287,10 +292,10 @@ class _Divisions:
 def _lay_contrast(term: str, level: float | None) -> tuple[tuple[int, ...], np.ndarray]:
     """Return the columns of a regression, and the weights of its coefficients in a slope."""
     if term == SLOPE:
-        return QUADRATIC, np.eye(len(QUADRATIC))[2]
+        return QUADRATIC_COLUMNS, np.eye(len(QUADRATIC_COLUMNS))[2]
     if level is None:
-        columns = (*QUADRATIC, PRODUCTS[term])
+        columns = (*QUADRATIC_COLUMNS, PRODUCTS[term])
         return columns, np.eye(len(columns))[-1]
     third = np.log10(level) if THIRD[term] == "N" else level
-    unit = np.eye(len(FULL))
-    return FULL, unit[PRODUCTS[term]] + third * unit[PRODUCTS["dNrho"]]
+    unit = np.eye(len(FULL_COLUMNS))
+    return FULL_COLUMNS, unit[PRODUCTS[term]] + third * unit[PRODUCTS["dNrho"]]

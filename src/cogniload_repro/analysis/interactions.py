@@ -28,7 +28,7 @@ ARMS = ("fall", "rise")
 _LEVEL = ["term", "third", "level", "tested"]
 _SLOPES = ["model", *_LEVEL, "slope", "se"]
 #: Points of the curve along rho.
-_POINTS = 181
+_CURVE_POINTS = 181
 #: Step of the numerical derivative of an arm, in standard errors of a coefficient.
 _STEP = 1e-3
 
@@ -184,7 +184,7 @@ class _Curves:
 def _fitted_curves(cells: pd.DataFrame) -> Iterator[tuple[str, Fit, _Curves]]:
     """Yield the models with a finite fit of Appendix B's regression, and their curves."""
     shares = cells["ratio_pct"] / 100
-    rho = np.linspace(shares.min(), shares.max(), _POINTS)
+    rho = np.linspace(shares.min(), shares.max(), _CURVE_POINTS)
     for model, counts in cells.groupby("model", sort=False, observed=True):
         fit = fit_glm(counts, INTERACTIONS)
         if fit.status == "ok":

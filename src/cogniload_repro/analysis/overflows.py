@@ -22,7 +22,7 @@ MARKED_SHARE = 0.10
 _OUTCOMES = ("correct", *ERRORS)
 _SHARES = ["total", "wrong", "ctx", "share", "of_errors"]
 #: Steps of Dinkelbach's method; it converges faster than linearly.
-_STEPS = 50
+_RATIO_STEPS = 50
 
 
 def overflow_shares(cells: pd.DataFrame, by: str = "N") -> pd.DataFrame:
@@ -140,7 +140,7 @@ class _Tables:
         a ``single`` number of finished answers, the first such counts are the extreme ones.
         """
         ratio = 0.0 if sign < 0 else 1.0  # outside the range
-        for _ in range(_STEPS):
+        for _ in range(_RATIO_STEPS):
             counts = self._largest(
                 sign * (correct - ratio * finished), at_least_one=finished
             )

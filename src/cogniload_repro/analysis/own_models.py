@@ -10,11 +10,10 @@ import pandas as pd
 from scipy.stats import norm
 
 from cogniload_repro.analysis.accuracies import (
-    CELL,
-    Layout,
+    AccuracyTable,
     is_mean_identified,
-    lay_out,
     mean_shares,
+    tabulate_accuracies,
 )
 from cogniload_repro.analysis.comparisons import MARGIN
 from cogniload_repro.analysis.differences import (
@@ -29,6 +28,7 @@ from cogniload_repro.analysis.uncertainty import (
     fit_quadratics,
     standard_error,
 )
+from cogniload_repro.grid import CELL
 from cogniload_repro.published import ALPHA
 from cogniload_repro.regression import design
 from cogniload_repro.regression.glm import QUADRATIC, fit_glm, fit_tables
@@ -59,7 +59,7 @@ def rank_models(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     grid = pd.MultiIndex.from_frame(paper[CELL].astype(float))
     on_grid = pd.MultiIndex.from_frame(cells[CELL].astype(float)).isin(grid)
     answered = cells[on_grid & (cells["total"] > 0)]
-    layout = lay_out(pd.concat([paper, answered], ignore_index=True))
+    layout = tabulate_accuracies(pd.concat([paper, answered], ignore_index=True))
     by_accuracy = _rank_by_accuracy(layout, answered, paper)
     rows = []
     for model, counts in cells.groupby("model", sort=False):
@@ -67,7 +67,7 @@ def rank_models(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
         row = {"model": model, "total": counts["total"].sum(), "cells": len(shared)}
         row["status"] = fit_glm(counts).status
         if len(shared):
-            row |= _describe_accuracy(layout, str(model)) | by_accuracy[model]
+            row |= _measure_accuracy(layout, str(model)) | by_accuracy[model]
             row |= _rank_by_length(shared, paper)
         rows.append(row)
     head = [
@@ -94,7 +94,7 @@ def compare_in_samples(
     their mean accuracies over these, the median over the reconstructions), difference_p10,
     difference_p90, and verdict, in how many reconstructions they differ, as in `compare_models`.
     """
-    layout = lay_out(cells)
+    layout = tabulate_accuracies(cells)
     places = pd.Index(layout.models)
     first = places.get_indexer([names[0] for names in pairs])
     second = places.get_indexer([names[1] for names in pairs])
@@ -122,7 +122,7 @@ def compare_in_samples(
     return table[masks.any(axis=1)]
 
 
-def _describe_accuracy(layout: Layout, model: str) -> dict[str, object]:
+def _measure_accuracy(layout: AccuracyTable, model: str) -> dict[str, object]:
     """Return a model's mean accuracy over its cells, and whether the paper's are identified."""
     place = layout.models.index(model)
     mask = layout.answers[place] > 0
@@ -138,7 +138,7 @@ def _describe_accuracy(layout: Layout, model: str) -> dict[str, object]:
 
 # ---- ranks by accuracy ----
 def _rank_by_accuracy(
-    layout: Layout,
+    layout: AccuracyTable,
     answered: pd.DataFrame,
     paper: pd.DataFrame,
 ) -> dict[str, dict[str, object]]:
@@ -163,7 +163,7 @@ def _rank_by_accuracy(
     }
 
 
-def _pair_up(layout: Layout, model: str, ranked: list[str]) -> pd.DataFrame:
+def _pair_up(layout: AccuracyTable, model: str, ranked: list[str]) -> pd.DataFrame:
     """Return the accuracy of a model and of each of the paper's on its cells, with precisions."""
     place = layout.models.index(model)
     names = [name for name in layout.models if name not in ranked]

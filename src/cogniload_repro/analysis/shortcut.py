@@ -17,13 +17,13 @@ import pandas as pd
 from scipy.optimize import linprog
 from scipy.stats import norm
 
+from cogniload_repro.grid import CELL
 from cogniload_repro.published import ALPHA
 from cogniload_repro.regression.design import GRID
 from cogniload_repro.regression.identification import FIXED_COLUMNS
 from cogniload_repro.regression.reconstructions import reconstructed_models
 
-_CELL = ["N", "d", "ratio_pct"]
-_BOUNDS = ["model", "bound", "upper", "identified"]
+_BOUND_COLUMNS = ["model", "bound", "upper", "identified"]
 
 
 class _Bound(NamedTuple):
@@ -65,23 +65,21 @@ def shortcut_bound(cells: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame
     >>> cl.shortcut_bound(cells, puzzles)["bound"].round(3).tolist()
     [0.4]
     """
-    shortcut = baselines.groupby(_CELL)["last_clause"].agg(right="mean", puzzles="size")
-    columns = pd.DataFrame(FIXED_COLUMNS, index=pd.MultiIndex.from_frame(GRID[_CELL]))
+    shortcut = baselines.groupby(CELL)["last_clause"].agg(right="mean", puzzles="size")
+    columns = pd.DataFrame(FIXED_COLUMNS, index=pd.MultiIndex.from_frame(GRID[CELL]))
     reconstructed = set(reconstructed_models(cells))
     rows = []
     for model, counts in cells[cells["total"] > 0].groupby(
         "model", sort=False, observed=True
     ):
-        asked = counts[[*_CELL, "total", "correct"]].join(
-            shortcut, on=_CELL, how="inner"
-        )
-        places = columns.index.get_indexer(pd.MultiIndex.from_frame(asked[_CELL]))
+        asked = counts[[*CELL, "total", "correct"]].join(shortcut, on=CELL, how="inner")
+        places = columns.index.get_indexer(pd.MultiIndex.from_frame(asked[CELL]))
         known = asked[places >= 0]
         best = _smallest_bound(known, FIXED_COLUMNS[places[places >= 0]])
         upper = best.share + norm.ppf(1 - ALPHA) * best.error
         identified = model not in reconstructed or len(known) == len(GRID)
         rows.append((model, min(best.share, 1.0), min(upper, 1.0), identified))
-    return pd.DataFrame(rows, columns=_BOUNDS)
+    return pd.DataFrame(rows, columns=_BOUND_COLUMNS)
 
 
 def _smallest_bound(cells: pd.DataFrame, columns: np.ndarray) -> _Bound:

@@ -33,13 +33,13 @@ FIXED_SUMS = (
     "C(d) + C(N) + rho + I(rho**2) + d:log10_N + d:rho + log10_N:rho + d:log10_N:rho"
 )
 
-_LOADS = ("d", "N", "log10_N", "rho", "ratio_pct", "needles")
+_LOAD_NAMES = ("d", "N", "log10_N", "rho", "ratio_pct", "needles")
 #: Lengths (log10 of statements) at which a fit is evaluated in the search for its ECL50.
 _LOG_LENGTHS = np.arange(0, 7.001, 0.01)
 #: The middle of the grid (log10 of statements): of several ECL50 the nearest one counts.
 _MIDDLE = 1.85
 #: A linear predictor beyond this size is as good as separated.
-_SEPARATED = 20.0
+_LARGEST_PREDICTOR = 20.0
 
 
 class Specification(NamedTuple):
@@ -52,7 +52,7 @@ class Specification(NamedTuple):
     @property
     def others(self) -> frozenset[str]:
         """Covariates that are no load, such as a number of tokens."""
-        return frozenset(name_covariates(self.formula)).difference(_LOADS)
+        return frozenset(name_covariates(self.formula)).difference(_LOAD_NAMES)
 
     @property
     def half(self) -> float:
@@ -241,7 +241,7 @@ def compare_specifications(
     ends = intervals[intervals["point"] == "ecl50"].set_index("model")
     ends = ends[["profile_low", "profile_high"]].astype(float)
 
-    counts = _count_changes(_pair_fits(fits, paper.name, ends))
+    counts = _count_changes(_join_paper(fits, paper.name, ends))
     is_given = counts.index.get_level_values("reconstruction") == GIVEN
     is_fixed = (
         counts.index.get_level_values("specification").map(identified).to_numpy(bool)
@@ -254,7 +254,7 @@ def compare_specifications(
     return table.join([medians, ranges]).reset_index()
 
 
-def _pair_fits(fits: pd.DataFrame, paper: str, ends: pd.DataFrame) -> pd.DataFrame:
+def _join_paper(fits: pd.DataFrame, paper: str, ends: pd.DataFrame) -> pd.DataFrame:
     """Return each fit beside the paper's of the same model and table, and how they differ."""
     of_paper = fits[fits["specification"] == paper]
     pairs = fits.merge(
@@ -329,7 +329,9 @@ def _measure_scatter(grid: SharedGrid) -> pd.DataFrame:
     table["lr_df"] = np.where(has_wide, wide.shape[1] - x.shape[1], 0)
     table["p_lr"] = chi2.sf(table["lr"], table["lr_df"].where(table["lr_df"] > 0))
     table["phi_lower_bound"] = table["lr"] / residual_df
-    is_finite = np.isfinite(logliks) & (np.abs(predictors).max(axis=1) < _SEPARATED)
+    is_finite = np.isfinite(logliks) & (
+        np.abs(predictors).max(axis=1) < _LARGEST_PREDICTOR
+    )
     return table[is_finite]
 
 

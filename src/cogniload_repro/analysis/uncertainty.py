@@ -28,10 +28,10 @@ POINTS = ("ecl50", "nt50", "id50")
 #: Probability with which an effect of the size called detectable is found.
 POWER = 0.8
 #: Where the search for an end of an interval stops (log10 statements, fraction of needles, d).
-_BOUNDS = {"ecl50": (-30.0, 30.0), "nt50": (0.0, 1.0), "id50": (-300.0, 300.0)}
-_TROUGH_BOUNDS = (-10.0, 10.0)
+_POINT_LIMITS = {"ecl50": (-30.0, 30.0), "nt50": (0.0, 1.0), "id50": (-300.0, 300.0)}
+_TROUGH_LIMITS = (-10.0, 10.0)
 #: The load of each point.
-_LOADS = {"ecl50": "log10_N", "nt50": "rho", "id50": "d"}
+_LOAD_OF_POINT = {"ecl50": "log10_N", "nt50": "rho", "id50": "d"}
 _TROUGHS = [
     *("model", "trough", "low", "high", "lowest", "inside", "curvature"),
     *("slope_low", "slope_high", "p_u"),
@@ -192,7 +192,7 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
 
 def place(point: str, value: float, means: dict[str, float]) -> np.ndarray:
     """Return 1, d, log10 N, rho, rho^2 where one load has a value, the others their means."""
-    loads = means | {_LOADS[point]: value}
+    loads = means | {_LOAD_OF_POINT[point]: value}
     return np.array(
         [1.0, loads["d"], loads["log10_N"], loads["rho"], loads["rho"] ** 2]
     )
@@ -222,22 +222,24 @@ def profile_interval(quadratic: Quadratic, point: str) -> tuple[float, float]:
     if not np.isfinite(value):
         return np.nan, np.nan
     step = standard_error(quadratic, point)
-    return _search(partial(quadratic.loss_at, point), value, step, _BOUNDS[point])
+    return _search_ends(
+        partial(quadratic.loss_at, point), value, step, _POINT_LIMITS[point]
+    )
 
 
-def _search(
+def _search_ends(
     statistic: Callable[[float], float],
     value: float,
     step: float,
     bounds: tuple[float, float],
 ) -> tuple[float, float]:
     """Return the range around a value in which a statistic stays below chi-square's quantile."""
-    low = _search_end(statistic, value, -step, bounds[0])
-    high = _search_end(statistic, value, step, bounds[1])
+    low = _search_limit(statistic, value, -step, bounds[0])
+    high = _search_limit(statistic, value, step, bounds[1])
     return low, high
 
 
-def _search_end(
+def _search_limit(
     statistic: Callable[[float], float], value: float, step: float, bound: float
 ) -> float:
     """Walk from a value towards a bound until the test rejects, and return where it begins to."""
@@ -302,7 +304,7 @@ def _find_trough(quadratic: Quadratic) -> tuple[float, float, float]:
     linear, curvature = quadratic.fit.coef[3:]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         trough = -linear / (2 * curvature)
-    if abs(curvature) < NO_SLOPE or not _TROUGH_BOUNDS[0] < trough < _TROUGH_BOUNDS[1]:
+    if abs(curvature) < NO_SLOPE or not _TROUGH_LIMITS[0] < trough < _TROUGH_LIMITS[1]:
         return np.nan, np.nan, np.nan
 
     def loss_at(rho: float) -> float:
@@ -310,7 +312,7 @@ def _find_trough(quadratic: Quadratic) -> tuple[float, float, float]:
         return quadratic.loss(np.column_stack([quadratic.x[:, :3], distance**2]))
 
     step = _slope_error(quadratic, trough) / abs(2 * curvature)
-    return trough, *_search(loss_at, trough, step, _TROUGH_BOUNDS)
+    return trough, *_search_ends(loss_at, trough, step, _TROUGH_LIMITS)
 
 
 def _slope_error(quadratic: Quadratic, rho: float) -> float:

@@ -23,42 +23,42 @@ UNKNOWN = "not tested in this build"
 VERDICT_WORDS = (NOT_SUPPORTED, DEPENDS, PARTLY, SUPPORTED, DEFINITION, UNKNOWN)
 
 
-class Verdict(NamedTuple):
+class Judgement(NamedTuple):
     """A verdict and the count that it follows from."""
 
     word: str
     evidence: str = ""
 
 
-def single(holds: object, evidence: str = "") -> Verdict:
+def single(holds: object, evidence: str = "") -> Judgement:
     """Judge one statement: True, False, or missing (None, NaN)."""
     if pd.isna(holds):
-        return Verdict(UNKNOWN, evidence)
-    return Verdict(SUPPORTED if holds else NOT_SUPPORTED, evidence)
+        return Judgement(UNKNOWN, evidence)
+    return Judgement(SUPPORTED if holds else NOT_SUPPORTED, evidence)
 
 
-def each(holds: Iterable[object], what: str = "models") -> Verdict:
+def each(holds: Iterable[object], what: str = "models") -> Judgement:
     """Judge "every X is Y": supported if it holds for all, in part for some, not for none."""
     holds = list(holds)
     return counted(holds, len(holds), what)
 
 
-def counted(holds: Iterable[object], stated: int, what: str = "models") -> Verdict:
+def counted(holds: Iterable[object], stated: int, what: str = "models") -> Judgement:
     """Judge "in 17 models": supported if it holds for 17, in part for others, not for none."""
     known, unknown = _known(holds)
     evidence = f"{sum(known)} of {len(known) + unknown} {what}"
     if unknown:
         evidence += f", {unknown} unknown"
     if not known:
-        return Verdict(UNKNOWN, evidence)
+        return Judgement(UNKNOWN, evidence)
     if sum(known) == stated and not unknown:
-        return Verdict(SUPPORTED, evidence)
-    return Verdict(PARTLY if any(known) else NOT_SUPPORTED, evidence)
+        return Judgement(SUPPORTED, evidence)
+    return Judgement(PARTLY if any(known) else NOT_SUPPORTED, evidence)
 
 
 def most(
     agree: Iterable[object], disagree: Iterable[object], what: str = "models"
-) -> Verdict:
+) -> Judgement:
     """Judge a statement on models in general by a sign test over significant models.
 
     Supported if significantly more agree than disagree, not supported if more disagree, else in
@@ -72,14 +72,14 @@ def most(
     if unknown:
         evidence += f", {unknown} unknown"
     if not agreeing:
-        return Verdict(UNKNOWN, evidence)
+        return Judgement(UNKNOWN, evidence)
     if no > yes:
-        return Verdict(NOT_SUPPORTED, evidence)
+        return Judgement(NOT_SUPPORTED, evidence)
     is_significant = yes > 0 and binomtest(yes, yes + no).pvalue < ALPHA
-    return Verdict(SUPPORTED if is_significant else PARTLY, evidence)
+    return Judgement(SUPPORTED if is_significant else PARTLY, evidence)
 
 
-def no_effect(survivals: Iterable[object]) -> Verdict:
+def no_effect(survivals: Iterable[object]) -> Judgement:
     """Judge "there is no effect" by the effects that are significant with overflows as failures.
 
     For each it takes whether the effect is also significant among finished answers, in every table
@@ -88,11 +88,11 @@ def no_effect(survivals: Iterable[object]) -> Verdict:
     """
     survivals = list(survivals)
     if not survivals:
-        return Verdict(SUPPORTED)
-    return Verdict(NOT_SUPPORTED if any(survivals) else DEPENDS)
+        return Judgement(SUPPORTED)
+    return Judgement(NOT_SUPPORTED if any(survivals) else DEPENDS)
 
 
-def all_parts(**parts: Verdict) -> Verdict:
+def all_parts(**parts: Judgement) -> Judgement:
     """Judge a statement of several parts: as its parts if these agree, else supported in part.
 
     A part that could not be tested leaves the whole statement untested.
@@ -100,10 +100,10 @@ def all_parts(**parts: Verdict) -> Verdict:
     evidence = "; ".join(f"{name}: {part.evidence}" for name, part in parts.items())
     words = {part.word for part in parts.values()}
     if UNKNOWN in words:
-        return Verdict(UNKNOWN, evidence)
+        return Judgement(UNKNOWN, evidence)
     if len(words) == 1:
-        return Verdict(words.pop(), evidence)
-    return Verdict(PARTLY, evidence)
+        return Judgement(words.pop(), evidence)
+    return Judgement(PARTLY, evidence)
 
 
 def _known(holds: Iterable[object]) -> tuple[list[bool], int]:

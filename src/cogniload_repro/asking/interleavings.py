@@ -60,12 +60,12 @@ def interleave_symbols(text: str, other: str) -> str:
 
 def restore_words(text: str) -> str:
     """Undo `interleave_words`: return the first statement."""
-    return _take_first(text, " ")
+    return _unzip_first(text, " ")
 
 
 def restore_symbols(text: str) -> str:
     """Undo `interleave_symbols`: return the first statement."""
-    return _take_first(text, "")
+    return _unzip_first(text, "")
 
 
 def _interleave(text: str, other: str, joint: str, unit: str) -> str:
@@ -82,7 +82,7 @@ def _interleave(text: str, other: str, joint: str, unit: str) -> str:
     return woven
 
 
-def _take_first(text: str, joint: str) -> str:
+def _unzip_first(text: str, joint: str) -> str:
     """Return problem A: every second part, from the first, up to its end."""
     end = _END.search(text)
     woven = text[: end.start()] if end else text

@@ -29,7 +29,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from cogniload_repro.asking.protocol import COMPARABILITY, write_queries
 from cogniload_repro.endings import CONTEXT_TOKENS, CUT, RESERVED_TOKENS
 from cogniload_repro.grid import PAPER_GRID, check_count, grid_cells
-from cogniload_repro.outputs.inspect_logs import read_sample
+from cogniload_repro.outputs.inspect_logs import read_log_sample
 from cogniload_repro.outputs.responses import RowError, read_output
 from cogniload_repro.puzzles.draws import resolve_edition
 from cogniload_repro.puzzles.ids import SEED, choose_set
@@ -179,7 +179,7 @@ def verdict() -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         output = state.output.model_dump(exclude_none=True)
         sample = {"id": state.sample_id, "output": output}
-        row, *_ = read_sample(sample, {"model": str(state.model)})  # as the import
+        row, *_ = read_log_sample(sample, {"model": str(state.model)})  # as the import
         try:
             response = read_output(*row)
         except RowError as error:

@@ -83,7 +83,7 @@ def executed_copy(chapter: Chapter, build: Path) -> Path:
     return build / "notebooks" / chapter.source.name
 
 
-def _list_files(copy: Path) -> list[str] | None:
+def _list_chapter_files(copy: Path) -> list[str] | None:
     """Return the files that a chapter has written in its last run, such as ``tables/table2.csv``.
 
     None where there is no copy of that run that could be read.
@@ -105,7 +105,7 @@ def is_current(chapter: Chapter, build: Path, parameters: Path) -> bool:
     elsewhere.
     """
     copy = executed_copy(chapter, build)
-    files = _list_files(copy)
+    files = _list_chapter_files(copy)
     if files is None:
         return False
     inputs = [chapter.source, build / "fidelity.csv"]
@@ -129,7 +129,7 @@ def remove_others(chapters: Sequence[Chapter], build: Path) -> None:
     copies = [executed_copy(chapter, build) for chapter in chapters]
     writers: dict[str, str] = {}
     for copy in copies:
-        for name in _list_files(copy) or ():
+        for name in _list_chapter_files(copy) or ():
             if name in writers:
                 raise ValueError(
                     f"{writers[name]} and {copy.name} both write {name}; rename one"

@@ -50,7 +50,7 @@ from cogniload_repro.regression.reconstructions import (
 #: How a level of each load is written.
 LEVELS = {"N": "N = {:g}", "d": "d = {:g}", "ratio_pct": "ρ = {:g}%"}
 #: Heading and decimals of each capacity point.
-POINTS = {"ecl50": ("ECL50", 1), "nt50": ("NT50", 2), "id50": ("ID50", 2)}
+POINT_FORMATS = {"ecl50": ("ECL50", 1), "nt50": ("NT50", 2), "id50": ("ID50", 2)}
 #: What stands above the tables of the page.
 CAPTIONS = {
     "pair": f"Mean accuracy over the cells that both have, with a {CONFIDENCE} interval. p-values "
@@ -67,7 +67,7 @@ CAPTIONS = {
     "profile-likelihood intervals under the paper's regression; under others, ECL50 alone.",
 }
 #: How the pieces of a term are written.
-_TERMS = (
+_TERM_SIGNS = (
     (r"C\((\w+)\)\[T\.(.+)\]", r"\1 = \2"),
     (r"I\((\w+) \*\* 2\)", r"\1²"),
     (r"I\((\w+) \*\* 3\)", r"\1³"),
@@ -231,10 +231,10 @@ def _write_intervals(cells: pd.DataFrame) -> pd.DataFrame:
     points = capacity_intervals(cells)
     ends = points[["point", "estimate", "profile_low", "profile_high"]]
     texts = [
-        format_estimate(estimate, low, high, POINTS[point][1])
+        format_estimate(estimate, low, high, POINT_FORMATS[point][1])
         for point, estimate, low, high in ends.itertuples(index=False)
     ]
-    labels = points["point"].map(lambda point: POINTS[point][0])
+    labels = points["point"].map(lambda point: POINT_FORMATS[point][0])
     return pd.DataFrame({"model": points["model"], "label": labels, "text": texts})
 
 
@@ -243,7 +243,7 @@ def _write_lengths(cells: pd.DataFrame, specification: Specification) -> pd.Data
     fits = fit_specifications(cells, [specification])
     texts = fits["ecl50"].map(format_ecl50)
     return pd.DataFrame(
-        {"model": fits["model"], "label": POINTS["ecl50"][0], "text": texts}
+        {"model": fits["model"], "label": POINT_FORMATS["ecl50"][0], "text": texts}
     )
 
 
@@ -253,7 +253,7 @@ def write_term(term: str) -> str:
     >>> write_term("d:log10_N"), write_term("C(N)[T.50]")
     ('d × log₁₀ N', 'N = 50')
     """
-    for pattern, words in _TERMS:
+    for pattern, words in _TERM_SIGNS:
         term = re.sub(pattern, words, term)
     return term
 

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 
 from cogniload_repro.book.style import Pen
 
-_ROUNDS = 100  # enough for names beside lines to come to rest
+_LABEL_ROUNDS = 100  # enough for names beside lines to come to rest
 _LABEL_SIZE = 8.5
 #: Accuracy that a name beside its line takes; the room for names, in widths of the axis.
 _NAME_GAP, _NAME_ROOM = 0.085, 0.42
@@ -26,7 +26,7 @@ def label_ends(
     """
     ends = sorted(ends)
     places = [height for height, _, _ in ends]
-    for _ in range(_ROUNDS):  # neighbours that overlap give way to both sides
+    for _ in range(_LABEL_ROUNDS):  # neighbours that overlap give way to both sides
         for upper in range(1, len(places)):
             overlap = places[upper - 1] + gap - places[upper]
             if overlap > 0:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cogniload_repro.book.evidence import EVIDENCE, rests_on_paper
 
-_KINDS = {".csv": "CSV", ".tex": "LaTeX", ".png": "PNG", ".svg": "SVG"}
+_DOWNLOADS = {".csv": "CSV", ".tex": "LaTeX", ".png": "PNG", ".svg": "SVG"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,7 +36,7 @@ def write_caption(kind: str, caption: str, source: str = "") -> str:
 def list_downloads(*files: Path, what: str = "Download") -> str:
     """Return links to files of the build, named by their kind."""
     links = [
-        f"{{download}}`{_KINDS[file.suffix]} <../{file.parent.name}/{file.name}>`"
+        f"{{download}}`{_DOWNLOADS[file.suffix]} <../{file.parent.name}/{file.name}>`"
         for file in files
     ]
     return f":::{{div}} downloads\n{what}: {' · '.join(links)}\n:::"

@@ -62,10 +62,10 @@ def run_notebook(
             raise ValueError(
                 _describe_failure(error, source, notebook, values, failed)
             ) from None
-        names = _list_files(stage)
+        names = _list_run_files(stage)
         text = _tidy(executed, values, names)
         if folder:
-            _move(stage, folder, names, began)
+            _move_files(stage, folder, names, began)
     with replacing(target) as part:
         part.write_text(text, encoding="utf-8")
         os.utime(part, ns=(began, began))
@@ -99,7 +99,7 @@ def _execute(
         Page.output = None
 
 
-def _list_files(stage: Path) -> list[str]:
+def _list_run_files(stage: Path) -> list[str]:
     """Return the files of a run, such as ``tables/table2.csv``."""
     names = []
     for kind in FOLDERS:
@@ -107,7 +107,7 @@ def _list_files(stage: Path) -> list[str]:
     return names
 
 
-def _move(stage: Path, folder: Path, names: Sequence[str], began: int) -> None:
+def _move_files(stage: Path, folder: Path, names: Sequence[str], began: int) -> None:
     """Move the files of a run into a folder; they get the time at which it began."""
     for name in names:
         (folder / name).parent.mkdir(exist_ok=True)

@@ -25,14 +25,14 @@ def describe_model(
     `comparisons.shortcut_use`; the last one has answers, cut (off by a limit, within their
     reasoning, or with a full context) and unreadable (naming no value).
     """
-    sentences = [_describe_accuracy(name, against, ranked), _describe_endings(ended)]
+    sentences = [_word_accuracy(name, against, ranked), _describe_endings(ended)]
     if ended["cut"] < ended["answers"]:
         sentences += [_describe_guessing(against, ended), _describe_clause(use)]
     sentences += [_describe_rank(ranked), _describe_length(ranked)]
     return " ".join(filter(None, sentences))
 
 
-def _describe_accuracy(name: str, against: pd.Series, ranked: pd.Series) -> str:
+def _word_accuracy(name: str, against: pd.Series, ranked: pd.Series) -> str:
     counted = f"{print_among(against['correct'], against['answers'])} are correct"
     if against["correct"] == against["answers"]:
         counted = f"all {against['answers']:,} are correct"

@@ -17,7 +17,7 @@ import pandas as pd
 from myst_nb import glue
 
 from cogniload_repro.analysis.uncertainty import fit_quadratics
-from cogniload_repro.analysis.verdicts import UNKNOWN, Verdict
+from cogniload_repro.analysis.verdicts import UNKNOWN, Judgement
 from cogniload_repro.book import markdown
 from cogniload_repro.book.backend import use_backend
 from cogniload_repro.book.evidence import EVIDENCE, judge_evidence
@@ -36,7 +36,7 @@ from cogniload_repro.regression.reconstructions import from_printed_tables
 MAX_COLUMNS = 8
 #: A cell that holds numbers alone, with signs, stars and units, as an interval or a share; or
 #: nothing.
-_NUMBERS = r"(?:[-+−–<>±\d.,e%*/() ]|to|of|no limit|nan)*"
+_NUMBER_CELL = r"(?:[-+−–<>±\d.,e%*/() ]|to|of|no limit|nan)*"
 #: Columns of the verdicts of a chapter.
 _JUDGED = ["conclusion", "claim", "verdict", "evidence"]
 
@@ -131,7 +131,7 @@ class Page:
         return self.state("lead", text)
 
     def verdicts(
-        self, judged: Mapping[str, Verdict], findings: Mapping[str, str] | None = None
+        self, judged: Mapping[str, Judgement], findings: Mapping[str, str] | None = None
     ) -> Fragment:
         """Show what the chapter judges, and keep its rows for chapter 10 (`read_verdicts`).
 
@@ -143,11 +143,10 @@ class Page:
         rows = []
         for statement, verdict in judged.items():
             is_conclusion = statement in conclusions.index
+            title = conclusions["title"][statement] if is_conclusion else statement
             row = {
                 "conclusion": statement if is_conclusion else "",
-                "claim": conclusions["title"][statement]
-                if is_conclusion
-                else statement,
+                "claim": title,
                 "verdict": verdict.word,
                 "evidence": (findings or {}).get(statement, verdict.evidence),
             }
@@ -282,7 +281,7 @@ class Page:
         right = []
         for place, heading in enumerate(texts.columns):  # headings may repeat
             column = texts.iloc[:, place].astype("str")
-            if column.str.fullmatch(_NUMBERS).all():
+            if column.str.fullmatch(_NUMBER_CELL).all():
                 right.append(heading)
         words = html.escape(markdown.unescape(caption))
         fragment = Fragment(

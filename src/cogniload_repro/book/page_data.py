@@ -10,9 +10,9 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow.compute import field
 
-from cogniload_repro.analysis.accuracies import CELL
 from cogniload_repro.endings import CONTEXT_TOKENS
 from cogniload_repro.formats import display_names
+from cogniload_repro.grid import CELL
 from cogniload_repro.models import order_models
 from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.puzzles.parse import parse_puzzle

@@ -11,7 +11,7 @@ from cogniload_repro.analysis.comparisons import (
     compare_models,
     shortcut_use,
 )
-from cogniload_repro.analysis.differences import judge
+from cogniload_repro.analysis.differences import judge_difference
 from cogniload_repro.analysis.overflows import MARKED_SHARE
 from cogniload_repro.formats import display_names
 from cogniload_repro.models import resolve_model
@@ -96,7 +96,7 @@ def _describe_answers(build: Path, models: list[str], margin: float) -> Iterator
     counts, difference = compare_answers(first, second, margin)
     outcomes = [f"{count:,} {word.replace('_', ' ')}" for word, count in counts.items()]
     yield f"{counts.sum():,} puzzles answered by both: {', '.join(outcomes)}"
-    verdict = judge(difference.p, difference.p_equivalence)
+    verdict = judge_difference(difference.p, difference.p_equivalence)
     yield f"{_format_interval(difference)}, McNemar p = {difference.p:.2g}: {verdict}"
 
 

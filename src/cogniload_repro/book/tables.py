@@ -33,13 +33,13 @@ from cogniload_repro.regression.design import GRID
 from cogniload_repro.regression.fits import PAPER_TERMS, spread_terms
 from cogniload_repro.regression.reconstructions import from_printed_tables
 
-_TOKENS = ("prompt_mean", "prompt_p90", "output_mean", "output_p90")
+_TOKEN_COLUMNS = ("prompt_mean", "prompt_p90", "output_mean", "output_p90")
 _STARS = "*** $p < {2:g}$, ** $p < {1:g}$, * $p < {0:g}$.".format(*STAR_LEVELS)
 _DS = "DS: DeepSeek-R1-Distill, but DS-R1-0528 is DeepSeek-R1-0528."
 
 
 #: Columns of words, which stand to the left.
-_WORDS = ("model", "symbol", "name", "levels", "definition", "load")
+_TEXT_COLUMNS = ("model", "symbol", "name", "levels", "definition", "load")
 #: What LaTeX and MyST show for a column name.
 HEADINGS = pd.read_csv(ICLR2026 / "headings.csv", index_col="column")[
     "heading"
@@ -90,7 +90,9 @@ class Table:
             bold = self.bold.rename(columns=HEADINGS)
             weights = bold.replace({True: "font-weight: bold", False: ""})
             style = style.apply(lambda _: weights, axis=None)
-        sides = ["l" if column in _WORDS else "r" for column in self.frame.columns]
+        sides = [
+            "l" if column in _TEXT_COLUMNS else "r" for column in self.frame.columns
+        ]
         return style.to_latex(
             hrules=True,
             convert_css=True,
@@ -106,7 +108,9 @@ class Table:
         ``prefix``, Markdown, opens its caption.
         """
         named = self.frame.rename(columns=HEADINGS)
-        numbers = [column for column in self.frame.columns if column not in _WORDS]
+        numbers = [
+            column for column in self.frame.columns if column not in _TEXT_COLUMNS
+        ]
         return markdown.table(
             named,
             f"{prefix} {markdown.escape(self.caption, math=True)}".strip(),
@@ -198,7 +202,7 @@ def table2(fits: pd.DataFrame, points: pd.DataFrame) -> Table:
 
 
 def table3(interactions: pd.DataFrame) -> Table:
-    """Return Table 3 from `schemas.INTERACTIONS`: products with likelihood-ratio p-values."""
+    """Return Table 3 from `schemas.INTERACTION_FITS`: products with likelihood-ratio p-values."""
     pairs = _coefficients(interactions)
     forms: dict[str, Callable[[float], str]] = {}
     for beta, p in pairs.items():
@@ -286,7 +290,7 @@ def token_table(stats: pd.DataFrame, N: int) -> Table:
     "--" stands where no count is known, no row for models without answers.
     """
     rows = stats[stats["N"] == N]
-    counts = rows[[*_TOKENS]].to_numpy(float)
+    counts = rows[[*_TOKEN_COLUMNS]].to_numpy(float)
     texts = rows[["model", "d"]].assign(
         text=[format_tokens(*count) for count in counts]
     )
@@ -302,7 +306,7 @@ def token_table(stats: pd.DataFrame, N: int) -> Table:
     if rows.empty:
         caption += " There are no answers at this length."
     name = TOKEN_TABLES.get(N, f"tokens_N{N}")
-    return Table(name, caption, frame, data=rows[["model", "N", "d", *_TOKENS]])
+    return Table(name, caption, frame, data=rows[["model", "N", "d", *_TOKEN_COLUMNS]])
 
 
 def format_frame(
@@ -324,11 +328,11 @@ def format_frame(
     for names, (heading, form) in columns.items():
         several = [names] if isinstance(names, str) else names
         values = zip(*(frame[name] for name in several), strict=True)
-        texts[heading] = [_write(row, form) for row in values]
+        texts[heading] = [_format_cell(row, form) for row in values]
     return pd.DataFrame(texts, dtype="str")
 
 
-def _write(values: tuple, form: Callable[..., str] | str | int) -> str:
+def _format_cell(values: tuple, form: Callable[..., str] | str | int) -> str:
     if callable(form):
         return form(*values)
     if isinstance(form, int):

@@ -9,7 +9,7 @@ from cogniload_repro.formats import display_names, format_known
 from cogniload_repro.models import NAMES
 
 _MODELS_SHOWN = 40
-_POINTS = {"ecl50": ".1f", "nt50": ".3f", "id50": ".2f"}
+_POINT_DECIMALS = {"ecl50": ".1f", "nt50": ".3f", "id50": ".2f"}
 
 
 def print_scores(answers: pd.DataFrame) -> str:
@@ -40,7 +40,7 @@ def print_fit_summary(cells: pd.DataFrame, glm: pd.DataFrame) -> str:
         share = f"{100 * model['accuracy']:.1f}% ({interval}) of {model['total']:,.0f} correct"
         points = [
             f"{name.upper()} {format_known(getattr(row, name), form)}"
-            for name, form in _POINTS.items()
+            for name, form in _POINT_DECIMALS.items()
         ]
         texts[row.model] = ", ".join([share, *points])
     return _list_models(accuracies["accuracy"], texts)

@@ -8,7 +8,7 @@ import click
 from cogniload_repro.commands.options import BUILD, FROM_0, say
 
 #: Columns of the cells by the load that they are the levels of.
-_LOADS = {
+_LEVEL_COLUMNS = {
     "N": ["N"],
     "d": ["d"],
     "rho": ["ratio_pct"],
@@ -71,14 +71,14 @@ def explain(name: str, response: TextIO, edition: str, **tokens: Any) -> None:
 @click.option(
     "--by",
     "loads",
-    type=click.Choice(list(_LOADS)),
+    type=click.Choice(list(_LEVEL_COLUMNS)),
     multiple=True,
     default=("N", "d", "rho"),
     show_default=True,
     help="Compare at each level of this load, or in each cell (may be repeated).",
 )
 @BUILD
-def compare_models(
+def compare_models_command(
     first: str, second: str, margin: float, loads: tuple[str, ...], build: Path
 ) -> None:
     """Compare two models' accuracies: overall, by load, and answer by answer.
@@ -98,6 +98,6 @@ def compare_models(
     """
     from cogniload_repro.book.pair import describe_pair
 
-    columns = [_LOADS[load] for load in dict.fromkeys(loads)]
+    columns = [_LEVEL_COLUMNS[load] for load in dict.fromkeys(loads)]
     for paragraph in describe_pair(build, first, second, columns, margin):
         say(paragraph)

@@ -15,7 +15,7 @@ from cogniload_repro.commands.options import (
     say,
     takes,
 )
-from cogniload_repro.commands.outputs import COUNTS, check_outputs_whole
+from cogniload_repro.commands.outputs import COUNTS_FILE, check_outputs_whole
 from cogniload_repro.commands.params import Parameters
 from cogniload_repro.files import locked, write_whole
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: The paper's tables of regressions, by the file that holds each.
-_TITLES = {
+_TABLE_TITLES = {
     "glm": "Table 2",
     "interactions": "interactions (Table 3)",
     "aic": "Table 6",
@@ -74,7 +74,7 @@ def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> 
                 build / "outputs", puzzles, place / "scores", executor, rule
             )
             written.result()
-        committed = build / COUNTS
+        committed = build / COUNTS_FILE
         counts = pd.read_parquet(committed) if committed.exists() else None
         metadata = {"scorer": str(rule), "version": __version__}
         frame = cells.write_cells(place, metadata, counts)
@@ -120,7 +120,7 @@ def _count(number: int, noun: str) -> str:
 )
 @click.option("--out", type=FILE, help="CSV file to keep the coefficients in.")
 @BUILD
-def fit(
+def fit_command(
     models: tuple[str, ...],
     compare: bool,
     out: Path | None,
@@ -179,11 +179,11 @@ def _fit_paper(build: Path) -> None:
 
     with locked(build), open_executor(2) as executor:
         prompts = executor.submit(compare_prompts, load_prompt_counts())
-        _fit_tables(build, executor)
-        _compare(build, prompts.result())
+        _write_paper_tables(build, executor)
+        _compare_build(build, prompts.result())
 
 
-def _fit_tables(build: Path, executor: "Executor") -> None:
+def _write_paper_tables(build: Path, executor: "Executor") -> None:
     """Write Tables 2, 3 and 6 of a build, and say for which models there is no fit."""
     from cogniload_repro.book.terminal import print_fit_summary
     from cogniload_repro.formats import display_names
@@ -203,19 +203,19 @@ def _fit_tables(build: Path, executor: "Executor") -> None:
     say(f"fitted {_count(cells['model'].nunique(), 'model')}")
     say(print_fit_summary(cells, glm))
     names = display_names(cells["model"])
-    for name, title in _TITLES.items():
+    for name, title in _TABLE_TITLES.items():
         for row in tables[name].query("status != 'ok'").itertuples():
             say(f"  no fit of {title} for {names[row.model]}: {row.status}")
 
 
-@click.command()
+@click.command("compare")
 @click.option(
     "--against",
     type=EXISTING_FILE,
     help="fidelity.csv of another build; list numbers that changed.",
 )
 @BUILD
-def compare(against: Path | None, build: Path) -> None:
+def compare_command(against: Path | None, build: Path) -> None:
     """Compare every printed number with the recomputed one (fidelity.csv, prompts.parquet)."""
     import pandas as pd
 
@@ -223,7 +223,7 @@ def compare(against: Path | None, build: Path) -> None:
     from cogniload_repro.ledger.prompts import compare_prompts, load_prompt_counts
 
     with locked(build):
-        fidelity = _compare(build, compare_prompts(load_prompt_counts()))
+        fidelity = _compare_build(build, compare_prompts(load_prompt_counts()))
     if against is None:
         return
     moved = find_moved(fidelity, pd.read_csv(against, dtype=str, keep_default_na=False))
@@ -232,7 +232,7 @@ def compare(against: Path | None, build: Path) -> None:
         say(moved.to_string(index=False))
 
 
-def _compare(build: Path, prompts: "pd.DataFrame") -> "pd.DataFrame":
+def _compare_build(build: Path, prompts: "pd.DataFrame") -> "pd.DataFrame":
     """Write the ledger of a build, and say how many numbers agree."""
     from cogniload_repro.ledger import entries, results
     from cogniload_repro.ledger.prompts import prompt_rows

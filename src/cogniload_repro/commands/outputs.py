@@ -22,7 +22,7 @@ from cogniload_repro.commands.options import (
     say,
     takes,
 )
-from cogniload_repro.commands.params import RECONSTRUCTED
+from cogniload_repro.commands.params import RECONSTRUCTED_SOURCE
 from cogniload_repro.files import ANSWERS, locked, write_whole
 
 #: Folder of a build in which outputs are made before they take their places.
@@ -31,9 +31,11 @@ _STAGE = ".outputs-next"
 #: "settings": {...}}`` each, the settings as an import's report has them. Written last: make looks
 #: at its time, and without it the outputs are not whole.
 SOURCES = "sources.json"
-_REMEDY = "run `make download-outputs`, outside a checkout `cogniload download-outputs`"
+_OUTPUTS_REMEDY = (
+    "run `make download-outputs`, outside a checkout `cogniload download-outputs`"
+)
 #: The reconstructed counts of the paper's models, in a build without their answers.
-COUNTS = "counts.parquet"
+COUNTS_FILE = "counts.parquet"
 
 
 @click.command("download-outputs")
@@ -74,7 +76,7 @@ def download_outputs(
         source=source, add=add or None, max_rejected=max_rejected, grid=grid
     )
     addresses = list(parameters.add)
-    if parameters.source != RECONSTRUCTED:
+    if parameters.source != RECONSTRUCTED_SOURCE:
         addresses.insert(0, parameters.source)
     if read_as["model"] and len(addresses) > 1:
         raise ValueError(
@@ -83,7 +85,7 @@ def download_outputs(
         )
     with locked(build), _staged(build) as stage:
         brought = []
-        if parameters.source == RECONSTRUCTED:
+        if parameters.source == RECONSTRUCTED_SOURCE:
             brought.append(_take_counts(stage, parameters.grid, jobs))
             for answers in _committed_answers():
                 brought.append(_import(stage, answers, 0, build, known_only=True))
@@ -93,7 +95,7 @@ def download_outputs(
         params.write_parameters(build, "outputs", parameters)
         _take_places(stage, build)
         write_whole(build / SOURCES, json.dumps(brought, indent=1) + "\n")
-    _say_rejected(build)
+    _name_rejected(build)
     for line in _describe_sources(brought):
         say(line)
 
@@ -103,13 +105,13 @@ def read_sources(build: Path) -> list[dict]:
     path = build / SOURCES
     if not path.exists():
         raise ValueError(
-            f"{build} holds no outputs, or some of an interrupted run; {_REMEDY}"
+            f"{build} holds no outputs, or some of an interrupted run; {_OUTPUTS_REMEDY}"
         )
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise ValueError(
-            f"{path} is damaged ({error}); remove it and {_REMEDY}"
+            f"{path} is damaged ({error}); remove it and {_OUTPUTS_REMEDY}"
         ) from None
 
 
@@ -117,12 +119,12 @@ def check_outputs_whole(build: Path) -> None:
     """Raise ValueError if outputs that the sources of a build have brought are not there."""
     present = _models(build)
     for source in read_sources(build):
-        if source["source"] == RECONSTRUCTED:
+        if source["source"] == RECONSTRUCTED_SOURCE:
             continue
         for model in source["models"]:
             if model not in present:
                 raise ValueError(
-                    f"{build / 'outputs'} lacks the outputs of {model}; {_REMEDY}"
+                    f"{build / 'outputs'} lacks the outputs of {model}; {_OUTPUTS_REMEDY}"
                 )
 
 
@@ -134,7 +136,7 @@ def _describe_sources(brought: list[dict]) -> Iterator[str]:
     answered = []
     for source in brought:
         models = source["models"]
-        if source["source"] == RECONSTRUCTED:
+        if source["source"] == RECONSTRUCTED_SOURCE:
             yield f"{len(models)} models: counts reconstructed from the printed tables"
         elif len(models) > 5:
             answered.append(f"{source['source']} ({len(models):,} models)")
@@ -155,13 +157,13 @@ def _staged(build: Path) -> Iterator[Path]:
     except ValueError:
         for path in stage.glob("rejected.*"):
             os.replace(path, build / path.name)
-        _say_rejected(build)
+        _name_rejected(build)
         raise
     finally:
         shutil.rmtree(stage, ignore_errors=True)
 
 
-def _say_rejected(build: Path) -> None:
+def _name_rejected(build: Path) -> None:
     """Say where the rejected rows of a build can be read, if it has some."""
     path = build / "rejected.csv"
     if path.exists() and path.read_text(encoding="utf-8").count("\n") > 1:
@@ -185,9 +187,9 @@ def _take_counts(stage: Path, grid: str, jobs: int) -> dict:
         rows,
         describe_set(puzzles, "cogniload download-outputs"),
     )
-    write_table(stage / COUNTS, counts)
+    write_table(stage / COUNTS_FILE, counts)
     return {
-        "source": RECONSTRUCTED,
+        "source": RECONSTRUCTED_SOURCE,
         "models": list(counts["model"].unique()),
         "settings": {},
     }
@@ -195,10 +197,12 @@ def _take_counts(stage: Path, grid: str, jobs: int) -> dict:
 
 def _committed_answers() -> list[str]:
     """Return the files of real answers that come with the package."""
-    from cogniload_repro.outputs.layout import TABLES
+    from cogniload_repro.outputs.layout import TABLE_ENDINGS
 
     return [
-        str(path) for path in sorted(ANSWERS.glob("*")) if path.name.endswith(TABLES)
+        str(path)
+        for path in sorted(ANSWERS.glob("*"))
+        if path.name.endswith(TABLE_ENDINGS)
     ]
 
 
@@ -234,9 +238,9 @@ def _refuse_counted(stage: Path, models: set[str]) -> None:
     """Raise ValueError if a model that has brought answers stands in the build with its counts."""
     import pandas as pd
 
-    if not (stage / COUNTS).exists():
+    if not (stage / COUNTS_FILE).exists():
         return
-    counted = set(pd.read_parquet(stage / COUNTS, columns=["model"])["model"])
+    counted = set(pd.read_parquet(stage / COUNTS_FILE, columns=["model"])["model"])
     for model in sorted(models & counted):
         raise ValueError(
             f"{model} has reconstructed counts in this build; give its outputs as the source "
@@ -254,7 +258,7 @@ def _take_places(stage: Path, build: Path) -> None:
     names = {file.relative_to(stage) for file in stage.rglob("*") if file.is_file()}
     for name in sorted(names):
         os.replace(stage / name, build / name)
-    optional = [*build.glob("rejected.*"), build / COUNTS]
+    optional = [*build.glob("rejected.*"), build / COUNTS_FILE]
     for old in [*(build / "outputs").glob("*.parquet"), *optional]:
         if old.relative_to(build) not in names:
             old.unlink(missing_ok=True)
@@ -281,11 +285,11 @@ def check(source: str, build: Path, **read_as: Any) -> None:
         raise click.exceptions.Exit(1)
 
 
-@click.command()
+@click.command("reconstruct")
 @click.option(
     "--out", type=FILE, help="CSV file to write, in place of the committed one."
 )
-def reconstruct(out: Path | None) -> None:
+def reconstruct_command(out: Path | None) -> None:
     """Make data/reconstructed/cells.csv again: counts that agree with the paper's printed numbers.
 
     It has per model the typical one of the committed tables (`cogniload feasible`).
@@ -294,7 +298,7 @@ def reconstruct(out: Path | None) -> None:
     from cogniload_repro.models import MODELS
 
     frames = tqdm(step.reconstruct(), "models", total=len(MODELS), disable=None)
-    say(f"wrote {step.write_csv(out or step.CELLS, frames)}")
+    say(f"wrote {step.write_csv(out or step.CELLS_FILE, frames)}")
 
 
 @click.command()

@@ -19,7 +19,7 @@ from cogniload_repro.files import (
     write_if_changed,
 )
 
-RECONSTRUCTED = "reconstructed"
+RECONSTRUCTED_SOURCE = "reconstructed"
 _QUOTING = (
     "of several sources in ADD, a path with blanks or quotes stands in quotation marks, as in"
     """ ADD="'my answers.jsonl' other.jsonl\""""
@@ -30,7 +30,7 @@ PARAMS = Path("params.yaml")
 #: expands them.
 _GIVEN = "COGNILOAD_"
 #: Characters of a wrong value that are shown.
-_SHOWN_CHARS = 100
+_PATH_CHARS = 100
 #: Parameters by the step that they shape.
 STEPS = {
     "outputs": ("grid", "source", "add", "max_rejected"),
@@ -44,7 +44,7 @@ class Parameters:
     """What a build is made of, by default as the paper's; paths are absolute."""
 
     grid: str = "paper"
-    source: str = RECONSTRUCTED
+    source: str = RECONSTRUCTED_SOURCE
     add: tuple[str, ...] = ()
     max_rejected: int = 0
     scorer: str = "pseudocode"
@@ -124,7 +124,7 @@ def _convert(name: str, value: Any) -> Any:
     if kind is str and isinstance(value, str):
         return _locate(value) if name == "source" else value
     what = {str: "a text", int: "a whole number from 0", tuple: "a list of texts"}[kind]
-    raise ValueError(f"{name} must be {what}, not {repr(value)[:_SHOWN_CHARS]}")
+    raise ValueError(f"{name} must be {what}, not {repr(value)[:_PATH_CHARS]}")
 
 
 def _split_sources(text: str) -> list[str]:
@@ -155,7 +155,7 @@ def _long_name(model: str) -> str:
 
 def _locate(address: str) -> str:
     """Return an address that means the same from every folder."""
-    if address == RECONSTRUCTED or is_address(address):
+    if address == RECONSTRUCTED_SOURCE or is_address(address):
         return address
     path, mark, digits = address.partition("#sha256=")
     return os.path.abspath(path) + mark + digits
@@ -164,7 +164,7 @@ def _locate(address: str) -> str:
 def local_path(address: str) -> Path | None:
     """Return the local file or folder of a source; None for an address and the reconstruction."""
     path = address.partition("#sha256=")[0]
-    return None if address == RECONSTRUCTED or is_address(path) else Path(path)
+    return None if address == RECONSTRUCTED_SOURCE or is_address(path) else Path(path)
 
 
 def label_of(address: str) -> str:
@@ -178,23 +178,24 @@ def check_source(address: str) -> None:
     path = local_path(address)
     if path is not None and not path.exists():
         raise ValueError(
-            f"no outputs at {path}; give a folder, a file or an address, or '{RECONSTRUCTED}'"
+            f"no outputs at {path}; give a folder, a file or an address, "
+            f"or '{RECONSTRUCTED_SOURCE}'"
             f" ({_QUOTING})"
         )
-    if path is None and address != RECONSTRUCTED:
+    if path is None and address != RECONSTRUCTED_SOURCE:
         from cogniload_repro.outputs.sources import resolve_address
 
         resolve_address(address.partition("#sha256=")[0])
 
 
-def _describe(step: str, parameters: Parameters) -> str:
+def _fingerprint(step: str, parameters: Parameters) -> str:
     """Return the parameters of a step as text, with a fingerprint of each local source."""
     values: dict[str, Any] = {name: getattr(parameters, name) for name in STEPS[step]}
     if step == "outputs":
         sources = [
             address
             for address in (parameters.source, *parameters.add)
-            if address != RECONSTRUCTED
+            if address != RECONSTRUCTED_SOURCE
         ]
         if not sources:
             del values[
@@ -216,7 +217,7 @@ def write_parameters(build: Path, step: str, parameters: Parameters) -> None:
     Addresses may hold passwords: the file is its owner's alone.
     """
     write_if_changed(
-        parameters_file(build, step), _describe(step, parameters), mode=0o600
+        parameters_file(build, step), _fingerprint(step, parameters), mode=0o600
     )
 
 
@@ -261,7 +262,7 @@ def _word(name: str, value: Any) -> str:
     return ", ".join(value) if name == "models" else value
 
 
-def _check(step: str, parameters: Parameters) -> None:
+def _check_step(step: str, parameters: Parameters) -> None:
     """Refuse impossible parameters of a step, before the steps before it have taken their time."""
     if step == "outputs":
         for address in (parameters.source, *parameters.add):
@@ -300,12 +301,12 @@ def keep_parameters(grid: str, build: Path) -> None:
     parameters = read_parameters()
     if parameters.grid != grid:
         raise ValueError(
-            f"{PARAMS}: the grid is {parameters.grid[:_SHOWN_CHARS]!r}; write `grid: paper` or "
+            f"{PARAMS}: the grid is {parameters.grid[:_PATH_CHARS]!r}; write `grid: paper` or "
             "`grid: mini` on a line of its own"
         )
     with locked(build):
         for step in STEPS:
-            if _describe(step, parameters) != _read_kept(build, step):
-                _check(step, parameters)
+            if _fingerprint(step, parameters) != _read_kept(build, step):
+                _check_step(step, parameters)
         for step in STEPS:
             write_parameters(build, step, parameters)

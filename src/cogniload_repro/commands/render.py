@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cogniload_repro.book.chapters import Chapter
 
 #: The steps before the book: the file that each makes, and the one with its parameters.
-_STEPS = {
+_RENDER_STEPS = {
     "download-outputs": (SOURCES, "outputs"),
     "score": ("cells.parquet", "scores"),
     "fit": ("fidelity.csv", "scores"),
@@ -112,7 +112,7 @@ def _check_steps(build: Path) -> None:
         raise ValueError(
             "the book is made from notebooks/ and book/; run this in a checkout of the repository"
         )
-    for step, (name, parameters_of) in _STEPS.items():
+    for step, (name, parameters_of) in _RENDER_STEPS.items():
         product = build / name
         remedy = f"run `cogniload {step} --build {build}` first"
         if not product.exists():

@@ -107,7 +107,7 @@ def exchanges(
     A cell that hardly varies is costly to move. The other nine moves do change the sums, and so
     reach every table.
     """
-    spread = _spread(constraints.answers, accuracy)
+    spread = _count_errors(constraints.answers, accuracy)
     costs = np.hstack([np.diag(1 / spread), constraints.windows.T])
     costs = np.rint(costs * _CELL_SCALE).astype(int)
     rows = []
@@ -156,7 +156,7 @@ def walk(
     return correct
 
 
-def _spread(answers: np.ndarray, accuracy: np.ndarray) -> np.ndarray:
+def _count_errors(answers: np.ndarray, accuracy: np.ndarray) -> np.ndarray:
     """Return the binomial standard deviation of each count, at least 0.05."""
     variance = answers * accuracy * (1 - accuracy)
     return np.maximum(np.sqrt(variance), 0.05)
@@ -175,7 +175,7 @@ def _nearest(
     steps = np.linalg.solve(images.T.astype(float), gap)
     correct = draw + np.rint(steps).astype(int) @ particular
 
-    spread = _spread(constraints.answers, accuracy)
+    spread = _count_errors(constraints.answers, accuracy)
     from_draw = (correct - draw) / spread
     from_centre = constraints.windows @ correct - constraints.centre
     target = np.concatenate([from_draw, _WINDOW_WEIGHT * from_centre])
@@ -220,7 +220,9 @@ def _repair(
     low = np.concatenate([-correct, -0.999 - offset, sums, errors])
     high = np.concatenate([answers - correct, 0.999 - offset, sums, errors])
     for reach in (1, 2, 4, 20):  # near tables first: they keep the draw's shape
-        programme = _solve(LinearConstraint(matrix, low, high), moves, buckets, reach)
+        programme = _solve_lattice(
+            LinearConstraint(matrix, low, high), moves, buckets, reach
+        )
         if programme.x is not None:
             return correct + np.rint(programme.x[:moves]).astype(int) @ basis
     raise ValueError(
@@ -228,7 +230,7 @@ def _repair(
     )
 
 
-def _solve(
+def _solve_lattice(
     constraint: LinearConstraint,
     moves: int,
     buckets: int,

@@ -26,7 +26,7 @@ from cogniload_repro.regression.likelihood import maximise
 #: Log-odds beyond which no estimate is sought.
 _WIDEST = 3.0
 #: Variance of an accuracy that is rounded to two decimals.
-_ROUNDING = 0.01**2 / 12
+_ROUNDING_VARIANCE = 0.01**2 / 12
 
 
 class Departures(NamedTuple):
@@ -62,7 +62,7 @@ def find_departures(models: Iterable[str] = NAMES) -> list[Departures]:
         levels = tuple(claims["rho"].map(PROSE_RATIOS))
         if levels:
             printed = claims["value"].to_numpy(float)
-            departures.append(_expect(model, levels, printed))
+            departures.append(_expect_departures(model, levels, printed))
     return departures
 
 
@@ -107,7 +107,9 @@ def estimate_misfit(departures: Sequence[Departures]) -> Misfit:
     return Misfit(value, low, high)
 
 
-def _expect(model: str, levels: tuple[int, ...], printed: np.ndarray) -> Departures:
+def _expect_departures(
+    model: str, levels: tuple[int, ...], printed: np.ndarray
+) -> Departures:
     """Return printed accuracies at some ratios, with what is expected of them given the sums."""
     answers, accuracy, free = _smooth_response(model)
     weights = answers * accuracy * (1 - accuracy)
@@ -119,7 +121,7 @@ def _expect(model: str, levels: tuple[int, ...], printed: np.ndarray) -> Departu
         levels=levels,
         printed=printed,
         expected=shares @ (answers * accuracy),
-        chance=by_chance + _ROUNDING * np.eye(len(levels)),
+        chance=by_chance + _ROUNDING_VARIANCE * np.eye(len(levels)),
         reach=shares @ free @ (OF_RATIO * weights).T,
     )
 

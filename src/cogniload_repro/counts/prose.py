@@ -19,7 +19,7 @@ PROSE_RATIOS = {"low end": 5, "middle": 50, "high end": 95}
 ENDS = "low end minus high end"
 #: The differences of accuracy that the signs of such a comparison stand for: up to 1 either way,
 #: and `published.ABOUT_NONE` for "about none".
-_SIGNS = {
+_SIGNS_OF_WORDS = {
     ">0": (0.001, 1.0),
     "<0": (-1.0, -0.001),
     "~0": (-ABOUT_NONE, ABOUT_NONE),
@@ -98,7 +98,7 @@ def _bound_difference(d: str, sign: str, answers: np.ndarray) -> Window:
     high = is_high.to_numpy(float)
     difference = low / (low @ answers) - high / (high @ answers)
     most = answers.max()
-    lowest, highest = _SIGNS[sign]
+    lowest, highest = _SIGNS_OF_WORDS[sign]
     return Window(difference * most, lowest * most, highest * most)
 
 

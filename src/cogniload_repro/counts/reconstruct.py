@@ -22,9 +22,9 @@ from cogniload_repro.regression.reconstructions import KEYS, load_tables
 #: Seed of the committed tables.
 DRAW_SEED = 2026
 #: The committed table.
-CELLS = RECONSTRUCTED / "cells.csv"
+CELLS_FILE = RECONSTRUCTED / "cells.csv"
 #: The columns of the committed table, whose rows are in the order of models and grid.
-COLUMNS = [
+_CELL_COLUMNS = [
     "model",
     "N",
     "d",
@@ -38,7 +38,7 @@ COLUMNS = [
 
 
 def reconstruct(models: Iterable[Model] = MODELS) -> Iterator[pd.DataFrame]:
-    """Yield the 140 cells of each model in its typical table, with the columns of `COLUMNS`.
+    """Yield the 140 cells of each model in its typical table, with the columns of `_CELL_COLUMNS`.
 
     Each model has its own random stream, in which its errors fall to their buckets.
     """
@@ -98,4 +98,4 @@ def assemble_cells(
             buckets[place] = np.bincount(of_cell, minlength=len(ERRORS))
     cells = GRID.assign(model=model_sums.model, total=total, correct=correct)
     cells[list(ERRORS)] = buckets
-    return cells[COLUMNS]
+    return cells[_CELL_COLUMNS]

@@ -11,9 +11,9 @@ from cogniload_repro.counts.printed import BETAS, HALF_UNITS
 from cogniload_repro.published import load_table
 from cogniload_repro.regression.design import GRID, grid_means
 
-_MEANS = grid_means(GRID)
+_GRID_MEANS = grid_means(GRID)
 #: The load of each capacity point.
-_LOADS = {"ecl50": "N", "nt50": "rho", "id50": "d"}
+_LOAD_OF = {"ecl50": "N", "nt50": "rho", "id50": "d"}
 
 
 def smaller_root_range(model: str) -> tuple[float, float]:
@@ -52,7 +52,7 @@ def _points_as_rows(printed: pd.Series) -> np.ndarray:
     """
     slope = printed["beta_rho"] + 2 * printed["beta_rho2"] * printed["nt50"]
     rows = []
-    for point, load in _LOADS.items():
+    for point, load in _LOAD_OF.items():
         below = _load_row(load, printed[point] - HALF_UNITS[point])
         above = _load_row(load, printed[point] + HALF_UNITS[point])
         rises = load == "rho" and slope > 0
@@ -65,7 +65,7 @@ def _load_row(load: str, value: float) -> np.ndarray:
 
     The other loads are at their means.
     """
-    loads = _MEANS.copy()
+    loads = _GRID_MEANS.copy()
     if load == "N":
         loads["log10_N"] = np.log10(value)
     else:

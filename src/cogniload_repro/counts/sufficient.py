@@ -22,13 +22,20 @@ from cogniload_repro.counts.printed import (
 )
 from cogniload_repro.counts.table2 import DerivedRow, derive_each
 from cogniload_repro.models import Model
-from cogniload_repro.regression.design import FULL, GRID, LINEAR, PRODUCTS, QUADRATIC, X
+from cogniload_repro.regression.design import (
+    FULL_COLUMNS,
+    GRID,
+    LINEAR_COLUMNS,
+    PRODUCTS,
+    QUADRATIC_COLUMNS,
+    X,
+)
 from cogniload_repro.regression.likelihood import maximise
 
 #: Covariates whose sums do not follow from Tables 4 and 5.
 OPEN_COLUMNS = (3, 4, 5, 6, 7, 8)
 #: Steps of the search, how often one is halved, and what it makes small.
-_MOST_STEPS = 25
+_SUM_STEPS = 25
 _MOST_HALVINGS = 20
 _LARGEST = attrgetter("largest")
 
@@ -54,7 +61,7 @@ def recover_sums(model: Model) -> ModelSums:
             f"no needle ratios of the missing puzzles of {model.name} give its row of Table 2; "
             "check the tables"
         )
-    best = min(map(_search, rows), key=_LARGEST)
+    best = min(map(_search_sums, rows), key=_LARGEST)
     sums = best.model_sums.sums
     rounded = np.append(sums[:4], significant(sums[4:], 9))
     return best.model_sums._replace(sums=rounded)
@@ -79,8 +86,8 @@ def predict(answers: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarr
     The p-values of Table 3 are log p. Derivatives are those by the sums of `OPEN_COLUMNS`, of shape
     (11, 6).
     """
-    linear, linear_slopes = _predict_aic(answers, sums, LINEAR)
-    quadratic, quadratic_slopes = _predict_aic(answers, sums, QUADRATIC)
+    linear, linear_slopes = _predict_aic(answers, sums, LINEAR_COLUMNS)
+    quadratic, quadratic_slopes = _predict_aic(answers, sums, QUADRATIC_COLUMNS)
     products, product_slopes = _predict_products(answers, sums)
     ratio = (
         linear - quadratic + 2
@@ -102,7 +109,7 @@ def _predict_aic(
     A log-likelihood at its maximum has the coefficients as its slopes by the sums.
     """
     beta, loglik = maximise(X[:, columns], answers, sums[list(columns)])
-    slopes = np.zeros(len(FULL))
+    slopes = np.zeros(len(FULL_COLUMNS))
     slopes[list(columns)] = -2 * beta
     return 2 * len(columns) - 2 * loglik, slopes
 
@@ -114,7 +121,7 @@ def _predict_products(
 
     p is that of the likelihood-ratio test of the regression without the product.
     """
-    beta, loglik = maximise(X[:, FULL], answers, sums[list(FULL)])
+    beta, loglik = maximise(X[:, FULL_COLUMNS], answers, sums[list(FULL_COLUMNS)])
     accuracy = expit(X @ beta)
     weights = answers * accuracy * (1 - accuracy)
     covariance = np.linalg.inv(
@@ -123,7 +130,7 @@ def _predict_products(
     log_ps = []
     p_slopes = []
     for column in PRODUCTS.values():
-        others = [other for other in FULL if other != column]
+        others = [other for other in FULL_COLUMNS if other != column]
         reduced_beta, reduced_loglik = maximise(X[:, others], answers, sums[others])
         ratio = max(2 * (loglik - reduced_loglik), 1e-12)
         ratio_slopes = 2 * beta
@@ -182,10 +189,10 @@ def _start(model_sums: ModelSums, numbers: int) -> _Search:
     return _Search(model_sums, misses[:numbers], slopes[:numbers])
 
 
-def _search(row: DerivedRow) -> _Search:
+def _search_sums(row: DerivedRow) -> _Search:
     """Find the sums that print Tables 3 and 6, from a row of Table 2 that Tables 4 to 6 imply."""
     answers = puzzles_per_cell(row.model, row.ratios)
-    without_products = answers * expit(X[:, QUADRATIC] @ row.beta)
+    without_products = answers * expit(X[:, QUADRATIC_COLUMNS] @ row.beta)
     sums = np.concatenate([row.sums, X[:, 5:].T @ without_products])
     start = ModelSums(row.model.name, answers, sums)
     # the first six numbers bring the sums near, then all centre them
@@ -203,17 +210,17 @@ def _search(row: DerivedRow) -> _Search:
 def _centre(search: _Search, free: tuple[int, ...]) -> _Search:
     """Move the sums of free covariates to where the largest miss is least."""
     places = [OPEN_COLUMNS.index(column) for column in free]
-    for _ in range(_MOST_STEPS):
-        step = np.zeros(len(FULL))
+    for _ in range(_SUM_STEPS):
+        step = np.zeros(len(FULL_COLUMNS))
         step[list(free)] = centre_step(search.misses, search.slopes[:, places])
-        nearer = _shorten(search, step)
+        nearer = _halve_step(search, step)
         if nearer is None:
             break
         search = nearer
     return search
 
 
-def _shorten(search: _Search, step: np.ndarray) -> _Search | None:
+def _halve_step(search: _Search, step: np.ndarray) -> _Search | None:
     """Halve a step until it makes the largest miss smaller; None if no step does."""
     for halvings in range(_MOST_HALVINGS):
         try:

@@ -43,7 +43,7 @@ from cogniload_repro.published import ERRORS, INTERVAL_ALPHA, load_claims
 Claim = dict[str, str]
 
 
-class Judgement(NamedTuple):
+class JudgedClaim(NamedTuple):
     """A claim's recomputed number (NaN if it is none or several), in print, and the verdict."""
 
     recomputed: float
@@ -51,7 +51,7 @@ class Judgement(NamedTuple):
     verdict: str
 
 
-NOT_COMPUTABLE = Judgement(math.nan, "", "not_computable")
+NOT_COMPUTABLE = JudgedClaim(math.nan, "", "not_computable")
 
 _OPEN = tuple(model.name for model in MODELS if model.puzzles_per_cell == 100)
 _API = tuple(model.name for model in MODELS if model.puzzles_per_cell == 10)
@@ -87,10 +87,10 @@ _OF_TABLE3 = re.compile(r"(beta|p)_(dN|drho|Nrho|dNrho)")
 _RATIOS = sorted({int(cell.ratio_pct) for cell in PAPER_GRID})
 _NUMBER = r"\d+(?:\.\d+)?"
 _BOUND = re.compile(rf"([<>]=?)(-?{_NUMBER})")
-_BOUNDS = re.compile(rf"{_BOUND.pattern}( {_BOUND.pattern})*")
+_BOUND_LIST = re.compile(rf"{_BOUND.pattern}( {_BOUND.pattern})*")
 _RANGE = re.compile(rf"({_NUMBER})-({_NUMBER})")
 _PLAIN = re.compile(rf"[+-]?{_NUMBER}(e[+-]?\d+)?K?")
-_COMPARISONS = {
+_BOUND_SIGNS = {
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
@@ -123,12 +123,12 @@ def evaluate_claims(
     other_lookups = [ResultLookup(replace(results, cells=cells)) for cells in others]
     rows = []
     for claim in (load_claims() if claims is None else claims).to_dict("records"):
-        judged = _judge(claim, lookup)
+        judged = _judge_claim(claim, lookup)
         evidence = evidence_of(claim, results.reconstructed)
         reason = ""
         if evidence == "not identified" and judged != NOT_COMPUTABLE:
             holds = sum(
-                _judge(claim, other).verdict == "exact" for other in other_lookups
+                _judge_claim(claim, other).verdict == "exact" for other in other_lookups
             )
             reason = f"not identified: holds in {holds} of {len(other_lookups)} reconstructions"
             judged = NOT_COMPUTABLE
@@ -286,7 +286,7 @@ def _find_troughs(
 
 
 # ---- the verdict ----
-def _judge(claim: Claim, lookup: ResultLookup) -> Judgement:
+def _judge_claim(claim: Claim, lookup: ResultLookup) -> JudgedClaim:
     try:
         numbers = find_numbers(claim, lookup)
         if claim["stated"] != "count":
@@ -299,12 +299,14 @@ def _judge(claim: Claim, lookup: ResultLookup) -> Judgement:
             ]
             passes = list(map(operator.and_, passes, significant))
         count = sum(passes)
-        return Judgement(float(count), str(count), _compare(claim["value"], str(count)))
+        return JudgedClaim(
+            float(count), str(count), _compare_words(claim["value"], str(count))
+        )
     except NotComputableError:
         return NOT_COMPUTABLE
 
 
-def judge_numbers(claim: Claim, numbers: Sequence[Number]) -> Judgement:
+def judge_numbers(claim: Claim, numbers: Sequence[Number]) -> JudgedClaim:
     """Compare numbers with what a claim states of them; `NotComputableError` if it is unreadable.
 
     A bound is compared with the number itself, a number or range with what is printed.
@@ -315,7 +317,7 @@ def judge_numbers(claim: Claim, numbers: Sequence[Number]) -> Judgement:
     elif claim["stated"] == "largest":
         numbers = [max(numbers)]
     bounds = claim["test"] or value
-    if _BOUNDS.fullmatch(bounds):
+    if _BOUND_LIST.fullmatch(bounds):
         inside = [_is_within(number, bounds) for number in numbers]
         form = next(
             form
@@ -328,14 +330,16 @@ def judge_numbers(claim: Claim, numbers: Sequence[Number]) -> Judgement:
         inside = [float(ends[1]) <= float(text) <= float(ends[2]) for text in printed]
     else:
         printed = [print_like(value, number) for number in numbers]
-        worst = max((_compare(value, text) for text in printed), key=_VERDICTS.index)
-        return Judgement(_single(numbers), _span(numbers, printed), worst)
+        worst = max(
+            (_compare_words(value, text) for text in printed), key=_VERDICTS.index
+        )
+        return JudgedClaim(_single(numbers), _span(numbers, printed), worst)
     hits = sum(inside)
     if claim["stated"] == "most":
         verdict = "exact" if 2 * hits > len(inside) else "differs"
-        return Judgement(float(hits), f"{hits} of {len(inside)}", verdict)
+        return JudgedClaim(float(hits), f"{hits} of {len(inside)}", verdict)
     verdict = "exact" if all(inside) else "differs"
-    return Judgement(_single(numbers), _span(numbers, printed), verdict)
+    return JudgedClaim(_single(numbers), _span(numbers, printed), verdict)
 
 
 _VERDICTS = ("exact", "unit", "differs")  # from best to worst
@@ -343,13 +347,13 @@ _VERDICTS = ("exact", "unit", "differs")  # from best to worst
 
 def _is_within(number: Number, bounds: str) -> bool:
     """Return whether a number meets bounds such as "<0.5" and ">=13860 <=14140"."""
-    if not _BOUNDS.fullmatch(bounds):
+    if not _BOUND_LIST.fullmatch(bounds):
         raise NotComputableError(f"{bounds!r} is no bound")
     pairs = _BOUND.findall(bounds)
-    return all(_COMPARISONS[sign](number, Fraction(limit)) for sign, limit in pairs)
+    return all(_BOUND_SIGNS[sign](number, Fraction(limit)) for sign, limit in pairs)
 
 
-def _compare(published: str, shown: str) -> str:
+def _compare_words(published: str, shown: str) -> str:
     if not _PLAIN.fullmatch(published):
         raise NotComputableError(f"{published!r} is no number, bound or range")
     return judge(published, shown)

@@ -33,8 +33,6 @@ from cogniload_repro.regression.design import PRODUCTS
 from cogniload_repro.regression.reconstructions import each_reconstruction
 from cogniload_repro.schemas import FIDELITY, KINDS, TESTED, VERDICTS
 
-COLUMNS = FIDELITY
-
 #: Verdicts as a reader sees them.
 WORDS = {
     "exact": "To the digit",
@@ -99,7 +97,7 @@ def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFra
     claims["condition"] = (claims["id"] + ": " + claims["condition"]).str.removesuffix(
         ": "
     )
-    claims = claims.assign(table="prose").reindex(columns=COLUMNS, fill_value="")
+    claims = claims.assign(table="prose").reindex(columns=FIDELITY, fill_value="")
     rows = pd.concat([tables, page, claims], ignore_index=True)
     return _give_reasons(rows, set(results.cells["model"]))
 
@@ -161,7 +159,7 @@ def _judge_all(
 ) -> pd.DataFrame:
     """Return the rows of printed numbers as a table."""
     rows = [_judge(number, lookup, reconstructed) for number in numbers]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=FIDELITY)
 
 
 def _judge(

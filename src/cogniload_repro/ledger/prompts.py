@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 
 from cogniload_repro.files import DATA
-from cogniload_repro.ledger.entries import COLUMNS
 from cogniload_repro.models import BY_NAME, NAMES
 from cogniload_repro.published import TOKEN_TABLES, load_table
+from cogniload_repro.schemas import FIDELITY
 
 #: Tokens of the default set's 14,000 puzzles: name, N, d, ratio_pct, and one column per tokenizer.
-COUNTS = DATA / "prompt_tokens.parquet"
+PROMPT_TOKENS = DATA / "prompt_tokens.parquet"
 TOKENIZERS = DATA / "tokenizers.json"
 _RESAMPLES = 500
 _SEED = 42
@@ -31,7 +31,7 @@ _ROUNDING = 1 / 12  # variance of a printed whole number about the true one
 
 def load_prompt_counts() -> pd.DataFrame:
     """Return the committed counts: name, N, d, ratio_pct, and one column per tokenizer."""
-    return pd.read_parquet(COUNTS)
+    return pd.read_parquet(PROMPT_TOKENS)
 
 
 def load_tokenizers() -> pd.DataFrame:
@@ -187,4 +187,4 @@ def prompt_rows(comparison: pd.DataFrame) -> pd.DataFrame:
             "reason": np.where(is_known, "", "the model's tokenizer is not here"),
         }
     )
-    return table[list(COLUMNS)]
+    return table[list(FIDELITY)]

@@ -22,7 +22,7 @@ from cogniload_repro.regression.reconstructions import from_printed_tables
 from cogniload_repro.schemas import FRAMES, read_frame
 
 _KEYS = ["N", "ratio_pct", "d"]
-_CELLS = {(cell.N, cell.ratio_pct, cell.d): cell for cell in PAPER_GRID}
+_PAPER_CELLS = {(cell.N, cell.ratio_pct, cell.d): cell for cell in PAPER_GRID}
 #: The model, N and d of a number of tokens.
 Condition = tuple[str, int, int]
 
@@ -95,7 +95,7 @@ class ResultLookup:
     def __init__(self, results: Results):
         cells = results.cells[results.cells["total"] > 0]
         keys = cells[_KEYS].itertuples(index=False, name=None)
-        is_inside = np.array([key in _CELLS for key in keys], dtype=bool)
+        is_inside = np.array([key in _PAPER_CELLS for key in keys], dtype=bool)
         self._cells = cells[is_inside]
         outside = cells.loc[~is_inside, ["model", "N", "d"]]
         #: Conditions with cells that the paper does not have: tokens and fits rest on these too.
@@ -155,7 +155,7 @@ class ResultLookup:
     def puzzles(self, model: str) -> list[int]:
         """Return the number of puzzles in each of a model's 140 cells."""
         self.require(model)
-        return [self._puzzles[model, *cell] for cell in _CELLS]
+        return [self._puzzles[model, *cell] for cell in _PAPER_CELLS]
 
     def require(self, model: str, **levels: float) -> None:
         """Refuse if a cell at these levels has not the paper's number of puzzles."""
@@ -176,7 +176,7 @@ class ResultLookup:
         """
         paper = BY_NAME[model]
         gaps = set()
-        for key, cell in _CELLS.items():
+        for key, cell in _PAPER_CELLS.items():
             lacking = paper.puzzles_per_cell - self._puzzles.get((model, *key), 0)
             if not 0 <= lacking <= paper.missing.count((cell.d, cell.N)):
                 gaps.add(cell)

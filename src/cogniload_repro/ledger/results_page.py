@@ -46,7 +46,7 @@ def _smaller_root(lookup: ResultLookup, model: str) -> float:
     return 100 * float(roots_along_rho(beta, _MEANS)[0, 0])
 
 
-_COLUMNS = {
+_PAGE_QUANTITIES = {
     "overall_pct": _Column(_accuracy, ".1f", {}),
     "n250_pct": _Column(partial(_accuracy, N=250), ".1f", {"N": 250}),
     "d10_pct": _Column(partial(_accuracy, d=10), ".1f", {"d": 10}),
@@ -66,7 +66,7 @@ def print_results_page(lookup: ResultLookup) -> Iterator[PrintedNumber]:
     page = load_printed("results_page")
     for row in page[page["in_paper"] == "yes"].to_dict("records"):
         model = row["model"]
-        for quantity, column in _COLUMNS.items():
+        for quantity, column in _PAGE_QUANTITIES.items():
             published = row[quantity] or (NONE if quantity == ROOT else "")
             if not published:  # the stored copy ends before it
                 continue

@@ -78,7 +78,7 @@ def _find_choices(body: object) -> list[tuple[object, object]] | None:
     """Return messages and words for why they stopped; None if no place for them is known."""
     if not isinstance(body, dict):
         return None
-    for place, (kinds, read) in _PLACES.items():
+    for place, (kinds, read) in _MESSAGE_READERS.items():
         if not isinstance(body.get(place), kinds):
             continue
         beside = dict(body)
@@ -128,7 +128,7 @@ def _read_candidate(candidate: object) -> tuple[object, object]:
 
 
 # where the messages of a body stand, by provider: of what kinds, and what reads them
-_PLACES: dict[str, tuple[type | tuple, Callable[[Mapping], list]]] = {
+_MESSAGE_READERS: dict[str, tuple[type | tuple, Callable[[Mapping], list]]] = {
     "output": (list, _read_items),
     "content": ((list, str), _read_content),
     "choices": (list, _read_choices),

@@ -7,7 +7,7 @@ import pandas as pd
 
 from cogniload_repro.endings import STOPS, take_answer
 from cogniload_repro.formats import display_names
-from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.grid import CELL, PAPER_GRID
 from cogniload_repro.models import NAMES, order_models
 from cogniload_repro.outputs.imports import DUPLICATE, read_source
 from cogniload_repro.outputs.layout import LocalSource, find_files
@@ -19,9 +19,8 @@ from cogniload_repro.regression.design import GRID
 from cogniload_repro.regression.existence import find_deficiency
 from cogniload_repro.regression.glm import INTERACTIONS, QUADRATIC
 
-_CELL = ["N", "ratio_pct", "d"]
 _FLAGS = ["tokens", "empty", "unclosed_trace"]
-_COLUMNS = (
+_REPORT_COLUMNS = (
     ["responses", "cells", "per cell", "missing", "tokens", "empty"],
     [*STOPS, "open"],
 )
@@ -80,13 +79,13 @@ def check_outputs(
     )
     if not facts:
         return pd.DataFrame({"responses": []}), report
-    puzzles = catalog.table().select(_CELL).to_pandas()
+    puzzles = catalog.table().select(CELL).to_pandas()
     answers = pd.DataFrame(facts).join(puzzles, on="place")
-    cells = answers.groupby(["model", *_CELL]).size().rename("total").reset_index()
+    cells = answers.groupby(["model", *CELL]).size().rename("total").reset_index()
     expected = cells.groupby("model")["total"].transform("max")
     if known_puzzles:
-        per_cell = puzzles.groupby(_CELL).size().rename("known")
-        expected = cells.join(per_cell, on=_CELL)["known"].clip(upper=expected)
+        per_cell = puzzles.groupby(CELL).size().rename("known")
+        expected = cells.join(per_cell, on=CELL)["known"].clip(upper=expected)
     cells["missing"] = expected - cells["total"]
     by_model = cells.groupby("model")
     counts = by_model["total"].agg(
@@ -109,10 +108,10 @@ def _find_uses(sizes: pd.DataFrame) -> pd.DataFrame:
 
     A regression has "" or the reason why these cells cannot carry it.
     """
-    grid = pd.MultiIndex.from_frame(GRID[_CELL].astype(float))
+    grid = pd.MultiIndex.from_frame(GRID[CELL].astype(float))
     rows = {}
     for model, cells in sizes.groupby("model"):
-        on_grid = pd.MultiIndex.from_frame(cells[_CELL].astype(float)).isin(grid)
+        on_grid = pd.MultiIndex.from_frame(cells[CELL].astype(float)).isin(grid)
         row: dict[str, object] = {"on_grid": int(on_grid.sum())}
         for name, formula in _REGRESSIONS.items():
             row[name] = find_deficiency(

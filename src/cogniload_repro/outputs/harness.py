@@ -19,7 +19,7 @@ def is_sample(record: Mapping) -> bool:
     return "doc" in record and "resps" in record
 
 
-def read_sample(sample: Mapping) -> list[Row]:
+def read_harness_sample(sample: Mapping) -> list[Row]:
     """Read the raw responses of a sample, not what filters made of them; stops are not logged."""
     doc = sample["doc"] if isinstance(sample["doc"], dict) else {}
     fields = {
@@ -47,7 +47,7 @@ def find_name(texts: Iterable) -> str | None:
     return next(filter(parse_name, names), None)
 
 
-def find_model(samples: Path) -> str | None:
+def find_model_name(samples: Path) -> str | None:
     """Return the model that the results of the same run, beside the samples, name."""
     run = _SAMPLES.fullmatch(samples.name)
     for results in samples.parent.glob(f"*_{run[1]}.json") if run else ():

@@ -86,7 +86,7 @@ def read_log(path: Path, finished: Mapping[str, str] = {}) -> Iterator[Entry]:
         if record.refusal:
             yield record
             continue
-        for fields, refusal in read_sample(record.fields, settings):
+        for fields, refusal in read_log_sample(record.fields, settings):
             yield Entry(record.row, fields, refusal)
     is_done = header.get("status") == "success"
     log = finished.get(str(at(header, "eval", "task_id")))
@@ -118,7 +118,7 @@ def find_finished(labels: Mapping[Path, str]) -> dict[str, str]:
     return finished
 
 
-def read_sample(sample: Mapping, settings: Mapping[str, object]) -> list[Row]:
+def read_log_sample(sample: Mapping, settings: Mapping[str, object]) -> list[Row]:
     """Read a sample: what the model was thinking and what it answered, or why it cannot be used."""
     output = sample.get("output")
     metadata = sample["metadata"] if isinstance(sample.get("metadata"), dict) else {}

@@ -22,13 +22,13 @@ NOT_READ = "not read"
 #: Endings of archives, which are read as a source and not within one.
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 #: Endings of tables.
-TABLES = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".parquet")
+TABLE_ENDINGS = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".parquet")
 _EXPECTED = (
     "expected are .jsonl, .csv, .parquet (.jsonl and .csv also as .gz), logs of Inspect (.eval),"
     " or answers N_d_needles_puzzleId_gold.* in one folder per model"
 )
 # what to do about other endings
-_REMEDIES = {
+_ENDING_REMEDIES = {
     ".ndjson": "rename it to .jsonl",
     ".ndjson.gz": "rename it to .jsonl.gz",
     ".tsv": "save it with commas between columns as .csv",
@@ -149,9 +149,9 @@ def _sort_in(layout: Layout, path: Path) -> None:
         layout.lost.append((path, _HIDDEN))
     elif _BESIDE.fullmatch(name):
         return
-    elif name.startswith("puzzles.") and name.endswith(TABLES):
+    elif name.startswith("puzzles.") and name.endswith(TABLE_ENDINGS):
         layout.puzzle_tables.append(path)
-    elif name.endswith((*TABLES, ".eval")) or (
+    elif name.endswith((*TABLE_ENDINGS, ".eval")) or (
         name.endswith(".json") and is_json_log(path)
     ):
         layout.tables.append(path)
@@ -166,9 +166,9 @@ def _is_hidden(file: tuple[Path, Refusal]) -> bool:
 def _explain_ending(name: str) -> str:
     """Return why a file of this name is not read, and what to do about it."""
     lowered = name.lower()
-    if lowered != name and lowered.endswith((*TABLES, ".eval")):
+    if lowered != name and lowered.endswith((*TABLE_ENDINGS, ".eval")):
         return f"its ending is in capitals; rename it to {lowered}"
-    for ending, remedy in _REMEDIES.items():
+    for ending, remedy in _ENDING_REMEDIES.items():
         if lowered.endswith(ending):
             return f"files that end in {ending} are not read; {remedy}"
     ending = PurePath(name).suffix

@@ -27,7 +27,7 @@ ROW_BYTES = 1 << 24
 _TOO_LONG: Refusal = (MALFORMED, f"longer than {ROW_BYTES:,} bytes")
 
 # how files of other kinds begin
-_KINDS = {
+_SIGNATURES = {
     b"\x1f\x8b": "it is compressed by gzip; add .gz to its name",
     b"PK\x03\x04": "it is a zip archive or a workbook of a spreadsheet; save it as CSV or JSONL",
     b"PAR1": "it is Parquet; let its name end in .parquet",
@@ -97,7 +97,7 @@ def read_lines(path: Path) -> Iterator[bytes | Refusal]:
 
 def explain_bytes(head: bytes) -> str | None:
     """Return why the first bytes of a file are no lines of UTF-8, None if they may be."""
-    for start, explanation in _KINDS.items():
+    for start, explanation in _SIGNATURES.items():
         if head.startswith(start):
             return explanation
     if b"\0" in head[:4]:

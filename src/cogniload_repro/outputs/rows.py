@@ -36,12 +36,12 @@ SETTINGS = (
 #: Columns under which a table may say why a model stopped; the first that is not empty counts.
 STOP_COLUMNS = ("stopped", "finish_reason", "stop_reason")
 #: Columns of a table. A perturbation is how the prompt was perturbed.
-COLUMNS = frozenset(
+ROW_COLUMNS = frozenset(
     (*OUTPUTS.names, *STOP_COLUMNS[1:], *REASONING, "perturbation", *SETTINGS)
 )
 
 # columns whose loss would change a result
-_NEEDED = COLUMNS - set(SETTINGS)
+_NEEDED = ROW_COLUMNS - set(SETTINGS)
 
 
 def read_rows(
@@ -72,7 +72,7 @@ def end_at_damage(entries: Iterator[Entry]) -> Iterator[Entry]:
 def _may_matter(name: str) -> bool:
     """Return whether a column is read, is misspelt, or may hold what the model wrote."""
     is_puzzle = name in PUZZLES.names  # its text is no answer
-    return _normalise(name) in COLUMNS or (may_hold_text(name) and not is_puzzle)
+    return _normalise(name) in ROW_COLUMNS or (may_hold_text(name) and not is_puzzle)
 
 
 def _normalise(name: str) -> str:
@@ -80,7 +80,7 @@ def _normalise(name: str) -> str:
 
 
 def _read_table_rows(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entry]:
-    model = harness.find_model(path)
+    model = harness.find_model_name(path)
     filters: dict[str, object] = {}
     for entry in read_table(path, is_wanted):
         record = entry.fields
@@ -102,7 +102,7 @@ def read_record(record: dict) -> list[Row]:
         if is_batch_line(record):
             return read_batch_line(record)
         return (
-            harness.read_sample(record)
+            harness.read_harness_sample(record)
             if harness.is_sample(record)
             else [_read_row(record)]
         )
@@ -112,9 +112,9 @@ def read_record(record: dict) -> list[Row]:
 
 def _read_row(row: dict) -> Row:
     """Return a row of a table; the columns with its texts are read like the keys of a message."""
-    fields = {name: value for name, value in row.items() if name in COLUMNS}
+    fields = {name: value for name, value in row.items() if name in ROW_COLUMNS}
     others = {
-        name: row[name] for name in row if name not in COLUMNS and _may_matter(name)
+        name: row[name] for name in row if name not in ROW_COLUMNS and _may_matter(name)
     }
     for name in others:
         column = _normalise(name)

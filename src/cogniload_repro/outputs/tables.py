@@ -49,7 +49,7 @@ _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blan
 _DELIMITER = re.compile(r'\b(?:model|name)\b"?(?: +(?=\W))?(.)', re.IGNORECASE)
 # the fault of a file that ends within quotes
 _UNCLOSED = "not CSV: unexpected end of data"
-_BATCH_ROWS = 16
+_ROWS_PER_READ = 16
 
 
 class _Record(NamedTuple):
@@ -70,13 +70,15 @@ def read_table(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entry]:
     if ending == "jsonl":
         entries = read_json_lines(path)
     else:
-        entries = (_read_csv if ending == "csv" else _read_parquet)(path, is_wanted)
+        entries = (_read_csv_rows if ending == "csv" else _read_parquet_rows)(
+            path, is_wanted
+        )
     for entry in entries:
         fields = {name: _fill(name, value) for name, value in entry.fields.items()}
         yield entry._replace(fields=fields)
 
 
-def _read_csv(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entry]:
+def _read_csv_rows(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entry]:
     csv.field_size_limit(
         max(ROW_BYTES, csv.field_size_limit())
     )  # of the process: never lowered
@@ -85,7 +87,7 @@ def _read_csv(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entry]:
     _check_head(head)
     lines = csv.reader(chain([head], texts), strict=True)
     header = next(lines, [])
-    _check_columns(header, is_wanted)
+    _refuse_repeated(header, is_wanted)
     row = 0
     for record in _split_records(lines):
         count = record.end - record.start + 1
@@ -135,7 +137,7 @@ def _check_head(head: str) -> None:
     raise ValueError(fault)
 
 
-def _check_columns(names: list[str], is_wanted: Callable[[str], bool]) -> None:
+def _refuse_repeated(names: list[str], is_wanted: Callable[[str], bool]) -> None:
     """Raise ValueError if a column comes twice, since nobody knows which one is meant."""
     repeated = [name for name in names if is_wanted(name) and names.count(name) > 1]
     if repeated:
@@ -179,17 +181,17 @@ def _fill(name: str, value: object) -> object:
     return value if value == value else None
 
 
-def _read_parquet(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entry]:
+def _read_parquet_rows(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entry]:
     with open_parquet(path) as file:
         names = file.schema_arrow.names
-        _check_columns(names, is_wanted)
+        _refuse_repeated(names, is_wanted)
         groups = range(file.metadata.num_row_groups)
         check_size(
             path.name, sum(file.metadata.row_group(n).total_byte_size for n in groups)
         )
         columns = [name for name in names if is_wanted(name)]
         row = 0
-        for batch in file.iter_batches(_BATCH_ROWS, columns=columns):
+        for batch in file.iter_batches(_ROWS_PER_READ, columns=columns):
             for fields in _decode_batch(batch):
                 row += 1
                 refusal = None if isinstance(fields, dict) else (NOT_UTF8, fields)

@@ -12,13 +12,13 @@ from cogniload_repro.puzzles.puzzle import clauses
 from cogniload_repro.puzzles.sets import read_puzzles
 from cogniload_repro.storage import write_table
 
-_KEYS = [
+_PUZZLE_KEYS = [
     "name",
     "N",
     "d",
     "ratio_pct",
 ]
-_COLUMNS = [*_KEYS, "text", "gold"]
+_PUZZLE_COLUMNS = [*_PUZZLE_KEYS, "text", "gold"]
 
 
 def baselines(puzzles: pd.DataFrame | str | Path) -> pd.DataFrame:
@@ -58,9 +58,9 @@ def baselines(puzzles: pd.DataFrame | str | Path) -> pd.DataFrame:
     {'name': '3_1_1_7_white', 'N': 3, 'd': 1, 'ratio_pct': 33, 'guess': 0.33, 'last_clause': 0}
     """
     if not isinstance(puzzles, pd.DataFrame):
-        parts = [baselines(part) for part in read_puzzles(puzzles, _COLUMNS)]
+        parts = [baselines(part) for part in read_puzzles(puzzles, _PUZZLE_COLUMNS)]
         return pd.concat(parts, ignore_index=True)
-    missing = [column for column in _COLUMNS if column not in puzzles]
+    missing = [column for column in _PUZZLE_COLUMNS if column not in puzzles]
     if missing:
         remedy = "give the table that `cogniload puzzles` writes"
         raise ValueError(f"the puzzles lack {', '.join(missing)}; {remedy}")
@@ -71,7 +71,7 @@ def baselines(puzzles: pd.DataFrame | str | Path) -> pd.DataFrame:
         value = find_last_value(row.text, category)
         guess.append(1 / domain_size(category, row.d))
         last_clause.append(int(value == row.gold))
-    scores = puzzles[_KEYS].reset_index(drop=True)
+    scores = puzzles[_PUZZLE_KEYS].reset_index(drop=True)
     return scores.assign(guess=guess, last_clause=last_clause)
 
 

@@ -71,7 +71,7 @@ class Elixir:
 
 def _walk_take(words: Iterator[int], n: int, count: int) -> list[int]:
     """``Enum.take_random`` up to Elixir 1.16: each element may take the place of one before it."""
-    taken = _take_first(words, n, count)
+    taken = _draw_places(words, n, count)
     for place, word in zip(range(count, n), words):
         slot = word % (place + 1)
         if slot < count:
@@ -81,7 +81,7 @@ def _walk_take(words: Iterator[int], n: int, count: int) -> list[int]:
 
 def _skip_take(words: Iterator[int], n: int, count: int) -> list[int]:
     """``Enum.take_random`` from Elixir 1.17: algorithm L skips most elements (K.-H. Li 1994)."""
-    taken = _take_first(words, n, count)
+    taken = _draw_places(words, n, count)
     place = count - 1
     weight = 1.0
     try:
@@ -97,7 +97,7 @@ def _skip_take(words: Iterator[int], n: int, count: int) -> list[int]:
     return taken
 
 
-def _take_first(words: Iterator[int], n: int, count: int) -> list[int]:
+def _draw_places(words: Iterator[int], n: int, count: int) -> list[int]:
     """Return the places of the first elements in random order."""
     taken = list(range(min(count, n)))
     for place, word in zip(range(1, len(taken)), words):

@@ -123,7 +123,7 @@ class _Generator:
         poi = draws.below(len(people))
         domains = self._draw_domains(categories)
         sizes = [len(values) for values in domains.values()]
-        start = [_spread(person, sizes) for person in range(len(people))]
+        start = [_deal_values(person, sizes) for person in range(len(people))]
         ranks = self._rank(categories)
         statements = StatementDraws(draws, poi, start, sizes, ranks)
         try:
@@ -191,7 +191,7 @@ class _Generator:
         return lines
 
 
-def _spread(person: int, sizes: list[int]) -> Values:
+def _deal_values(person: int, sizes: list[int]) -> Values:
     """Return the initial values of a person: the domains' values are handed out in turn."""
     return [person % size for size in sizes]
 

@@ -20,10 +20,10 @@ def _list_steps(n: int) -> list[list[Step]]:
     return [steps[:count] for count in range(n + 1)]
 
 
-_SIZES = range(_LARGEST_POOL + 1)
+_POOL_SIZES = range(_LARGEST_POOL + 1)
 #: All places, and the steps of samples from them, by the number of places.
-_PLACES = [list(range(n)) for n in _SIZES]
-_STEPS = [_list_steps(n) for n in _SIZES]
+_POOLS = [list(range(n)) for n in _POOL_SIZES]
+_SAMPLE_STEPS = [_list_steps(n) for n in _POOL_SIZES]
 
 
 class Mersenne:
@@ -58,9 +58,9 @@ class Mersenne:
         elif n > _LARGEST_POOL:
             return self._random.sample(range(n), count)
         draw_bits = self._bits
-        pool = _PLACES[n].copy()
+        pool = _POOLS[n].copy()
         drawn = []
-        for places, bits, last in _STEPS[n][count]:
+        for places, bits, last in _SAMPLE_STEPS[n][count]:
             place = draw_bits(bits)
             while place >= places:
                 place = draw_bits(bits)
@@ -77,7 +77,7 @@ class Mersenne:
         """Order a list of at most 21 elements in place, as `random.shuffle`."""
         draw_bits = self._bits
         n = len(items)
-        for places, bits, last in _STEPS[n][n - 1]:
+        for places, bits, last in _SAMPLE_STEPS[n][n - 1]:
             place = draw_bits(bits)
             while place >= places:
                 place = draw_bits(bits)

@@ -94,10 +94,10 @@ def parse_puzzle(text: str, puzzle_id: int | None = None) -> Puzzle:
         moves=body.moves,
         instruction=instruction,
     )
-    return _solve(puzzle)
+    return _add_solution(puzzle)
 
 
-def _solve(puzzle: Puzzle) -> Puzzle:
+def _add_solution(puzzle: Puzzle) -> Puzzle:
     """Return a puzzle with its solution and the number of its needles."""
     poi = puzzle.people.index(puzzle.poi)
     history = [everybody[poi] for everybody in puzzle.replay()]

@@ -7,7 +7,7 @@ import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
 from cogniload_repro.files import RECONSTRUCTED
-from cogniload_repro.grid import PAPER_GRID, Cell
+from cogniload_repro.grid import CELL, PAPER_GRID, Cell
 from cogniload_repro.models import order_models, resolve_model
 from cogniload_repro.published import ERRORS, INTERVAL_ALPHA, load_table
 from cogniload_repro.regression.design import GRID
@@ -18,7 +18,6 @@ from cogniload_repro.regression.reconstructions import (
 )
 from cogniload_repro.schemas import CELLS, PROVENANCE, TOKENS, read_frame
 
-_CELL = ["N", "ratio_pct", "d"]
 _REMEDY = "make it again with `make score`"
 
 
@@ -89,12 +88,12 @@ def reconstructed_cells(grid: Iterable[Cell]) -> pd.DataFrame:
     """
     committed = load_cells().drop(columns="log10_N")
     committed = committed.astype({"ratio_pct": float})
-    places = pd.MultiIndex.from_frame(committed[_CELL])
-    names = [(cell.N, float(cell.ratio_pct), cell.d) for cell in grid]
+    places = pd.MultiIndex.from_frame(committed[CELL])
+    names = [(cell.N, cell.d, float(cell.ratio_pct)) for cell in grid]
     chosen = pd.MultiIndex.from_tuples(names)
     foreign = chosen.difference(places)
     if len(foreign):
-        N, ratio_pct, d = foreign[0]
+        N, d, ratio_pct = foreign[0]
         cell = f"N = {N}, a needle ratio of {ratio_pct:g}% and d = {d}"
         raise ValueError(
             f"the paper has no cell with {cell}; only its cells can be reconstructed"
@@ -205,8 +204,8 @@ def coverage(cells: pd.DataFrame) -> tuple[int, int]:
     models = cells["model"].unique()
     if not len(models):
         return 0, 0
-    covered = cells[cells["total"] > 0].merge(GRID[_CELL])
-    places = covered.drop_duplicates(["model", *_CELL])
+    covered = cells[cells["total"] > 0].merge(GRID[CELL])
+    places = covered.drop_duplicates(["model", *CELL])
     counts = places["model"].value_counts().reindex(models, fill_value=0)
     return int(counts.min()), int(counts.max())
 

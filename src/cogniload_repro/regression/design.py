@@ -43,9 +43,9 @@ def lay_out(cells: pd.DataFrame) -> np.ndarray:
 #: The covariates over the grid, shape (140, 9).
 X = lay_out(GRID)
 #: Columns of the regressions of Table 6 (linear), Table 2 (quadratic) and Appendix B (full).
-LINEAR = tuple(range(4))
-QUADRATIC = tuple(range(5))
-FULL = tuple(range(9))
+LINEAR_COLUMNS = tuple(range(4))
+QUADRATIC_COLUMNS = tuple(range(5))
+FULL_COLUMNS = tuple(range(9))
 #: Columns of the products of loads, by the names of Table 3.
 PRODUCTS = {"dN": 5, "drho": 6, "Nrho": 7, "dNrho": 8}
 

@@ -36,7 +36,7 @@ _POINTS = ["ecl50", "nt50", "id50"]
 #: What is a median where a fit is not identified.
 _NUMBERS = ["coef", "se", "p", "low", "high", "loglik", "aic", "bic"]
 #: Numbers of a term by the beginnings of their names in Table 2.
-_KINDS = {"coef": "beta", "se": "se", "p": "p"}
+_PREFIXES = {"coef": "beta", "se": "se", "p": "p"}
 
 
 def fit(
@@ -250,7 +250,7 @@ def _fit_models(
         for number, model_fit in enumerate(fits, start=1):
             for coefficient in _list_coefficients(model_fit):
                 rows.append((str(model), number, *coefficient, identified))
-    columns = ["model", "reconstruction", "term", *_KINDS, *OF_FIT, "identified"]
+    columns = ["model", "reconstruction", "term", *_PREFIXES, *OF_FIT, "identified"]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -328,7 +328,7 @@ def spread_terms(fits: pd.DataFrame) -> pd.DataFrame:
     fits = fits.set_index("model")
     is_first = ~fits.index.duplicated()
     wide = fits.loc[is_first, ["status"]]
-    for number, kind in _KINDS.items():
+    for number, kind in _PREFIXES.items():
         for term in fits["term"].unique():
             if term:
                 symbol = SYMBOLS.get(term, term)

@@ -194,10 +194,10 @@ def _build_design(
 def freeze_columns(cells: pd.DataFrame, names: Sequence[str]) -> Columns:
     """Return columns of the cells, those that they have, as a key of a cache."""
     present = [name for name in names if name in cells]
-    return tuple((name, _freeze(cells[name])) for name in present)
+    return tuple((name, _freeze_column(cells[name])) for name in present)
 
 
-def _freeze(column: pd.Series) -> bytes | tuple[str, ...]:
+def _freeze_column(column: pd.Series) -> bytes | tuple[str, ...]:
     """Return numbers as bytes, words as they are and "" for none."""
     if column.name in FACTORS:
         words = column.astype(object).where(column.notna(), "")

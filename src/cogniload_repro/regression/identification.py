@@ -12,12 +12,12 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
+from cogniload_repro.grid import CELL
 from cogniload_repro.regression.design import GRID, PRODUCTS, X
 from cogniload_repro.regression.formulas import build_design
 
-_CELL = ["N", "d", "ratio_pct"]
 #: The cells in the order of the grid.
-_CELLS = pd.MultiIndex.from_frame(GRID[_CELL])
+_GRID_INDEX = pd.MultiIndex.from_frame(GRID[CELL])
 
 
 def _lay_out_fixed_columns() -> np.ndarray:
@@ -46,7 +46,7 @@ def is_identified(
         return False
     covered = cells[cells["total"] > 0]
     design, _ = build_design(covered, formula)
-    places = tuple(covered[_CELL].itertuples(index=False, name=None))
+    places = tuple(covered[CELL].itertuples(index=False, name=None))
     return _is_in_span(design.to_numpy().tobytes(), places)
 
 
@@ -54,7 +54,7 @@ def is_identified(
 def _is_in_span(design: bytes, cells: tuple[tuple, ...]) -> bool:
     """Return what `in_span` says of columns over some cells of the grid, and zero in the others."""
     values = np.frombuffer(design).reshape(len(cells), -1)
-    places = _CELLS.get_indexer(pd.MultiIndex.from_tuples(cells))
+    places = _GRID_INDEX.get_indexer(pd.MultiIndex.from_tuples(cells))
     if (places < 0).any():  # the paper has no such cell
         return False
     columns = np.zeros((len(GRID), values.shape[1]))

@@ -27,7 +27,7 @@ def glm_table(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def interactions_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return Table 3 (`schemas.INTERACTIONS`): the products of loads in Appendix B's regression.
+    """Return Table 3 (`schemas.INTERACTION_FITS`): products of loads in Appendix B's regression.
 
     The p-value of a product is that of the likelihood-ratio test of dropping it.
     """

@@ -30,7 +30,7 @@ KEYS = ["model", "N", "d", "ratio_pct"]
 GIVEN = -1
 _TABLE = r"^r\d+$"
 #: Types in which tables of any origin are joined.
-_LOADS = {"N": float, "d": float, "ratio_pct": float}
+_LOAD_TYPES = {"N": float, "d": float, "ratio_pct": float}
 
 
 def each_reconstruction(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
@@ -194,7 +194,7 @@ def _join_committed(cells: pd.DataFrame) -> pd.DataFrame:
     if "perturbation" in cells:  # a perturbed text is another question
         is_plain = cells["perturbation"].fillna("").to_numpy() == ""
         keys["ratio_pct"] = keys["ratio_pct"].where(is_plain)
-    keys = keys.astype(_LOADS)
+    keys = keys.astype(_LOAD_TYPES)
     return keys.merge(_load_committed(), on=KEYS, how="left")
 
 
@@ -203,4 +203,4 @@ def _load_committed() -> pd.DataFrame:
     cells = pd.read_csv(RECONSTRUCTED / "cells.csv")
     totals = cells[[*KEYS, "total"]]
     tables = load_tables().merge(totals, on=KEYS)
-    return tables.astype(_LOADS)
+    return tables.astype(_LOAD_TYPES)

@@ -12,9 +12,9 @@ from cogniload_repro.regression.fits import OF_FIT, fits_of, summarise
 from cogniload_repro.regression.formulas import build_design
 from cogniload_repro.regression.glm import QUADRATIC
 
-_KEYS = ["model", "reconstruction"]
+_MODEL_KEYS = ["model", "reconstruction"]
 #: What is a median where the comparison is not identified.
-_NUMBERS = [
+_COMPARED_NUMBERS = [
     *("loglik", "aic", "bic"),
     *("against_loglik", "against_aic", "against_bic"),
     *("daic", "dbic", "lr", "lr_p"),
@@ -81,7 +81,7 @@ def compare_fits(
     pairs["dbic"] = pairs["bic"] - pairs["against_bic"]
     ranks = _joint_ranks(cells, fits.attrs, others.attrs)
     pairs = _test_ratios(pairs, ranks)
-    compared = summarise(pairs, ["model"], _NUMBERS, ranges=["daic", "lr_p"])
+    compared = summarise(pairs, ["model"], _COMPARED_NUMBERS, ranges=["daic", "lr_p"])
     compared["lr_p"] = compared["lr_p"].where(compared["identified"])
     models = pd.Index(cells["model"].unique())
     return compared.sort_values("model", key=models.get_indexer, ignore_index=True)
@@ -94,8 +94,8 @@ def _pair_fits(fits: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
     """
     mine = _describe_fits(fits, "")
     theirs = _describe_fits(others, "against_")
-    pairs = mine.merge(theirs, on=_KEYS, how="outer")
-    pairs = pairs.sort_values(_KEYS, ignore_index=True)
+    pairs = mine.merge(theirs, on=_MODEL_KEYS, how="outer")
+    pairs = pairs.sort_values(_MODEL_KEYS, ignore_index=True)
     for prefix in ("", "against_"):
         columns = [f"{prefix}{name}" for name in ("df", *OF_FIT, "identified")]
         models = pairs.groupby("model", sort=False)
@@ -117,7 +117,7 @@ def _describe_fits(fits: pd.DataFrame, prefix: str) -> pd.DataFrame:
     """Return what holds for the whole fit of each model and reconstruction; df counts its terms."""
     has_term = fits["term"] != ""
     counted = fits.assign(df=has_term.astype(int))
-    groups = counted.groupby(_KEYS, sort=False)
+    groups = counted.groupby(_MODEL_KEYS, sort=False)
     whole = groups[["df", *OF_FIT, "identified"]].first()
     whole["df"] = groups["df"].sum()
     return whole.add_prefix(prefix).reset_index()

@@ -21,11 +21,11 @@ BUCKET_COLUMNS = {
     "wrong_logic_last_sentence": "last_logic",
     "wrong_other": "other",
 }
-_COUNTS = list(dict.fromkeys(BUCKET_COLUMNS.values()))
-_CELL = ["N", "ratio_pct", "d"]
-_TOKENS = {"prompt": "prompt_tokens", "output": "response_tokens"}
+_COUNT_COLUMNS = list(dict.fromkeys(BUCKET_COLUMNS.values()))
+_ROW_ORDER = ["N", "ratio_pct", "d"]
+_TOKEN_SOURCES = {"prompt": "prompt_tokens", "output": "response_tokens"}
 #: Columns of scores that are read again.
-_COLUMNS = [name for name in SCORES.names if name not in ("window", "answer")]
+_SCORE_COLUMNS = [name for name in SCORES.names if name not in ("window", "answer")]
 
 
 def count_cells(scores: pd.DataFrame) -> pd.DataFrame:
@@ -33,11 +33,11 @@ def count_cells(scores: pd.DataFrame) -> pd.DataFrame:
 
     Token lengths are those of known counts.
     """
-    keys = ["model", *_CELL]
+    keys = ["model", *_ROW_ORDER]
     groups = scores.groupby(keys)
     columns = scores["bucket"].map(BUCKET_COLUMNS)
     counts = pd.crosstab([scores[key] for key in keys], columns)
-    counts = counts.reindex(columns=_COUNTS, fill_value=0)
+    counts = counts.reindex(columns=_COUNT_COLUMNS, fill_value=0)
     cells = pd.DataFrame({"rho": groups["rho"].first(), "total": groups.size()})
     cells = cells.join(counts).join(_describe_tokens(groups)).reset_index()
     cells["needles"] = (cells["rho"] * cells["N"]).round().astype("int64")
@@ -54,7 +54,7 @@ def token_stats(scores: pd.DataFrame) -> pd.DataFrame:
 
 def _describe_tokens(groups: Any) -> pd.DataFrame:
     columns = {}
-    for kind, column in _TOKENS.items():
+    for kind, column in _TOKEN_SOURCES.items():
         columns[f"{kind}_mean"] = groups[column].mean().astype("float64")
         columns[f"{kind}_p90"] = groups[column].quantile(0.9).astype("float64")
     return pd.DataFrame(columns)
@@ -79,14 +79,14 @@ def read_scores(scores_dir: str | Path) -> pd.DataFrame:
 
     Token counts are whole numbers, or missing. A build of counts alone has no scores.
     """
-    none = _to_frame(SCORES.empty_table().select(_COLUMNS))
+    none = _to_frame(SCORES.empty_table().select(_SCORE_COLUMNS))
     return pd.concat([none, *_read_files(scores_dir)], ignore_index=True)
 
 
 def _read_files(scores_dir: str | Path) -> Iterator[pd.DataFrame]:
     for path in sorted(Path(scores_dir).glob("*.parquet")):
         with open_parquet(path) as file:
-            yield _to_frame(file.read(columns=_COLUMNS))
+            yield _to_frame(file.read(columns=_SCORE_COLUMNS))
 
 
 def _to_frame(table: pa.Table) -> pd.DataFrame:
@@ -115,7 +115,7 @@ def write_cells(
         )
         tokens.append(count_scores(folder / "scores", token_stats))
     all_tokens = pd.concat(tokens).sort_values(["model", "N", "d"], ignore_index=True)
-    all_cells = _by_model(pd.concat(cells).sort_values(_CELL, kind="stable"))
+    all_cells = _by_model(pd.concat(cells).sort_values(_ROW_ORDER, kind="stable"))
     write_table(folder / "tokens.parquet", all_tokens, metadata)
     write_table(
         folder / "cells.parquet", all_cells, metadata

@@ -39,7 +39,7 @@ _BATCH_ROWS = 256
 _BATCH_BYTES = 16_000_000
 #: Failures that are named one by one; of more there is the count.
 _NAMED_ERRORS = 3
-_CELL = ("N", "d", "ratio_pct", "rho")
+_LOAD_COLUMNS = ("N", "d", "ratio_pct", "rho")
 
 
 class Asked(NamedTuple):
@@ -82,7 +82,7 @@ def score_dataset(
         with _open_bar(tasks):
             for outputs, parts in tasks.items():
                 try:
-                    _write(scores_dir / outputs.name, outputs, parts, rules)
+                    _write_parts(scores_dir / outputs.name, outputs, parts, rules)
                 except (ValueError, OSError, ImportError) as error:
                     text = describe_error(error)
                     errors.append(
@@ -130,7 +130,7 @@ def _open_bar(tasks: dict[Path, list[Future]]) -> tqdm:
     return bar
 
 
-def _write(
+def _write_parts(
     scores: Path, outputs: Path, parts: list[Future], rules: ScorerRules
 ) -> None:
     """Write the scores of a file, part by part, in the order of its rows."""
@@ -208,13 +208,15 @@ def _clip(verdict: Verdict) -> str:
 
 def read_questions(puzzles_path: str | Path) -> dict[str, Asked]:
     """Return what the scorer needs to know of each puzzle of a table, by name."""
-    columns = ["name", *_CELL, "poi", "gold", "domain", "category"]
+    columns = ["name", *_LOAD_COLUMNS, "poi", "gold", "domain", "category"]
     with open_parquet(puzzles_path) as file:
         table = file.read(columns=columns)
     questions = {}
     for row in table.to_pylist():
         question = Question(row["poi"], row["gold"], row["domain"], row["category"])
-        questions[row["name"]] = Asked({name: row[name] for name in _CELL}, question)
+        questions[row["name"]] = Asked(
+            {name: row[name] for name in _LOAD_COLUMNS}, question
+        )
     return questions
 
 
