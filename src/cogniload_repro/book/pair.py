@@ -36,7 +36,13 @@ def describe_pair(
     yield f"{names[first]} minus {names[second]}"
     for columns in ([], *loads):
         differences = compare_models(cells, first, second, columns, margin)
-        yield _format_differences(differences, columns) + "\n"
+        table = _format_differences(differences, columns)
+        headings = {
+            "first": names[first],
+            "second": names[second],
+            "ratio_pct": "rho (%)",
+        }
+        yield table.rename(columns=headings).to_string(index=False) + "\n"
     scored = []
     for model in (first, second):
         of_model = cells[cells["model"] == model]
@@ -60,7 +66,7 @@ def describe_pair(
         yield from _describe_answers(build, scored, margin)
 
 
-def _format_differences(differences: pd.DataFrame, columns: list[str]) -> str:
+def _format_differences(differences: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     """Return a table of differences in points; those that are not identified have no p-value."""
     table = differences[columns].assign(cells=differences["cells"])
     for place in ("first", "second"):
@@ -76,7 +82,7 @@ def _format_differences(differences: pd.DataFrame, columns: list[str]) -> str:
     if identified:
         table["p (Holm)"] = differences["p_holm"].map("{:.2g}".format)
     table["verdict"] = differences["verdict"]
-    return table.rename(columns={"ratio_pct": "rho (%)"}).to_string(index=False)
+    return table
 
 
 def _describe_answers(build: Path, models: list[str], margin: float) -> Iterator[str]:

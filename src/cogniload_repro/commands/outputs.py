@@ -304,7 +304,7 @@ def reconstruct_command(out: Path | None) -> None:
 @click.command()
 @JOBS
 def feasible(jobs: int) -> None:
-    """Draw tables of counts that agree with the paper, and bound accuracy along rho.
+    """Sample counts that agree with the paper, and compute bounds on accuracy at each rho.
 
     Writes data/reconstructed/reconstructions.csv (a quarter of an hour), bounds.csv (half a minute)
     and divisions.csv (three minutes), of answers that did not run out of context; `cogniload

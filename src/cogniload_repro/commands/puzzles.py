@@ -29,8 +29,8 @@ _EFFORTS = ("unset", "none", "minimal", "low", "medium", "high", "xhigh", "max")
     "--rounding",
     default="half-up",
     show_default=True,
-    help="Rounding of N × ratio at .5: half-up (the paper's data) or half-even (the "
-    "released port).",
+    help="Rounding of N × ratio at .5: half-up (as in the paper's data) or half-even (as "
+    "in the released Python program).",
 )
 @click.option(
     "--id-scheme",
