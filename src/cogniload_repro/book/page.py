@@ -193,11 +193,6 @@ class Page:
         """Return whether the counts of the paper's models are a reconstruction."""
         return bool(from_printed_tables(self._build_cells).any())
 
-    def facts(self, **facts: object) -> None:
-        """Keep values, formatted by the caller, for ``{glue:text}`` in the page's sentences."""
-        for key, value in facts.items():
-            glue(key, str(value), display=False)
-
     @cached_property
     def _output(self) -> Path:
         """Return the runner's folder for files, else one that is deleted with this page."""
