@@ -386,8 +386,9 @@ def _answer_lines(
     """Yield each model's use of the last clause, and both models on the same puzzles."""
     import pandas as pd
 
-    from cogniload_repro.analysis.comparisons import compare_answers, shortcut_use
+    from cogniload_repro.analysis.comparisons import compare_answers
     from cogniload_repro.analysis.differences import judge_difference
+    from cogniload_repro.analysis.shortcut import shortcut_use
     from cogniload_repro.formats import display_names
     from cogniload_repro.storage import partition_path
 
