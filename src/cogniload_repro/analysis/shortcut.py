@@ -1,8 +1,8 @@
 """The last-clause shortcut: how many answers can use it, and whether a model's answers do.
 
 The *shortcut* names the last value that any statement gives the attribute asked about. Counts bound
-its use: if a share s of a model's answers repeats it, the model is right at least as often as s times the
-shortcut in every cell. So for all weights w >= 0 over the cells,
+its use: if a share s of a model's answers repeats it, the model is right at least as often as s
+times the shortcut in every cell. So for all weights w >= 0 over the cells,
 
     s  <=  sum(w * correct) / sum(w * answers * accuracy of the shortcut).
 

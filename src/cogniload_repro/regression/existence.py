@@ -37,6 +37,13 @@ def find_missing(cells: pd.DataFrame, formula: str) -> str:
     return ""
 
 
+def name_deciding_columns(formula: str) -> tuple[str, ...]:
+    """Return the columns of cells that decide on the design of a formula and its rank."""
+    covariates = name_covariates(formula)
+    levels = [_LEVELS[name] for name in covariates if name in _LEVELS]
+    return tuple(dict.fromkeys([*covariates, *levels]))
+
+
 def describe_deficiency(
     cells: pd.DataFrame,
     design: pd.DataFrame,

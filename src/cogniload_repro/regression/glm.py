@@ -21,6 +21,7 @@ from cogniload_repro.regression.existence import (
     describe_deficiency,
     find_missing,
     is_separated,
+    name_deciding_columns,
 )
 from cogniload_repro.regression.families import FAMILIES, QUASI, check_family
 from cogniload_repro.regression.formulas import (
@@ -29,8 +30,7 @@ from cogniload_repro.regression.formulas import (
     freeze_columns,
     thaw_columns,
 )
-from cogniload_repro.regression.likelihood import maximise_all
-from cogniload_repro.regression.syntax import COVARIATES, FACTORS
+from cogniload_repro.regression.likelihood import maximise_counts
 
 LINEAR = "correct ~ d + log10_N + rho"
 #: The paper's specification (section 3.1.1).
@@ -205,7 +205,7 @@ def fit_tables(
     Counts have the shape (tables, cells), and every cell has answers.
     """
     check_family(family)
-    columns = _freeze(cells)
+    columns = freeze_columns(cells, name_deciding_columns(formula))
     return _fit_tables(
         formula, family, columns, correct.tobytes(), total.tobytes(), correct.shape
     )
@@ -223,7 +223,7 @@ def _fit_tables(
     """Fit equal tables once: chapters ask for many fits again."""
     k = np.frombuffer(correct).reshape(shape)
     n = np.frombuffer(total).reshape(shape)
-    design = _lay_out(thaw_columns(columns, shape[1]), formula)
+    design = _lay_out_once(formula, columns, shape[1])
     x = design.columns.to_numpy()
     obstacles = [
         design.find_obstacle(*counts, family) for counts in zip(k, n, strict=True)
@@ -248,21 +248,20 @@ def _maximise(
 ) -> np.ndarray:
     """Return the coefficients of each table at the maximum of its likelihood, or NaN.
 
-    Those of many tables with a logit link follow from sums, in a tenth of the time of statsmodels.
+    Many tables are fitted at once, in a hundredth of the time that statsmodels takes for each.
     """
-    if len(correct) > 1 and FAMILIES[family] is FAMILIES["logit"]:
-        coefficients, _ = maximise_all(x, total, correct @ x)
-        return coefficients
-    coefficients = np.full((len(correct), x.shape[1]), np.nan)
-    for place, counts in enumerate(zip(correct, total, strict=True)):
-        results = _run_glm(x, *counts, family)
-        if results is not None:
-            coefficients[place] = results.params
-    return coefficients
+    if len(correct) > 1:
+        return maximise_counts(x, correct, total, family)
+    results = _run_glm(x, correct[0], total[0], family)
+    if results is None:
+        return np.full((1, x.shape[1]), np.nan)
+    return results.params[None]
 
 
-def _freeze(cells: pd.DataFrame) -> Columns:
-    return freeze_columns(cells, (*COVARIATES, *FACTORS))
+@lru_cache(maxsize=64)
+def _lay_out_once(formula: str, columns: Columns, rows: int) -> _Design:
+    """Return the design of a formula for all models with the same cells."""
+    return _lay_out(thaw_columns(columns, rows), formula)
 
 
 def _lay_out(cells: pd.DataFrame, formula: str) -> _Design:

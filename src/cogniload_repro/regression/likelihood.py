@@ -1,4 +1,4 @@
-"""Maximum likelihood for many tables of counts at once, from sums alone.
+"""Maximum likelihood for many tables of counts at once, for the paper's regression from sums alone.
 
 The log-likelihood of a logistic regression depends on the answers only through the sums of its
 covariates over the correct answers. Newton's method finds its maximum for any such sums, also where
@@ -11,7 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from cogniload_repro.regression.families import FAMILIES
+
 _MOST_STEPS = 100
+#: Fisher's steps gain a digit or so each; Newton's double the digits.
+_LAST_STEPS = 10
 #: A step is halved until it is shorter than this part of Newton's step.
 _SHORTEST = 1e-6
 
@@ -101,6 +105,56 @@ def maximise_all(
     rotated_start = np.where(is_known, rotated_start, np.nan)
     coefficients, logliks = _climb(evaluate, rotated_start)
     return np.linalg.solve(triangle, coefficients.T).T, logliks
+
+
+def maximise_counts(
+    covariates: np.ndarray, correct: np.ndarray, answers: np.ndarray, family: str
+) -> np.ndarray:
+    """Fit a binomial regression with any link to many tables of counts, by Fisher's scoring.
+
+    Parameters
+    ----------
+    covariates : array of shape (cells, q)
+        The design matrix, the same for all tables.
+    correct, answers : arrays of shape (tables, cells)
+        Correct answers in each cell, and all of them.
+    family : str
+        A key of `families.FAMILIES`.
+
+    Returns
+    -------
+    array of shape (tables, q)
+        Coefficients; NaN where there is no maximum.
+    """
+    orthogonal, triangle = np.linalg.qr(covariates)
+    size = orthogonal.shape[1]
+    products = _multiply_columns(orthogonal)
+    _, log_accuracy, log_error, log_slope = FAMILIES[family]
+
+    def evaluate(tables: np.ndarray, coefficients: np.ndarray) -> _Fits:
+        predictor = coefficients @ orthogonal.T
+        right = correct[tables]
+        wrong = answers[tables] - right
+        of_right = log_accuracy(predictor)
+        of_wrong = log_error(predictor)
+        slope = log_slope(predictor)
+        residual = right * np.exp(slope - of_right) - wrong * np.exp(slope - of_wrong)
+        weights = answers[tables] * np.exp(2 * slope - of_right - of_wrong)
+        return _Fits(
+            tables=tables,
+            coefficients=coefficients,
+            loglik=(right * of_right + wrong * of_wrong).sum(axis=1),
+            gradient=residual @ orthogonal,
+            information=(weights @ products).reshape(-1, size, size),
+        )
+
+    start = np.zeros((len(correct), size))
+    coefficients, _ = _climb(evaluate, start)
+    tables = np.flatnonzero(np.isfinite(coefficients).all(axis=1))
+    for _ in range(_LAST_STEPS):  # so near the maximum that rounding hides their gains
+        fits, steps = _aim(evaluate(tables, coefficients[tables]))
+        coefficients[fits.tables] += steps
+    return np.linalg.solve(triangle, coefficients.T).T
 
 
 def _multiply_columns(matrix: np.ndarray) -> np.ndarray:
