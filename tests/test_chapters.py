@@ -109,7 +109,7 @@ def test_the_generator_chapter_holds_for_any_puzzles(levels, tmp_path, monkeypat
     )
     write_table(tmp_path / "puzzles.parquet", puzzles)
     kept = run("02_generation", monkeypatch, build=tmp_path, per_cell=1)
-    lead = kept["lead"].data
+    lead = kept["lead"].markdown
     assert "nan" not in lead
     assert ("no distractor" in lead) == (levels == (1,))
     assert (" 0% of the puzzles" in lead) == (levels == (1,))
