@@ -102,10 +102,9 @@ def test_models_with_answers_to_the_same_puzzles_are_paired(build):
     said = run(
         "compare-models", "strong", "weak", "--by", "cell", "--build", build
     ).output
-    assert all(
-        words in said
-        for words in ("80 puzzles answered by both", " 0 second alone", "McNemar p =")
-    )
+    for words in ("80 puzzles answered by both", " 0 second alone", "McNemar p ="):
+        assert words in said
+    assert "no single answers exist" not in said
     assert all(
         re.search(rf"\n{name}: \d+ of \d+ correct where the last clause is right", said)
         for name in ("strong", "weak")
@@ -172,6 +171,7 @@ def test_a_model_is_found_by_the_name_that_is_shown_and_a_misspelt_one_is_sugges
     ).output
     assert said.startswith("tiny minus QwQ-32B\n")
     assert "openai" not in said
+    assert re.findall("(.+): no single answers exist", said) == ["QwQ-32B"]
     assert (
         len(re.findall(r"different in \d+ of 24", said)) == 3
     )  # overall and two lengths

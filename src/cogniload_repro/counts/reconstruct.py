@@ -12,7 +12,6 @@ import pandas as pd
 from scipy.special import xlogy
 
 from cogniload_repro.counts.buckets import OF_CONDITION, allocate_errors
-from cogniload_repro.counts.integers import draw_counts
 from cogniload_repro.counts.sufficient import ModelSums, recover_sums
 from cogniload_repro.files import RECONSTRUCTED, write_whole
 from cogniload_repro.models import MODELS, Model
@@ -38,25 +37,15 @@ _CELL_COLUMNS = [
 ]
 
 
-def reconstruct(
-    models: Iterable[Model] = MODELS,
-    seed: int | None = None,
-) -> Iterator[pd.DataFrame]:
-    """Yield the 140 cells of each model, with the columns of `_CELL_COLUMNS`.
+def reconstruct(models: Iterable[Model] = MODELS) -> Iterator[pd.DataFrame]:
+    """Yield the 140 cells of each model in its typical table, with the columns of `_CELL_COLUMNS`.
 
-    Each model has its own random stream. A ``seed`` samples another table; by default it is the
-    typical one of the committed tables.
+    Each model has its own random stream, in which its errors fall to their buckets.
     """
-    first = DRAW_SEED if seed is None else seed
     for model in models:
-        rng = np.random.default_rng([first, MODELS.index(model)])
+        rng = np.random.default_rng([DRAW_SEED, MODELS.index(model)])
         model_sums = recover_sums(model)
-        correct = (
-            _find_committed(model_sums)
-            if seed is None
-            else draw_counts(model_sums, rng)
-        )
-        yield assemble_cells(model_sums, correct, rng)
+        yield assemble_cells(model_sums, _find_committed(model_sums), rng)
 
 
 def _find_committed(model_sums: ModelSums) -> np.ndarray:

@@ -37,7 +37,7 @@ def find_missing(cells: pd.DataFrame, formula: str) -> str:
     return ""
 
 
-def name_columns(formula: str) -> tuple[str, ...]:
+def name_deciding_columns(formula: str) -> tuple[str, ...]:
     """Return the columns of cells that decide on the design of a formula and its rank."""
     covariates = name_covariates(formula)
     levels = [_LEVELS[name] for name in covariates if name in _LEVELS]

@@ -21,7 +21,7 @@ from cogniload_repro.regression.existence import (
     describe_deficiency,
     find_missing,
     is_separated,
-    name_columns,
+    name_deciding_columns,
 )
 from cogniload_repro.regression.families import FAMILIES, QUASI, check_family
 from cogniload_repro.regression.formulas import (
@@ -205,7 +205,7 @@ def fit_tables(
     Counts have the shape (tables, cells), and every cell has answers.
     """
     check_family(family)
-    columns = freeze_columns(cells, name_columns(formula))
+    columns = freeze_columns(cells, name_deciding_columns(formula))
     return _fit_tables(
         formula, family, columns, correct.tobytes(), total.tobytes(), correct.shape
     )
