@@ -262,6 +262,10 @@ def test_a_variable_of_the_shell_is_no_parameter_and_an_unknown_one_is_refused(
         name = given.partition("=")[0]
         assert f"unknown variable {name}; a call may set GRID JOBS" in done.stderr
         assert done.returncode == 2
+    for given in ("MODEL=mine", "PER_CELL=3"):
+        done = make(checkout, "score", given)
+        assert "is for make evaluate-local alone" in done.stderr
+        assert done.returncode == 2
 
 
 #: A Python that says of itself what is written in place of the braces.
