@@ -1,4 +1,7 @@
-"""What pages say of the paper's models is the same whichever reconstruction a build holds: identified, or a range."""
+"""What pages say of the paper's models is the same whichever reconstruction a build holds.
+
+Identified, or a range.
+"""
 
 import re
 
@@ -54,7 +57,10 @@ NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 def alike(one, other):
-    """Return whether two values are equal but for one unit of a last digit: the printed digits leave windows."""
+    """Return whether two values are equal but for one unit of a last digit.
+
+    The printed digits leave windows.
+    """
     if NUMBER.sub("#", one) != NUMBER.sub("#", other):
         return False
     pairs = zip(NUMBER.findall(one), NUMBER.findall(other), strict=True)
@@ -70,13 +76,16 @@ def alike(one, other):
 
 @pytest.mark.parametrize("chapter", ["07_aic", *SLOW])
 def test_facts_do_not_depend_on_the_reconstruction(chapter, tmp_path, monkeypatch):
-    """Every value of a sentence is that of another table of counts too; counts of models to the last one."""
-    one, other = (glued(chapter, number, tmp_path, monkeypatch) for number in (0, 17))
-    assert one
-    assert one.keys() == other.keys()
-    one.pop("apart", None)  # rounding error between two programs
+    """Every value of a sentence is that of another table of counts too.
+
+    Counts of models to the last one.
+    """
+    first, other = (glued(chapter, number, tmp_path, monkeypatch) for number in (0, 17))
+    assert first
+    assert first.keys() == other.keys()
+    first.pop("apart", None)  # rounding error between two programs
     assert {
-        key: (one[key], other[key])
-        for key in one
-        if not alike(str(one[key]), str(other[key]))
+        key: (first[key], other[key])
+        for key in first
+        if not alike(str(first[key]), str(other[key]))
     } == {}

@@ -48,7 +48,10 @@ def test_a_model_that_only_repeats_the_clause_is_not_bounded():
 
 
 def test_a_model_that_fails_in_easy_cells_of_the_shortcut_is_bounded_near_zero():
-    """Without a correct answer at 95% needles, where the clause is nearly always right, no share is possible."""
+    """Without a correct answer at 95% needles no share is possible.
+
+    The clause is nearly always right there.
+    """
     baselines = draw_baselines()
     cells = GRID[_CELL].assign(model="mine", total=100, correct=0)
     assert shortcut_bound(cells, baselines)["bound"].iloc[0] == pytest.approx(

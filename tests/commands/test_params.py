@@ -1,4 +1,4 @@
-"""The parameters of a build: of params.yaml, of one call, and those that its steps were made with."""
+"""The parameters of a build: of params.yaml, of a call, of the steps made."""
 
 import pytest
 import yaml
@@ -49,7 +49,10 @@ def test_the_committed_file_is_the_papers(folder):
 def test_a_call_takes_precedence_over_the_environment_and_that_over_the_file(
     folder, monkeypatch
 ):
-    """Paths become absolute; a list is words; short names of models become whole ones; nothing else is guessed."""
+    """Paths become absolute.
+
+    A list is words; short names of models become whole ones; nothing else is guessed.
+    """
     (folder / "params.yaml").write_text(
         "source: 'a#sha256=0a'\nadd: [x.csv]\nfamily: probit\nmax_rejected: 3\n"
     )
@@ -96,7 +99,10 @@ def test_what_is_wrong_in_the_file_is_a_sentence_with_its_name(folder, text, com
 def test_what_a_step_was_made_with_is_kept_in_a_private_file_and_changes_only_with_it(
     folder,
 ):
-    """An equal file keeps its time, as make looks at it; another content of a source counts as a change."""
+    """An equal file keeps its time, as make looks at it.
+
+    Another content of a source counts as a change.
+    """
     build = folder / "build"
     source = str(folder / "a b.jsonl")
     parameters = Parameters(
@@ -171,12 +177,14 @@ def test_the_grid_that_make_has_read_is_the_files(folder):
 
 def test_a_book_says_what_is_not_the_papers():
     """By name, and without the user, password or query of an address."""
-    said = describe_changes(
+    sentence = describe_changes(
         Parameters(
             source="https://me:pw@host/x.jsonl?token=1",
             add=("/a/b.csv",),
             family="probit",
         )
     )
-    assert said.endswith("source: https://host/x.jsonl; add: b.csv; family: probit.")
+    assert sentence.endswith(
+        "source: https://host/x.jsonl; add: b.csv; family: probit."
+    )
     assert describe_changes(Parameters(grid="mini", max_rejected=4)) == ""
