@@ -17,22 +17,14 @@ import pandas as pd
 import pytest
 from harness import write_lines
 
+from cogniload_repro.commands.params import Parameters
 from cogniload_repro.files import locked
 from cogniload_repro.puzzles.generate import draw_puzzle
 
 ROOT = Path(__file__).parents[1]
 PUZZLES = [draw_puzzle(20, d, 10, number) for d in (1, 5) for number in (7, 8)]
 STEPS = ["download-outputs", "score", "fit", "render"]
-GIVEN = (
-    "SOURCE",
-    "ADD",
-    "MAX_REJECTED",
-    "SCORER",
-    "FORMULA",
-    "FAMILY",
-    "MODELS",
-    "GRID",
-)
+GIVEN = tuple(name.upper() for name in vars(Parameters()))
 KERNEL = {
     "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}
 }
@@ -277,6 +269,10 @@ def test_a_variable_of_the_shell_is_no_parameter_and_an_unknown_one_is_refused(
         done = make(checkout, "score", variable)
         name = variable.partition("=")[0]
         assert f"unknown variable {name}; a call may set GRID JOBS" in done.stderr
+        assert done.returncode == 2
+    for variable in ("MODEL=mine", "PER_CELL=3"):
+        done = make(checkout, "score", variable)
+        assert "is for make evaluate-local alone" in done.stderr
         assert done.returncode == 2
 
 

@@ -13,9 +13,9 @@ import statsmodels.api as sm
 from scipy.stats import chi2
 
 from cogniload_repro import formats
-from cogniload_repro.counts.reconstruct import CELLS_FILE
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ERRORS, load_claims, load_printed
+from cogniload_repro.regression.reconstructions import CELLS_FILE
 
 pytestmark = pytest.mark.filterwarnings("error")
 

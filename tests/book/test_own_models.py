@@ -8,8 +8,8 @@ import pytest
 from extreme_models import CLAUSE, CUT, GUESS, PERFECT, SMALL, extreme_rows, few_rows
 from harness import run, write_lines
 
-from cogniload_repro.analysis.comparisons import shortcut_use
 from cogniload_repro.analysis.own_models import compare_with_baselines, rank_models
+from cogniload_repro.analysis.shortcut import shortcut_use
 from cogniload_repro.book.own_models import (
     describe_model,
     describe_regressions,

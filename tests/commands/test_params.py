@@ -18,17 +18,8 @@ from cogniload_repro.commands.params import (
 def folder(tmp_path, monkeypatch):
     """A folder of its own, with a source of outputs."""
     monkeypatch.chdir(tmp_path)
-    for name in (
-        "GRID",
-        "SOURCE",
-        "ADD",
-        "MAX_REJECTED",
-        "SCORER",
-        "FORMULA",
-        "FAMILY",
-        "MODELS",
-    ):
-        monkeypatch.delenv(f"COGNILOAD_{name}", raising=False)
+    for name in vars(Parameters()):
+        monkeypatch.delenv(f"COGNILOAD_{name.upper()}", raising=False)
     (tmp_path / "a b.jsonl").touch()
     return tmp_path
 

@@ -44,7 +44,7 @@ def baseline(provenance="scored"):
 
     If they were a reconstruction, what only a draw answers is left open.
     """
-    return evaluate_claims(marked(results().cells, provenance))
+    return evaluate_claims(CLAIMS, marked(results().cells, provenance))
 
 
 def marked(cells, provenance):
@@ -56,7 +56,7 @@ def evaluated(**frames):
     """Evaluate the claims as of outputs, with some of the frames replaced, rows by claim id."""
     build = replace(results(), **frames)
     scored = build.cells.assign(provenance="scored")
-    return evaluate_claims(replace(build, cells=scored)).set_index("id")
+    return evaluate_claims(CLAIMS, replace(build, cells=scored)).set_index("id")
 
 
 def computed(frame):
@@ -206,7 +206,7 @@ def claim_of(**changes):
 def test_unknown_claims_are_not_computable(changes):
     """A claim on an unknown model, group, quantity, level, test or value is left open."""
     rows = pd.DataFrame([claim_of(), claim_of(**changes)])
-    assert evaluate_claims(results(), rows)["verdict"].tolist() == [
+    assert evaluate_claims(rows, results())["verdict"].tolist() == [
         "exact",
         "not_computable",
     ]
@@ -242,7 +242,7 @@ _ROW = st.fixed_dictionaries(
 @given(st.lists(_ROW, min_size=20, max_size=20))
 def test_no_claim_raises(rows):
     """Whatever a claims file says, every row comes back with a verdict."""
-    judged = evaluate_claims(results(), pd.DataFrame(rows))
+    judged = evaluate_claims(pd.DataFrame(rows), results())
     assert len(judged) == len(rows)
     assert set(judged["verdict"]) <= {"exact", "unit", "differs", "not_computable"}
 
@@ -266,7 +266,7 @@ def test_a_significant_coefficient_needs_its_sign_and_its_p():
     table3 = results().interactions
     expected = ((table3["beta_dN"] < 0) & (table3["p_dN"] < 0.01)).sum()
     (row,) = evaluate_claims(
-        results(), pd.DataFrame([claim | {"value": "17"}])
+        pd.DataFrame([claim | {"value": "17"}]), results()
     ).itertuples()
     assert (row.recomputed, row.verdict) == (expected, "exact")
 
@@ -292,7 +292,7 @@ def test_what_only_a_drawn_table_answers_is_not_judged():
     def judge(here, *others, provenance="reconstructed"):
         build = marked(here, provenance)
         (row,) = evaluate_claims(
-            build, CLAIMS[CLAIMS["id"] == "C148"], others
+            CLAIMS[CLAIMS["id"] == "C148"], build, others
         ).itertuples()
         return row
 
@@ -330,7 +330,7 @@ def test_identified_and_bounded_claims_are_the_same_in_all_reconstructions():
     assert len(along_rho) > 20
     for cells in list(each_reconstruction(load_cells()))[::4]:
         after = evaluate_claims(
-            replace(results(), cells=cells), CLAIMS.loc[along_rho.index]
+            CLAIMS.loc[along_rho.index], replace(results(), cells=cells)
         )
         columns = ["id", "verdict", "evidence"]
         assert (

@@ -294,15 +294,13 @@ def test_rows_in_are_rows_accepted_and_rejected(kinds):
 
 def answer_all(path, puzzles, **prompts):
     """Write a right answer to each puzzle, told by its name alone, or with its prompt."""
-    rows = [
-        {
-            "model": "m",
-            "name": puzzle.name,
-            "response": f"{puzzle.poi}: {puzzle.solution}.",
-        }
-        | {column: prompt(puzzle) for column, prompt in prompts.items()}
-        for puzzle in puzzles
-    ]
+    rows = []
+    for puzzle in puzzles:
+        response = f"{puzzle.poi}: {puzzle.solution}."
+        row = {"model": "m", "name": puzzle.name, "response": response}
+        for column, prompt in prompts.items():
+            row[column] = prompt(puzzle)
+        rows.append(row)
     return write_lines(path, rows)
 
 

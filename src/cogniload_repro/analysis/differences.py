@@ -81,6 +81,11 @@ class Strata(NamedTuple):
         return float(first), float(second)
 
 
+def two_sided_p(z: float | np.ndarray) -> np.ndarray:
+    """Return the probability that a standard normal number is at least as far from zero as z."""
+    return 2 * norm.sf(np.abs(z))
+
+
 def judge_difference(p: float, p_equivalence: float) -> str:
     """Return the verdict on a difference from its two p-values (see `Difference`)."""
     if p < ALPHA:
@@ -101,7 +106,7 @@ def compare_shares(first: Share, second: Share, margin: float) -> pd.DataFrame:
             "difference": first.mean - second.mean,
             "ci_low": low,
             "ci_high": high,
-            "p": 2 * norm.sf(np.abs(_newcombe_score(first, second, 0.0))),
+            "p": two_sided_p(_newcombe_score(first, second, 0.0)),
             "p_equivalence": np.maximum(below_margin, above_margin),
         }
     )
@@ -264,6 +269,6 @@ def _invert(
         high = brentq(
             lambda value: score(value) + QUANTILE, estimate, _EDGE, xtol=1e-12
         )
-    p = 2 * norm.sf(abs(score(0.0)))
+    p = two_sided_p(score(0.0))
     p_equivalence = max(norm.cdf(score(margin)), norm.sf(score(-margin)))
     return Difference(estimate, low, high, float(p), float(p_equivalence))

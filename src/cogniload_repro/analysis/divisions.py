@@ -6,7 +6,7 @@ finds the least and the largest slope or z. Every value on its way is attained b
 agrees with Tables 2 to 6; nothing proves that none lies beyond.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from functools import cache
 from typing import NamedTuple
 
@@ -16,9 +16,9 @@ from scipy.linalg import block_diag
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csc_array
 from scipy.special import expit
-from scipy.stats import norm
 
-from cogniload_repro.analysis.interactions import THIRD
+from cogniload_repro.analysis.differences import two_sided_p
+from cogniload_repro.analysis.interactions import THIRD, tested_levels
 from cogniload_repro.analysis.uncertainty import correct_holm
 from cogniload_repro.files import RECONSTRUCTED
 from cogniload_repro.published import ALPHA
@@ -61,10 +61,9 @@ def finished_slopes(cells: pd.DataFrame) -> pd.DataFrame:
     one value). For the paper's models on its whole grid they are read from `DIVISIONS`; for other
     counts they are searched, which takes a second per model.
     """
-    rows = [
-        (model, *_find_ends(cells, model, SLOPE, None))
-        for model in cells["model"].unique()
-    ]
+    rows = []
+    for model in cells["model"].unique():
+        rows.append((model, *_find_ends(cells, model, SLOPE, None)))
     return pd.DataFrame(rows, columns=["model", "slope", "slope_low", "slope_high"])
 
 
@@ -81,12 +80,10 @@ def finished_interactions(
     overflows = cells.groupby("model", sort=False, observed=True)["ctx"].sum()
     rows = []
     for model, ctx in overflows.items():
-        rows.append(
-            (model, term, level, ctx, *_find_ends(cells, str(model), term, level))
-        )
-    return pd.DataFrame(
-        rows, columns=["model", "term", "level", "ctx", "z", "z_low", "z_high"]
-    )
+        ends = _find_ends(cells, str(model), term, level)
+        rows.append((model, term, level, ctx, *ends))
+    columns = ["model", "term", "level", "ctx", "z", "z_low", "z_high"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def retest_finished(
@@ -102,18 +99,26 @@ def retest_finished(
     """
     tested = slopes[slopes["tested"]]
     levels = tested["level"].nunique()
-    significant = tested[tested["model"].isin(models) & (tested["p_holm"] < ALPHA)]
+    is_significant = tested["p_holm"] < ALPHA
     rows = []
-    for row in significant.itertuples():
+    for row in tested[tested["model"].isin(models) & is_significant].itertuples():
         counts = cells[cells["model"] == row.model]
         finished = finished_interactions(counts, row.term, row.level).iloc[0]
         weakest = max(finished["z_low"], -finished["z_high"], 0)
         family = tested[tested["level"] == row.level].set_index("model")["p"].copy()
-        family[row.model] = 2 * norm.sf(weakest)
+        family[row.model] = two_sided_p(weakest)
         adjusted = pd.Series(correct_holm(family), family.index)
-        ends = finished["z_low"], finished["z_high"]
-        p_finished = min(adjusted[row.model] * levels, 1.0)
-        rows.append((row.model, row.level, row.slope, row.p_holm, *ends, p_finished))
+        rows.append(
+            {
+                "model": row.model,
+                "level": row.level,
+                "slope": row.slope,
+                "p_holm": row.p_holm,
+                "z_low": finished["z_low"],
+                "z_high": finished["z_high"],
+                "p_finished": min(adjusted[row.model] * levels, 1.0),
+            }
+        )
     columns = ["model", "level", "slope", "p_holm", "z_low", "z_high", "p_finished"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -127,27 +132,16 @@ def search_divisions(cells: pd.DataFrame) -> pd.DataFrame:
     """
     model = cells["model"].iloc[0]
     counts = cells[_SUM_COLUMNS].sum()
+    regressions: list[tuple[str, float | None]] = [(SLOPE, None)]
+    levels = tested_levels(cells)
+    for term, third in THIRD.items():
+        regressions += [(term, level) for level in (None, *levels[third])]
     rows = []
-    for term, level in _terms_and_levels(cells):
+    for term, level in regressions:
         ends = _Divisions(cells, term, level).search_ends()
         rows.append((model, term, level, *counts, *ends))
-    return pd.DataFrame(
-        rows, columns=["model", "term", "level", *_SUM_COLUMNS, *Ends._fields]
-    )
-
-
-def _terms_and_levels(cells: pd.DataFrame) -> Iterator[tuple[str, float | None]]:
-    """Yield every term, each product with no level and with each level of the third load."""
-    levels = {
-        "rho": sorted(set(cells["ratio_pct"] / 100)),
-        "N": sorted(set(cells["N"])),
-        "d": sorted(set(cells["d"])),
-    }
-    yield SLOPE, None
-    for term, third in THIRD.items():
-        yield term, None
-        for level in levels[third]:
-            yield term, level
+    columns = ["model", "term", "level", *_SUM_COLUMNS, *Ends._fields]
+    return pd.DataFrame(rows, columns=columns)
 
 
 @cache
@@ -195,9 +189,8 @@ class _Divisions:
         self, cells: pd.DataFrame, covariates: np.ndarray, correct: np.ndarray
     ) -> tuple[LinearConstraint, LinearConstraint]:
         """Return what correct answers and overflows by cell have to fulfil, beside each other."""
-        levels = []
-        for load in ("N", "d"):
-            levels += [cells[load] == level for level in cells[load].unique()]
+        levels = [cells["N"] == N for N in cells["N"].unique()]
+        levels += [cells["d"] == d for d in cells["d"].unique()]
         by_level = np.column_stack(levels).astype(float)
         of_correct = np.column_stack([by_level, covariates[:, 3:]])
         rows = block_diag(of_correct.T, by_level.T)
@@ -253,16 +246,16 @@ class _Divisions:
     def _evaluate(self, ctx: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the value without these overflows and its derivatives; NaN without a fit."""
         x = self._x
-        n = self._total - ctx
+        finished = self._total - ctx
         # the last division's fit is near this one's
-        (beta,), _ = maximise_all(x, n[None], self._sums[None], start=self._beta)
+        (beta,), _ = maximise_all(x, finished[None], self._sums[None], start=self._beta)
         if not np.abs(x @ beta).max() <= _SEPARATED:
-            return np.nan, np.full(len(n), np.nan)
+            return np.nan, np.full(len(finished), np.nan)
         self._beta = beta
 
         p = expit(x @ beta)
-        spread = p * (1 - p)
-        covariance = np.linalg.inv(x.T @ (x * (n * spread)[:, None]))
+        binomial = p * (1 - p)
+        covariance = np.linalg.inv(x.T @ (x * (finished * binomial)[:, None]))
         along = x @ covariance @ self._weights
         slope = self._weights @ beta
         slope_change = p * along
@@ -270,12 +263,13 @@ class _Divisions:
             return slope, slope_change
 
         variance = self._weights @ covariance @ self._weights
-        bend = n * spread * (1 - 2 * p) * along**2
-        variance_change = spread * along**2 - p * (x @ covariance @ (x.T @ bend))
-        z_change = slope_change / variance**0.5 - slope * variance_change / (
-            2 * variance**1.5
-        )
-        return slope / variance**0.5, z_change
+        bend = finished * binomial * (1 - 2 * p) * along**2
+        through_beta = p * (x @ covariance @ (x.T @ bend))
+        variance_change = binomial * along**2 - through_beta
+        se = np.sqrt(variance)
+        z = slope / se
+        z_change = slope_change / se - z * variance_change / (2 * variance)
+        return z, z_change
 
     def _corner(self, weights: np.ndarray) -> np.ndarray:
         """Return the overflows by cell with the largest weighted sum."""

@@ -22,7 +22,7 @@ def describe_model(
     """Return what is known of one model: accuracy, endings, guessing, last clause, ranks.
 
     The rows are those of `own_models.rank_models`, `own_models.compare_with_baselines` and
-    `comparisons.shortcut_use`; the last one has answers, cut (off by a limit, within their
+    `shortcut.shortcut_use`; the last one has answers, cut (off by a limit, within their
     reasoning, or with a full context) and unreadable (naming no value).
     """
     sentences = [_word_accuracy(name, against, ranked), _describe_endings(ended)]

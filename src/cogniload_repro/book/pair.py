@@ -9,10 +9,10 @@ import pandas as pd
 from cogniload_repro.analysis.comparisons import (
     compare_answers,
     compare_models,
-    shortcut_use,
 )
 from cogniload_repro.analysis.differences import judge_difference
 from cogniload_repro.analysis.overflows import MARKED_SHARE
+from cogniload_repro.analysis.shortcut import shortcut_use
 from cogniload_repro.formats import display_names
 from cogniload_repro.models import resolve_model
 from cogniload_repro.published import CONFIDENCE

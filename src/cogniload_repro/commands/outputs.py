@@ -294,11 +294,12 @@ def reconstruct_command(out: Path | None) -> None:
 
     It has per model the typical one of the committed tables (`cogniload feasible`).
     """
-    from cogniload_repro.counts import reconstruct as step
+    from cogniload_repro.counts.reconstruct import reconstruct, write_csv
     from cogniload_repro.models import MODELS
+    from cogniload_repro.regression.reconstructions import CELLS_FILE
 
-    frames = tqdm(step.reconstruct(), "models", total=len(MODELS), disable=None)
-    say(f"wrote {step.write_csv(out or step.CELLS_FILE, frames)}")
+    frames = tqdm(reconstruct(), "models", total=len(MODELS), disable=None)
+    say(f"wrote {write_csv(out or CELLS_FILE, frames)}")
 
 
 @click.command()

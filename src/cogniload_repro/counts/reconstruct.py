@@ -13,7 +13,7 @@ from scipy.special import xlogy
 
 from cogniload_repro.counts.buckets import OF_CONDITION, allocate_errors
 from cogniload_repro.counts.sufficient import ModelSums, recover_sums
-from cogniload_repro.files import RECONSTRUCTED, write_whole
+from cogniload_repro.files import write_whole
 from cogniload_repro.models import MODELS, Model
 from cogniload_repro.published import ERRORS
 from cogniload_repro.regression.design import GRID
@@ -21,8 +21,6 @@ from cogniload_repro.regression.reconstructions import KEYS, load_tables
 
 #: Seed of the committed tables.
 DRAW_SEED = 2026
-#: The committed table.
-CELLS_FILE = RECONSTRUCTED / "cells.csv"
 #: The columns of the committed table, whose rows are in the order of models and grid.
 _CELL_COLUMNS = [
     "model",
@@ -85,9 +83,8 @@ def assemble_cells(
     """
     total = model_sums.answers.astype(int)
     errors = total - correct
-    by_condition = allocate_errors(
-        model_sums.model, (OF_CONDITION @ errors).astype(int)
-    )
+    errors_of_condition = (OF_CONDITION @ errors).astype(int)
+    by_condition = allocate_errors(model_sums.model, errors_of_condition)
     buckets = np.zeros((len(GRID), len(ERRORS)), dtype=int)
     for is_member, counts in zip(OF_CONDITION, by_condition, strict=True):
         places = np.flatnonzero(is_member)

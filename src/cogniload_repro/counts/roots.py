@@ -26,16 +26,15 @@ def smaller_root_range(model: str) -> tuple[float, float]:
     printed = load_table("table2").set_index("model").loc[model]
     betas = printed[list(BETAS)].to_numpy(float)
     half_unit = HALF_UNITS["beta_0"]
-    low = betas - half_unit
-    limits = np.column_stack([low, low + 2 * half_unit])
+    limits = np.column_stack([betas - half_unit, betas + half_unit])
     rows = _points_as_rows(printed)
     trough = -printed["beta_rho"] / (2 * printed["beta_rho2"])
 
     def extreme_log_odds(rho: float, sign: int) -> float:
-        objective = -sign * _load_row("rho", rho)
-        programme = linprog(
-            objective, A_ub=rows, b_ub=np.zeros(len(rows)), bounds=limits
-        )
+        """Return the least (sign -1) or largest (1) log-odds at rho."""
+        weights = -sign * _load_row("rho", rho)
+        zeros = np.zeros(len(rows))
+        programme = linprog(weights, A_ub=rows, b_ub=zeros, bounds=limits)
         return -sign * programme.fun
 
     # accuracy falls towards the trough: the lowest log-odds are zero first

@@ -19,6 +19,8 @@ from cogniload_repro.regression.checks import check_cells
 
 #: The committed tables, r0 to r24.
 TABLES_FILE = RECONSTRUCTED / "reconstructions.csv"
+#: The typical one of them as counts by cell (`counts.reconstruct`).
+CELLS_FILE = RECONSTRUCTED / "cells.csv"
 #: The table that was drawn around a smooth response: an example, in no range or count. The others
 #: depart from a smooth response as data do.
 SMOOTH = "r0"
@@ -200,7 +202,7 @@ def _join_committed(cells: pd.DataFrame) -> pd.DataFrame:
 
 @cache
 def _load_committed() -> pd.DataFrame:
-    cells = pd.read_csv(RECONSTRUCTED / "cells.csv")
+    cells = pd.read_csv(CELLS_FILE)
     totals = cells[[*KEYS, "total"]]
     tables = load_tables().merge(totals, on=KEYS)
     return tables.astype(_LOAD_TYPES)
