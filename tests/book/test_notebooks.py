@@ -89,6 +89,13 @@ def test_a_failing_cell_is_named_and_nothing_replaced(tmp_path, code):
     assert list(target.parent.iterdir()) == [target]
 
 
+def test_a_failing_cell_of_parameters_is_the_first_one(tmp_path):
+    """The cell with the values of the call, which comes after it, is not counted."""
+    source = _write(tmp_path / "page.ipynb", "n = 1 / 0", "m = 2")
+    with pytest.raises(ValueError, match="cell 1 of 2 failed: ZeroDivisionError"):
+        run_notebook(source, tmp_path / "out.ipynb", {"n": 5})
+
+
 def _change(source, kind):
     """Change a notebook as editors and papermill do."""
     notebook = json.loads(source.read_text(encoding="utf-8"))
