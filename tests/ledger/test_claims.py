@@ -19,6 +19,7 @@ from cogniload_repro.ledger.claims import (
     evidence_of,
     find_numbers,
     judge_numbers,
+    kind_of,
 )
 from cogniload_repro.ledger.results import NotComputableError, ResultLookup
 from cogniload_repro.published import load_claims
@@ -386,3 +387,21 @@ def test_what_cannot_be_read_is_refused(value):
     """A value that is no number, bound or range has no verdict."""
     with pytest.raises(NotComputableError):
         judge_numbers(claim_of(value=value), [1.0])
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        ({"d": "1"}, "input"),
+        ({"d": "", "rho": "35"}, "derived"),
+        ({"quantity": "ratio_of_lowest_accuracy"}, "derived"),
+        ({"quantity": "beta_d"}, "derived"),
+        ({"quantity": "p_drho"}, "constraint"),
+    ],
+)
+def test_what_agreement_is_worth_goes_by_the_table_that_a_number_rests_on(
+    changes, kind
+):
+    """Tables 4 and 5 are inputs, Table 3 is met; Table 2 and needle ratios follow."""
+    assert kind_of(claim_of(**changes), reconstructed=True) == kind
+    assert kind_of(claim_of(**changes), reconstructed=False) == "independent"
