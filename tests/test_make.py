@@ -259,6 +259,14 @@ def test_ordinary_yaml_names_the_grid(checkout, line):
     assert "(now mini)" in output_of(done)
 
 
+@pytest.mark.parametrize("grid", ["GRID=small", "GRID=", "GRID=mini paper"])
+def test_an_unknown_grid_is_refused(checkout, grid):
+    """A build in the folder of another grid would be something else than what is meant."""
+    done = make(checkout, "help", grid)
+    assert done.returncode == 2
+    assert "choose GRID=paper or GRID=mini" in done.stderr or "one grid" in done.stderr
+
+
 def test_a_variable_of_the_shell_is_no_parameter_and_an_unknown_one_is_refused(
     checkout,
 ):

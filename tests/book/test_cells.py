@@ -63,10 +63,15 @@ def count_pictures(cells):
         "import seaborn as sns\nsns.lineplot(x=[1, 2], y=[1, 2])",
         "from matplotlib.figure import Figure\nfigure = Figure()\nfigure.add_subplot();\nfigure",
         "import matplotlib\nmatplotlib.use('agg')\n" + PLOT + "None",
+        PLOT + "plt.close(figure)\nfigure",
+        "from PIL import Image\nImage.new('RGB', (2, 2))",
     ],
 )
 def test_a_figure_that_a_cell_makes_is_shown_once(code):
-    """By name, by plt.show(), as a last value, or because it is there at the end of the cell."""
+    """By name, by plt.show(), as a last value, or because it is there at the end of the cell.
+
+    So is a picture of another library.
+    """
     assert count_pictures(show(code)) == [1]
 
 

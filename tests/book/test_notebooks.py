@@ -2,17 +2,13 @@
 
 import json
 import re
-from base64 import b64decode
 from pathlib import Path
 
-import matplotlib as mpl
 import nbformat
-import pandas as pd
 import pytest
 
 from cogniload_repro.book.chapters import list_chapters
 from cogniload_repro.book.notebooks import run_notebook
-from cogniload_repro.storage import write_table
 
 _SOURCES = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 _KERNEL = {
@@ -202,53 +198,6 @@ def test_files_of_a_chapter_come_from_a_run_that_ended_well(tmp_path):
     with pytest.raises(ValueError, match="cell 3 of 3"):
         run_notebook(failing, build / "page.ipynb", {"build": build}, build)
     assert table.read_text() == "n\n1\n"
-
-
-@pytest.mark.parametrize(
-    ("code", "count"),
-    [
-        ("plot.plot([1, 2])", 1),
-        ("plot.plot([1, 2])\nplot.show()", 1),
-        ("%matplotlib inline\nplot.plot([1, 2])", 1),
-        ("figure = plot.subplots()[0]\nplot.close(figure)\nfigure", 1),
-        ("from PIL import Image\nImage.new('RGB', (2, 2))", 1),
-        (
-            "Page(build).figure(plot.subplots()[0], 'f', caption='', alt='', evidence='')",
-            0,
-        ),
-    ],
-)
-def test_pictures_are_shown_as_in_jupyter(tmp_path, code, count):
-    """Each once: those of a page are in its own markup."""
-    cells = pd.DataFrame(
-        {"model": ["m"], "N": [20], "d": [1], "ratio_pct": [5.0], "rho": [0.1]}
-    )
-    write_table(tmp_path / "cells.parquet", cells.assign(total=2, correct=1))
-    imports = (
-        "import matplotlib.pyplot as plot\nfrom cogniload_repro.book.page import Page"
-    )
-    source = _write(tmp_path / "page.ipynb", "build = ''", imports, code)
-    executed = nbformat.read(
-        run_notebook(source, tmp_path / "run.ipynb", {"build": tmp_path}), 4
-    )
-    pictures = [
-        output.data["image/png"]
-        for output in executed.cells[-1].outputs
-        if "image/png" in output.get("data", {})
-    ]
-    assert len(pictures) == count
-    assert all(b64decode(picture).startswith(b"\x89PNG") for picture in pictures)
-
-
-def test_a_readers_matplotlibrc_does_not_reach_the_cells(tmp_path, monkeypatch):
-    """They see matplotlib's own settings."""
-    monkeypatch.setitem(mpl.rcParams, "lines.linewidth", 9)
-    code = "import matplotlib\nprint(matplotlib.rcParams['lines.linewidth'])"
-    run = run_notebook(
-        _write(tmp_path / "page.ipynb", "n = 1", code), tmp_path / "run.ipynb", {}
-    )
-    outputs = nbformat.read(run, as_version=4).cells[-1].outputs
-    assert outputs[0].text == f"{mpl.rcParamsDefault['lines.linewidth']}\n"
 
 
 @pytest.mark.parametrize(

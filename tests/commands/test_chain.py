@@ -71,19 +71,6 @@ def test_a_score_is_explained_on_the_command_line(tmp_path):
     assert ask("explain", "20_1_1_770487_blue", text="")[0] == 2
 
 
-@pytest.mark.parametrize("variable", ["GRID=small", "GRID=", "formula=correct ~ d"])
-def test_make_refuses_an_unknown_grid_and_names_in_small_letters(variable):
-    """Both would build something else than what is meant."""
-    done = subprocess.run(
-        ["make", variable, "help"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, variable.partition("=")[0] in done.stderr) == (2, True)
-
-
 @pytest.fixture(scope="module")
 def build(one_process, tmp_path_factory):
     """A build with real answers of two models to the same puzzles.
