@@ -20,6 +20,7 @@ from cogniload_repro.analysis.uncertainty import fit_quadratics
 from cogniload_repro.analysis.verdicts import UNKNOWN, Judgement
 from cogniload_repro.book import markdown
 from cogniload_repro.book.backend import use_backend
+from cogniload_repro.book.captions import caption_figure, describe_figure
 from cogniload_repro.book.evidence import EVIDENCE, judge_evidence
 from cogniload_repro.book.figures import PaperFigure
 from cogniload_repro.book.fragment import Fragment, list_downloads, write_caption
@@ -302,8 +303,8 @@ class Page:
         fragment = self.figure(
             figure.draw(),
             name,
-            caption=f"Figure {number}, recomputed. {figure.caption()}.",
-            alt=figure.describe(),
+            caption=f"Figure {number}, recomputed. {caption_figure(figure)}.",
+            alt=describe_figure(figure),
             evidence=evidence,
         )
         if len(figure.panels) == 1:
