@@ -1,4 +1,4 @@
-"""The paper's figures: read back from the artists drawn, and in words."""
+"""The paper's figures, read back from the artists drawn."""
 
 import re
 import xml.etree.ElementTree as ElementTree
@@ -30,7 +30,6 @@ STRANGERS = [
     rename_model(CELLS, NAMES[at], name)
     for at, name in enumerate((HOSTILE, "checkpoint-0000001", "own"))
 ]
-NOTE = "The paper's models: reconstructed from its tables, not raw outputs"
 
 
 @cache
@@ -101,7 +100,6 @@ def test_overflows_are_marked():
     assert set(shown.loc[shown["marked"], "model"]) == set(
         shares[shares > 0.1].xs(250, level="N").index
     )
-    assert "Hollow points: more than 10%" in make("figure1", committed=True).caption()
 
 
 @pytest.mark.parametrize("name", ["figure1", "figure6"])
@@ -133,15 +131,9 @@ def test_reconstructed_points_have_their_range(name):
 
 @pytest.mark.parametrize("name", ["figure1", "figure4", "figure6"])
 def test_words_do_not_overlap(name, tmp_path):
-    """No two words of a figure touch, and none leaves the picture, with three models more, whatever their names.
-
-    Reconstructed data are labelled in the description; others are not called so.
-    """
-    scored = pd.concat([CELLS, *STRANGERS])
+    """No two words of a figure touch, and none leaves the picture, with three models more, whatever their names."""
     cells = pd.concat([CELLS.assign(provenance="reconstructed"), *STRANGERS])
-    reconstructed = PaperFigure(name, cells)
-    assert reconstructed.describe() == f"{PaperFigure(name, scored).describe()} {NOTE}."
-    figure = reconstructed.draw_as_printed()
+    figure = PaperFigure(name, cells).draw_as_printed()
     FigureCanvasAgg(figure).draw()
     texts = [
         text for text in figure.findobj(Text) if text.get_text() and text.get_visible()
@@ -180,21 +172,17 @@ def test_words_do_not_overlap(name, tmp_path):
 
 
 def test_partial_grid_is_said():
-    """A panel whose level is not there says so, and the figure counts its cells, down to one model and one cell."""
+    """A panel whose level is not there says so, down to one model and one cell."""
     figure = PaperFigure("figure4", mini_cells())
     absent = [f"No cells at $N$ = {N}\nin this grid" for N in (100, 250)]
     assert [
         word for word in words(figure.draw()) if word.startswith("No cells")
     ] == absent
-    assert figure.describe().count("no cells in this grid") == 2
-    assert figure.describe().endswith("Partial grid: 18 of the paper's 140 cells.")
     alone = rename_model(CELLS, "QwQ-32B", "own").query(
         "N == 20 and d == 1 and ratio_pct == 50"
     )
     for name in ("figure3", "figure7"):
-        figure = PaperFigure(name, alone)
-        assert "Partial grid: 1 of the paper's 140 cells" in figure.describe()
-        assert "own" in words(figure.draw())
+        assert "own" in words(PaperFigure(name, alone).draw())
 
 
 def test_a_column_names_some_models_and_greys_the_others():
@@ -233,63 +221,3 @@ def test_a_column_of_few_models_names_all():
     for ax in figure.axes:
         assert {text.get_text() for text in ax.texts} == {*labels, "own"}
         assert not [line for line in ax.lines if line.get_color() in ("0.85", "0.25")]
-
-
-# ---- in words ------------------------------------------------------------------------------------------------------
-def test_captions_count_models_and_answers_once():
-    """Figure 1 shows every answer in each panel; Figure 3 those at three of five levels of d; single ones intervals."""
-    for name, cells in (
-        ("figure1", CELLS),
-        ("figure3", CELLS[CELLS["d"].isin([1, 5, 10])]),
-        ("figure5", CELLS),
-    ):
-        caption = make(name).caption()
-        assert f"22 models ({cells['total'].sum():,} answers)" in caption
-        assert ("90% Wilson" in caption) == (name == "figure5")
-    many = pd.concat(
-        [
-            CELLS,
-            *(rename_model(CELLS, "QwQ-32B", f"own {number}") for number in range(30)),
-        ]
-    )
-    caption = PaperFigure("figure1", many).caption()
-    assert re.search("of 40 models .*Not drawn: 12 more models", caption)
-
-
-def test_a_caption_begins_with_what_its_points_show():
-    """Each figure's own comparison, counted over the models drawn; without the levels compared, the mean alone."""
-    right = {
-        "a": (90, 10, 50),
-        "b": (80, 20, 30),
-        "c": (10, 60, 70),
-        "last clause": (0, 0, 0),
-    }
-    at = [(20, 1, 5), (250, 10, 50), (20, 10, 95)]
-    rows = [
-        (m, *at[k], 100, n) for m, counts in right.items() for k, n in enumerate(counts)
-    ]
-    cells = pd.DataFrame(
-        rows, columns=["model", "N", "d", "ratio_pct", "total", "correct"]
-    )
-    begun = {
-        name: PaperFigure(name, cells).caption().partition(". Mean")[0]
-        for name in FIGURES
-    }
-    assert (
-        begun["figure5"] == "Accuracy is lower at $d$ = 10 than at 1 in 2 of 3 models"
-    )
-    assert (
-        begun["figure7"] == "Accuracy is lower at $N$ = 250 than at 20 in 2 of 3 models"
-    )
-    assert (
-        begun["figure6"]
-        == r"Accuracy is lowest between the ends of $\rho$ in 2 of 3 models"
-    )
-    higher = "Accuracy is higher at the right end than at the lowest point by 10 points"
-    assert begun["figure3"] == f"{higher} at $d$ = 10 (median over models)"
-    assert (
-        "the median over models is 80% at 1, 30% at 10."
-        in PaperFigure("figure5", cells).describe()
-    )
-    alone = PaperFigure("figure5", cells[cells["d"] == 1]).caption()
-    assert alone.startswith("Mean accuracy of 3 models")

@@ -97,15 +97,15 @@ def shared_grids(
     if cells.empty:
         return
     names = cells[[name for name in ("reconstruction", "model") if name in cells]]
-    columns = ["N", "d", "rho", "ratio_pct", *others]
-    codes = [pd.factorize(cells[name], use_na_sentinel=False)[0] for name in columns]
-    values = np.column_stack(codes)
-    grids = defaultdict[bytes, list[np.ndarray]](list)
+    layout = cells[["N", "d", "rho", "ratio_pct", *others]]
+    codes = layout.apply(lambda column: pd.factorize(column, use_na_sentinel=False)[0])
+    values = codes.to_numpy()
+    rows_by_layout = defaultdict[bytes, list[np.ndarray]](list)
     for rows in _rows_of_tables(names):
-        grids[values[rows].tobytes()].append(rows)
+        rows_by_layout[values[rows].tobytes()].append(rows)
     correct = cells["correct"].to_numpy(float)
     total = cells["total"].to_numpy(float)
-    for tables in grids.values():
+    for tables in rows_by_layout.values():
         rows = np.array(tables)
         yield SharedGrid(
             names=names.iloc[rows[:, 0]].reset_index(drop=True),
@@ -168,9 +168,9 @@ def _fit_grid(grid: SharedGrid, specification: Specification) -> pd.DataFrame:
         nothing = pd.DataFrame(np.nan, grid.names.index, _OF_FIT)
         return nothing.assign(status="too few values for its terms", terms=1)
     curve = None
-    exists = [fit for fit in fits if fit.status == "ok"]
-    if exists and not specification.others:
-        curve = _lay_curve(exists[0].spec, grid.cells)
+    specs = [fit.spec for fit in fits if fit.status == "ok"]
+    if specs and not specification.others:
+        curve = _lay_curve(specs[0], grid.cells)
     rows = []
     for fit in fits:
         ecl50 = np.nan
@@ -243,9 +243,8 @@ def compare_specifications(
 
     counts = _count_changes(_join_paper(fits, paper.name, ends))
     is_given = counts.index.get_level_values("reconstruction") == GIVEN
-    is_fixed = (
-        counts.index.get_level_values("specification").map(identified).to_numpy(bool)
-    )
+    names_of_rows = counts.index.get_level_values("specification")
+    is_fixed = names_of_rows.map(identified).to_numpy(bool)
     groups = counts[is_given == is_fixed].groupby("specification", sort=False)
     table = counts.loc[is_given, ["models"]].droplevel("reconstruction").astype(int)
     table.insert(0, "identified", identified)
@@ -257,9 +256,8 @@ def compare_specifications(
 def _join_paper(fits: pd.DataFrame, paper: str, ends: pd.DataFrame) -> pd.DataFrame:
     """Return each fit beside the paper's of the same model and table, and how they differ."""
     of_paper = fits[fits["specification"] == paper]
-    pairs = fits.merge(
-        of_paper, on=["reconstruction", "model"], suffixes=("", "_paper")
-    )
+    keys = ["reconstruction", "model"]
+    pairs = fits.merge(of_paper, on=keys, suffixes=("", "_paper"))
     pairs = pairs.join(ends, on="model")
     both_known = pairs["ecl50"].notna() & pairs["ecl50_paper"].notna()
     pairs["ecl50"] = pairs["ecl50"].where(both_known)
@@ -314,9 +312,8 @@ def _measure_scatter(grid: SharedGrid) -> pd.DataFrame:
     accuracy = np.clip(expit(predictors), 1e-12, 1 - 1e-12)
     variance = total * accuracy * (1 - accuracy)
     chi_square = ((grid.correct - total * accuracy) ** 2 / variance).sum(axis=1)
-    residual_df = (
-        len(grid.cells) - x.shape[1] or np.nan
-    )  # as many terms as cells: no scatter
+    # with as many terms as cells there is no scatter
+    residual_df = len(grid.cells) - x.shape[1] or np.nan
 
     wide = _orthonormal_columns(grid.cells, FIXED_SUMS)
     # no fit exists for a level without correct or without wrong answers
@@ -329,9 +326,8 @@ def _measure_scatter(grid: SharedGrid) -> pd.DataFrame:
     table["lr_df"] = np.where(has_wide, wide.shape[1] - x.shape[1], 0)
     table["p_lr"] = chi2.sf(table["lr"], table["lr_df"].where(table["lr_df"] > 0))
     table["phi_lower_bound"] = table["lr"] / residual_df
-    is_finite = np.isfinite(logliks) & (
-        np.abs(predictors).max(axis=1) < _LARGEST_PREDICTOR
-    )
+    is_finite = np.isfinite(logliks)
+    is_finite &= np.abs(predictors).max(axis=1) < _LARGEST_PREDICTOR
     return table[is_finite]
 
 

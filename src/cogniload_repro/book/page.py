@@ -20,6 +20,7 @@ from cogniload_repro.analysis.uncertainty import fit_quadratics
 from cogniload_repro.analysis.verdicts import UNKNOWN, Judgement
 from cogniload_repro.book import markdown
 from cogniload_repro.book.backend import use_backend
+from cogniload_repro.book.captions import caption_figure, describe_figure
 from cogniload_repro.book.evidence import EVIDENCE, judge_evidence
 from cogniload_repro.book.figures import PaperFigure
 from cogniload_repro.book.fragment import Fragment, list_downloads, write_caption
@@ -126,9 +127,9 @@ class Page:
             "all of them, each with a finite fit of the paper's regression."
         )
 
-    def lead(self, text: str) -> Fragment:
+    def lead(self, text: str, *, any_build: bool = False) -> Fragment:
         """Keep the page's first paragraph for its ``{glue:md}`` directive; show it in Jupyter."""
-        return self.state("lead", text)
+        return self.state("lead", text, any_build=any_build)
 
     def verdicts(
         self, judged: Mapping[str, Judgement], findings: Mapping[str, str] | None = None
@@ -176,9 +177,13 @@ class Page:
             frames.append(frame.assign(chapter=file.stem))
         return pd.concat(frames, ignore_index=True)
 
-    def state(self, key: str, text: str) -> Fragment:
-        """Keep Markdown that speaks of the paper, or what the build covers, under a key."""
-        text = text if self.complete else markdown.escape(self.covers)
+    def state(self, key: str, text: str, *, any_build: bool = False) -> Fragment:
+        """Keep Markdown under a key.
+
+        What speaks of the paper needs its models: without them it says what the build covers.
+        """
+        if not any_build and not self.complete:
+            text = markdown.escape(self.covers)
         fragment = Fragment(text, f"<p>{html.escape(markdown.unescape(text))}</p>")
         glue(key, fragment, display=False)
         return fragment
@@ -192,11 +197,6 @@ class Page:
     def reconstructed(self) -> bool:
         """Return whether the counts of the paper's models are a reconstruction."""
         return bool(from_printed_tables(self._build_cells).any())
-
-    def facts(self, **facts: object) -> None:
-        """Keep values, formatted by the caller, for ``{glue:text}`` in the page's sentences."""
-        for key, value in facts.items():
-            glue(key, str(value), display=False)
 
     @cached_property
     def _output(self) -> Path:
@@ -303,8 +303,8 @@ class Page:
         fragment = self.figure(
             figure.draw(),
             name,
-            caption=f"Figure {number}, recomputed. {figure.caption()}.",
-            alt=figure.describe(),
+            caption=f"Figure {number}, recomputed. {caption_figure(figure)}.",
+            alt=describe_figure(figure),
             evidence=evidence,
         )
         if len(figure.panels) == 1:

@@ -132,11 +132,8 @@ def load_reconstructions(models: Collection[str] | str | None = None) -> pd.Data
     True
     """
     cells = load_cells(models=models)
-    columns = [
-        *("model", "N", "d", "ratio_pct", "needles", "rho", "log10_N"),
-        *("total", "correct", "provenance"),
-    ]
-    return over_reconstructions(cells[columns], lambda table: table)
+    counts = cells.drop(columns=[*ERRORS])
+    return over_reconstructions(counts, lambda table: table)
 
 
 def describe_cells(cells: pd.DataFrame) -> str:

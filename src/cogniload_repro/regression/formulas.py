@@ -66,9 +66,7 @@ def _read_formula(formula: str) -> Formula:
     try:
         loss = next(_find_losses(tree), "")
         terms = None if loss else formulaic.Formula(right)
-    except (
-        Exception
-    ) as error:  # formulaic raises many types, all for text that is no formula
+    except Exception as error:  # formulaic raises many types for what is no formula
         raise ValueError(f"cannot be read: {first_line(error)}") from None
     if loss:
         raise ValueError(loss)
@@ -222,10 +220,8 @@ def thaw_columns(columns: Columns, rows: int) -> pd.DataFrame:
 @contextmanager
 def _strictly() -> Iterator[None]:
     """Refuse levels that a factor does not have, which formulaic would count as its reference."""
-    with (
-        np.errstate(all="ignore"),
-        warnings.catch_warnings(),
-    ):  # what is not finite is refused later
+    # what is not finite is refused later
+    with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", DataMismatchWarning)
         yield

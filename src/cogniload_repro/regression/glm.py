@@ -166,7 +166,7 @@ def glm(
     counts = counts[counts["total"] > 0]
     correct = counts["correct"].to_numpy(float)
     total = counts["total"].to_numpy(float)
-    design = _lay_out(counts, formula)
+    design = _lay_out_cells(counts, formula)
     status = design.find_obstacle(correct, total, family)
     results = None
     if status == "ok":
@@ -206,9 +206,8 @@ def fit_tables(
     """
     check_family(family)
     columns = freeze_columns(cells, name_deciding_columns(formula))
-    return _fit_tables(
-        formula, family, columns, correct.tobytes(), total.tobytes(), correct.shape
-    )
+    counts = (correct.tobytes(), total.tobytes())
+    return _fit_tables(formula, family, columns, counts, correct.shape)
 
 
 @lru_cache(maxsize=2048)
@@ -216,30 +215,29 @@ def _fit_tables(
     formula: str,
     family: str,
     columns: Columns,
-    correct: bytes,
-    total: bytes,
+    counts: tuple[bytes, bytes],
     shape: tuple[int, int],
 ) -> tuple[Fit, ...]:
     """Fit equal tables once: chapters ask for many fits again."""
-    k = np.frombuffer(correct).reshape(shape)
-    n = np.frombuffer(total).reshape(shape)
-    design = _lay_out_once(formula, columns, shape[1])
+    correct, total = (np.frombuffer(part).reshape(shape) for part in counts)
+    design = _lay_out(formula, columns, shape[1])
+    obstacles = []
+    for k, n in zip(correct, total, strict=True):
+        obstacles.append(design.find_obstacle(k, n, family))
+    status = np.array(obstacles, dtype=object)
+    exists = status == "ok"
     x = design.columns.to_numpy()
-    obstacles = [
-        design.find_obstacle(*counts, family) for counts in zip(k, n, strict=True)
-    ]
-    statuses = np.array(obstacles, dtype=object)
-    exists = statuses == "ok"
-    coefficients = np.full((len(k), x.shape[1]), np.nan)
+    coef = np.full((len(correct), x.shape[1]), np.nan)
     if exists.any():
-        coefficients[exists] = _maximise(x, k[exists], n[exists], family)
-    is_found = np.isfinite(coefficients).all(axis=1)
-    statuses[exists & ~is_found] = "not converged"
+        coef[exists] = _maximise(x, correct[exists], total[exists], family)
+    is_found = np.isfinite(coef).all(axis=1)
+    status[exists & ~is_found] = "not converged"
     fits = []
-    for counts, coef, status in zip(
-        zip(k, n, strict=True), coefficients, statuses, strict=True
-    ):
-        fits.append(_describe(design, family, *counts, status, coef))
+    for table in range(len(correct)):
+        counts_of_table = (correct[table], total[table])
+        fits.append(
+            _describe_fit(design, family, *counts_of_table, status[table], coef[table])
+        )
     return tuple(fits)
 
 
@@ -258,20 +256,25 @@ def _maximise(
     return results.params[None]
 
 
+def _lay_out_cells(cells: pd.DataFrame, formula: str) -> _Design:
+    """Return the design of a formula at each row of the cells."""
+    columns = freeze_columns(cells, name_deciding_columns(formula))
+    return _lay_out(formula, columns, len(cells))
+
+
 @lru_cache(maxsize=64)
-def _lay_out_once(formula: str, columns: Columns, rows: int) -> _Design:
-    """Return the design of a formula for all models with the same cells."""
-    return _lay_out(thaw_columns(columns, rows), formula)
+def _lay_out(formula: str, columns: Columns, rows: int) -> _Design:
+    """Return the design of a formula, once for all models with the same cells.
 
-
-def _lay_out(cells: pd.DataFrame, formula: str) -> _Design:
-    """Return the design of a formula; one empty column if a covariate is not known everywhere."""
+    It has one empty column if a covariate is not known everywhere.
+    """
+    cells = thaw_columns(columns, rows)
     missing = find_missing(cells, formula)
     if missing:
-        nothing = pd.DataFrame({"": np.zeros(len(cells))})
+        nothing = pd.DataFrame({"": np.zeros(rows)})
         return _Design(nothing, None, f"no {missing}")
-    columns, spec = build_design(cells, formula)
-    return _Design(columns, spec, describe_deficiency(cells, columns, spec))
+    design, spec = build_design(cells, formula)
+    return _Design(design, spec, describe_deficiency(cells, design, spec))
 
 
 def _run_glm(
@@ -286,18 +289,16 @@ def _run_glm(
         warnings.simplefilter("ignore")
         model = GLM(counts, design, family=Binomial(FAMILIES[family].link))
         results = model.fit(**_PRECISE)
-        if (
-            not _squared_distance(results) < 1e-16
-        ):  # Fisher scoring may circle around the maximum
+        if not _squared_distance(results) < 1e-16:
+            # Fisher scoring may circle around the maximum
             newton = model.fit(
                 method="newton", start_params=results.params, maxiter=200, disp=0
             )
             results = model.fit(start_params=newton.params, maxiter=1)
         if not _squared_distance(results) < 1e-12:
             return None
-        if (
-            family == QUASI
-        ):  # never narrower than binomial; "X2" would leave out the numbers of answers
+        if family == QUASI:
+            # never narrower than binomial; "X2" would leave out the numbers of answers
             scatter = results.pearson_chi2 / results.df_resid
             results = model.fit(scale=max(scatter, 1.0), **_PRECISE)
     return results
@@ -309,7 +310,7 @@ def _squared_distance(results: GLMResultsWrapper) -> float:
     return float(score @ results.normalized_cov_params @ score)
 
 
-def _describe(
+def _describe_fit(
     design: _Design,
     family: str,
     correct: np.ndarray,
@@ -359,12 +360,6 @@ def _estimate_covariance(
     return np.linalg.inv(information)
 
 
-def _variance(total: np.ndarray, eta: np.ndarray, family: str) -> np.ndarray:
-    """Return the binomial variance of the correct answers in each row."""
-    _, log_accuracy, log_error, _ = FAMILIES[family]
-    return total * np.exp(log_accuracy(eta) + log_error(eta))
-
-
 def _chi_square(
     correct: np.ndarray,
     total: np.ndarray,
@@ -372,13 +367,12 @@ def _chi_square(
     family: str,
 ) -> float:
     """Return Pearson's chi-square of the counts."""
-    accuracy = np.exp(FAMILIES[family].log_accuracy(eta))
+    _, log_accuracy, log_error, _ = FAMILIES[family]
+    accuracy = np.exp(log_accuracy(eta))
     squares = (correct - total * accuracy) ** 2
-    variance = _variance(total, eta, family)
-    scatters = (
-        variance > 0
-    )  # elsewhere accuracy is 0 or 1 to the last digit, as observed
-    return float((squares[scatters] / variance[scatters]).sum())
+    variance = total * np.exp(log_accuracy(eta) + log_error(eta))
+    varies = variance > 0  # elsewhere accuracy is 0 or 1 to the last digit, as observed
+    return float((squares[varies] / variance[varies]).sum())
 
 
 def _sum_loglik(

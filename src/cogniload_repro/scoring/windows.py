@@ -111,9 +111,8 @@ def _find_lines(
     start = text.rfind("\n") + 1
     # a letter's lower case does not depend on what stands on another line
     last = text[start:].lower()
-    poi_last = (
-        last if last.rfind(name) >= 0 else ""
-    )  # in long texts twice as fast as `in`
+    # in long texts rfind is twice as fast as `in`
+    poi_last = last if last.rfind(name) >= 0 else ""
     if poi_last and _has_any(last, qualifiers):
         return last, last, last
     size = _FIRST_BLOCK
