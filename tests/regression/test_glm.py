@@ -82,7 +82,7 @@ def test_known_coefficients_are_recovered_with_honest_errors():
 
 
 def test_a_slow_fit_among_many_is_finished():
-    """Where Fisher's scoring is slow, as for some samples of Gemini, the maximum is found all the same."""
+    """The maximum is found also where Fisher's scoring is slow, as for some samples of Gemini."""
     cells = cl.load_cells(models="gemini-2.5-pro")
     correct = committed_counts(cells)
     total = np.tile(cells["total"].to_numpy(float), (len(correct), 1))
