@@ -15,7 +15,6 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportions_ztest
 
 from cogniload_repro.analysis.uncertainty import (
-    POINTS,
     capacity_intervals,
     correct_holm,
     correct_within,
@@ -60,7 +59,9 @@ def test_points_have_the_errors_and_profiles_of_other_implementations(model):
     """
     quadratic = quadratics()[model]
     beta, means, scale = quadratic.fit.coef, quadratic.means, 1 / quadratic.fit.se
-    for point in [point for point in POINTS if np.isfinite(quadratic.points[point])]:
+    for point in [
+        name for name, value in quadratic.points.items() if np.isfinite(value)
+    ]:
         up, down = (
             many_points(beta + sign * 1e-6 * np.eye(5), means)[point]
             for sign in (1, -1)

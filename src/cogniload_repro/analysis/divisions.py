@@ -1,4 +1,4 @@
-"""Regressions among finished answers, over the divisions of the overflows that the tables allow.
+"""Regressions of finished answers only, however the overflows are distributed over the cells.
 
 Leaving overflows out of the paper's regression changes the number of answers per cell, and the
 printed tables do not say how the overflows divide over the cells. A search from several starts
@@ -46,7 +46,7 @@ _SEPARATED = 15.0
 
 
 class Ends(NamedTuple):
-    """A value with overflows counted as failures, and the least and largest without them."""
+    """An estimate with overflows counted as failures, and its range among finished answers."""
 
     value: float
     low: float
@@ -54,7 +54,7 @@ class Ends(NamedTuple):
 
 
 def finished_slopes(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the slope in N of the paper's regression among finished answers.
+    """Return each model's slope in N of the paper's regression among finished answers.
 
     One row per model: model, slope (overflows counted as failures, as in the paper), slope_low and
     slope_high (least and largest found over all divisions of the overflows; scored answers have
@@ -124,7 +124,7 @@ def retest_finished(
 
 
 def search_divisions(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return one model's rows of `DIVISIONS`.
+    """Search one model's divisions for its rows of the committed table `DIVISIONS`.
 
     Columns: model, term, level, total, correct and ctx (answers), value, low, high. Term log10_N
     is the slope of `finished_slopes`, other terms are those of `finished_interactions`, at every
@@ -188,7 +188,7 @@ class _Divisions:
     def _constrain(
         self, cells: pd.DataFrame, covariates: np.ndarray, correct: np.ndarray
     ) -> tuple[LinearConstraint, LinearConstraint]:
-        """Return what correct answers and overflows by cell have to fulfil, beside each other."""
+        """Return the linear constraints on correct answers and overflows by cell, in one vector."""
         levels = [cells["N"] == N for N in cells["N"].unique()]
         levels += [cells["d"] == d for d in cells["d"].unique()]
         by_level = np.column_stack(levels).astype(float)
@@ -202,12 +202,12 @@ class _Divisions:
         )
 
     def value_of_given(self) -> Ends:
-        """Return the ends for overflows that are known cell by cell."""
+        """Return the estimate for overflows that are known in each cell."""
         value = self._evaluate(self._ctx)[0]
         return Ends(self._evaluate(0 * self._ctx)[0], value, value)
 
     def search_ends(self) -> Ends:
-        """Return the least and the largest value that searches from several divisions reach."""
+        """Return the least and the largest value that searches from several starts find."""
         if not self._ctx.any():
             return self.value_of_given()
         chance = np.random.default_rng(0)
@@ -221,7 +221,7 @@ class _Divisions:
         return Ends(self._evaluate(0 * self._ctx)[0], low, high)
 
     def _search(self, sign: int, ctx: np.ndarray) -> float:
-        """Return the least (sign -1) or largest (1) value that steps towards corners reach.
+        """Return the least (sign -1) or largest (1) value that Frank and Wolfe's method finds.
 
         Each step goes to the division with the largest gain along the gradient, a linear programme,
         and is halved until the value itself gains.
@@ -244,7 +244,7 @@ class _Divisions:
         return best
 
     def _evaluate(self, ctx: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the value without these overflows and its derivatives; NaN without a fit."""
+        """Return the value without these overflows and its gradient by them; NaN without a fit."""
         x = self._x
         finished = self._total - ctx
         # the last division's fit is near this one's
@@ -272,7 +272,7 @@ class _Divisions:
         return z, z_change
 
     def _corner(self, weights: np.ndarray) -> np.ndarray:
-        """Return the overflows by cell with the largest weighted sum."""
+        """Return the overflows by cell with the largest weighted sum: a corner of the possible."""
         costs = np.concatenate([np.zeros(len(weights)), -weights])
         programme = milp(
             costs,
@@ -284,7 +284,7 @@ class _Divisions:
 
 
 def _lay_contrast(term: str, level: float | None) -> tuple[tuple[int, ...], np.ndarray]:
-    """Return the columns of a regression, and the weights of its coefficients in a slope."""
+    """Return the columns of a regression, and the contrast of its coefficients that is tested."""
     if term == SLOPE:
         return QUADRATIC_COLUMNS, np.eye(len(QUADRATIC_COLUMNS))[2]
     if level is None:

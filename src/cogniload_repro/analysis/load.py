@@ -56,7 +56,7 @@ def cell_loads(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def compare_curves(cells: pd.DataFrame) -> pd.DataFrame:
-    """Fit every specification to each model, and measure how far it is from the counts.
+    """Fit every specification to each model, and compare their deviances and AICs.
 
     Returns
     -------
@@ -98,7 +98,7 @@ class _GridFits(NamedTuple):
 
 
 def _fit_grids(grids: list[SharedGrid], designs: list[np.ndarray]) -> _GridFits:
-    """Fit a specification to the models of each grid, whose cells a design describes."""
+    """Fit one specification to the models of each grid; `designs` has its columns on each grid."""
     deviance = 0.0
     aics = []
     for grid, x in zip(grids, designs, strict=True):
@@ -115,7 +115,7 @@ def _lay_out_loads(cells: pd.DataFrame, loads: list[str]) -> np.ndarray:
 
 
 def _deviance_of_falling(grid: SharedGrid) -> float:
-    """Return the deviance of the likeliest accuracies that never rise with the load."""
+    """Return the deviance of the isotonic fit: accuracies that never rise with the load."""
     loads = cell_loads(grid.cells)["everybody"].round(9)
     levels, level_of_cell = np.unique(loads, return_inverse=True)
     accuracies = []
@@ -131,7 +131,7 @@ def _deviance_of_falling(grid: SharedGrid) -> float:
 
 
 def _deviance(correct: np.ndarray, total: np.ndarray, accuracy: np.ndarray) -> float:
-    """Return twice the log-likelihood short of that of each cell's own accuracy."""
+    """Return twice the log-likelihood that fitted accuracies lose against the saturated model."""
     wrong = total - correct
     saturated = xlogy(correct, correct / total) + xlogy(wrong, wrong / total)
     fitted = xlogy(correct, accuracy) + xlogy(wrong, 1 - accuracy)

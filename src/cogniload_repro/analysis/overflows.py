@@ -59,7 +59,7 @@ def marked_levels(cells: pd.DataFrame) -> pd.DataFrame:
 def finished_accuracy(
     cells: pd.DataFrame, N: int, levels: Mapping[str, Collection[int]]
 ) -> pd.DataFrame:
-    """Bound the accuracy among finished answers at a length, by named sets of d.
+    """Bound each model's accuracy among finished answers at one length, for named sets of d.
 
     One row per model and set: model, d (its name), fewest and most (finished answers), low and high
     (accuracy among them: least and largest in any counts with the printed sums by d and by N; NaN
@@ -121,7 +121,7 @@ class _Tables:
             self._bounds = Bounds(counts.ravel(), counts.ravel())
 
     def finished(self, inside: np.ndarray) -> _Finished:
-        """Return what is possible among the finished answers of some (N, d)."""
+        """Bound the number of finished answers at some (N, d), and the accuracy among them."""
         outcomes = np.array(_OUTCOMES)
         correct = np.outer(inside, outcomes == "correct").ravel().astype(float)
         finished = np.outer(inside, outcomes != "ctx").ravel().astype(float)

@@ -47,7 +47,7 @@ _RANK_COLUMNS = ["rank", "rank_low", "rank_high", "best", "worst", "of", "neares
 
 
 def rank_models(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
-    """Return the rank of each model among the paper's, which are taken on the model's own cells.
+    """Rank each of a reader's models among the paper's, over the cells that the reader's has.
 
     One row per model: model, total (answers), cells (of the paper's grid); accuracy (the mean over
     these cells, each with the same weight), low, high (95% interval); rank among the paper's models
@@ -81,7 +81,7 @@ def rank_models(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
 def compare_in_samples(
     cells: pd.DataFrame, pairs: Sequence[tuple[str, str]]
 ) -> pd.DataFrame:
-    """Compare pairs of models whose difference the printed tables do not identify.
+    """Compare pairs of models over the reconstructions, where the tables identify no difference.
 
     One row per pair with a cell in common: first, second, cells (that both have), difference (of
     their mean accuracies over these, the median over the reconstructions), difference_p10,
@@ -169,7 +169,7 @@ def _rank(rivals: pd.DataFrame) -> dict[str, object]:
 
 
 def _summarise_ranks(ranks: list[dict[str, object]]) -> dict[str, object]:
-    """Return the rank of one model over the reconstructions, from its rank in each."""
+    """Return a model's rank over the reconstructions, from its rank in each of them."""
     table = pd.DataFrame(ranks)
     return {
         "rank": int(table["rank"].quantile(0.5, interpolation="nearest")),
@@ -241,7 +241,7 @@ def _paper_lengths(paper: pd.DataFrame) -> pd.DataFrame:
 def compare_with_baselines(
     scores: pd.DataFrame, baselines: pd.DataFrame
 ) -> pd.DataFrame:
-    """Compare each model with a guesser and a last-clause answerer on the puzzles that it answered.
+    """Compare each model with a guesser and a last-clause answerer on the puzzles it answered.
 
     Scores are of real outputs, baselines those of `baselines.baselines`. One row per model, in the
     order of the scores: model, answers, correct; accuracy, low, high (Wilson's 95% interval);

@@ -89,7 +89,7 @@ class SharedGrid(NamedTuple):
 def shared_grids(
     cells: pd.DataFrame, others: Collection[str] = ()
 ) -> Iterator[SharedGrid]:
-    """Yield the models with the same loads, and with the same values of other covariates.
+    """Group the models that have the same cells and, there, the same values of other covariates.
 
     Stacked tables of one model, with a column reconstruction, count as models.
     """
@@ -116,7 +116,7 @@ def shared_grids(
 
 
 def _rows_of_tables(names: pd.DataFrame) -> list[np.ndarray]:
-    """Return the places of the rows of each table, which has a name of its own."""
+    """Return the row numbers of each table of counts; a table has a name of its own."""
     numbers = names.groupby(list(names), sort=False).ngroup().to_numpy()
     order = np.argsort(numbers, kind="stable")
     ends = np.cumsum(np.bincount(numbers))
@@ -127,9 +127,9 @@ def _rows_of_tables(names: pd.DataFrame) -> list[np.ndarray]:
 def are_identified(
     cells: pd.DataFrame, specifications: Iterable[Specification]
 ) -> list[bool]:
-    """Return for each specification whether its fit is the same in every reconstruction.
+    """Return for each specification whether the printed tables identify its fit.
 
-    Fits to scored answers are.
+    Fits to scored answers count as identified.
     """
     reconstructed = cells[cells["model"].isin(reconstructed_models(cells))]
     grids = [grid.cells for grid in shared_grids(reconstructed)]
@@ -181,7 +181,7 @@ def _fit_grid(grid: SharedGrid, specification: Specification) -> pd.DataFrame:
 
 
 def _lay_curve(spec: object, cells: pd.DataFrame) -> np.ndarray | None:
-    """Return the design of a fit along `_LOG_LENGTHS`, averaged over the levels of d.
+    """Return the design matrix of a fit along `_LOG_LENGTHS`, averaged over the levels of d.
 
     None where the fit has no values between the tested levels.
     """
@@ -219,7 +219,7 @@ def compare_specifications(
     intervals: pd.DataFrame,
     specifications: Iterable[Specification] = SPECIFICATIONS,
 ) -> pd.DataFrame:
-    """Return what each specification would change, over the models that it fits.
+    """Return what each specification would change, over the models that it can be fitted to.
 
     One row per specification: specification, identified, models (fitted), daic (sum of AIC less
     the paper's), aic_better and bic_better (models with one lower by more than `AIC_MARGIN`),
@@ -291,7 +291,7 @@ def _count_changes(pairs: pd.DataFrame) -> pd.DataFrame:
 
 # ---- scatter ----
 def dispersion_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the scatter of the cells around the paper's regression.
+    """Return the dispersion of the cells around the paper's regression, and its lack of fit.
 
     One row per model: model, phi (Pearson's chi-square per degree of freedom; not identified), lr,
     lr_df and p_lr (likelihood-ratio test of all identified terms against the paper's), and

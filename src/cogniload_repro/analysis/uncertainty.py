@@ -25,7 +25,6 @@ from cogniload_repro.regression.identification import is_identified
 from cogniload_repro.regression.likelihood import maximise
 from cogniload_repro.regression.reconstructions import reconstructed_models
 
-POINTS = ("ecl50", "nt50", "id50")
 #: Probability with which an effect of the size called detectable is found.
 POWER = 0.8
 #: Where the search for an end of an interval stops (log10 statements, fraction of needles, d).
@@ -65,12 +64,12 @@ class Quadratic(NamedTuple):
         return {point: float(values[0]) for point, values in points.items()}
 
     def loss(self, x: np.ndarray) -> float:
-        """Return twice the log-likelihood lost with other covariates."""
+        """Return the likelihood-ratio statistic of a regression on other covariates."""
         _, loglik = maximise(x, self.n, x.T @ self.k)
         return 2 * (self.fit.loglik - loglik)
 
     def loss_at(self, point: str, value: float) -> float:
-        """Return twice the log-likelihood lost when a capacity point (log10 for ECL50) is held."""
+        """Return the likelihood-ratio statistic of a value of a capacity point; log10 for ECL50."""
         distances = self.x[:, 1:] - place(point, value, self.means)[1:]
         return self.loss(distances)
 
@@ -89,7 +88,7 @@ class Quadratic(NamedTuple):
 
 
 def correct_holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Return p-values adjusted after Holm; unknown ones stay so and do not count.
+    """Return p-values adjusted by Holm's method; NaN stays NaN and does not count as a test.
 
     statsmodels' function takes 0.1 s a call.
     """
@@ -102,7 +101,7 @@ def correct_holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
 
 
 def count_separated(accuracies: Sequence[float], answers: int, level: float) -> int:
-    """Return how many pairs of models would differ significantly, had each so many answers.
+    """Return how many pairs of models would differ significantly with so many answers each.
 
     Two-sample tests of proportions, with Holm's adjustment.
     """
@@ -123,7 +122,7 @@ def correct_within(table: pd.DataFrame, family: list[str]) -> np.ndarray:
 
 
 def fit_quadratics(cells: pd.DataFrame) -> tuple[Quadratic, ...]:
-    """Return the paper's regression of every model whose fit exists, in the order of the cells."""
+    """Fit the paper's regression to every model, and return the fits that exist."""
     quadratics = []
     covered = cells[cells["total"] > 0]
     for model, counts in covered.groupby("model", sort=False, observed=True):
@@ -183,7 +182,7 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def place(point: str, value: float, means: dict[str, float]) -> np.ndarray:
-    """Return 1, d, log10 N, rho, rho^2 where one load has a value, the others their means."""
+    """Return 1, d, log10 N, rho, rho^2 at one value of a load, the other loads at their means."""
     loads = means | {_LOAD_OF_POINT[point]: value}
     return np.array(
         [1.0, loads["d"], loads["log10_N"], loads["rho"], loads["rho"] ** 2]
@@ -225,7 +224,7 @@ def _search_ends(
     step: float,
     bounds: tuple[float, float],
 ) -> tuple[float, float]:
-    """Return the range around a value in which a statistic stays below chi-square's quantile."""
+    """Return the two ends at which a statistic reaches chi-square's quantile."""
     low = _search_limit(statistic, value, -step, bounds[0])
     high = _search_limit(statistic, value, step, bounds[1])
     return low, high

@@ -26,7 +26,7 @@ OF_BUCKETS = np.kron(np.eye(len(CONDITIONS)), np.ones(len(ERRORS)))
 
 @cache
 def bucket_sums(model: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return which errors Tables 4 and 5 sum, and the sums.
+    """Return the printed sums of errors (Tables 4 and 5), and which errors each of them adds up.
 
     The errors are those of 20 conditions times 5 buckets: the matrix has the shape (45, 100).
     """
@@ -44,7 +44,7 @@ def bucket_sums(model: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def can_allocate(model: str, correct: np.ndarray, answers: np.ndarray) -> bool:
-    """Return whether the errors that a table of counts leaves fit the printed buckets."""
+    """Return whether the errors of a table of counts can have the printed sums by bucket."""
     groups, sums = bucket_sums(model)
     errors = OF_CONDITION @ (answers - correct)
     programme = linprog(
@@ -75,7 +75,7 @@ def allocate_errors(model: str, errors: np.ndarray) -> np.ndarray:
 
 
 def _find_nearest_whole(even: np.ndarray, sums: LinearConstraint) -> OptimizeResult:
-    """Find whole numbers with given sums, and the least sum of distances from even ones.
+    """Find the whole numbers with given sums that are nearest to even ones.
 
     The programme's variables are the numbers, then their distances.
     """

@@ -39,14 +39,14 @@ class Constraints:
     answers: np.ndarray
 
     def met(self, correct: np.ndarray) -> bool:
-        """Return whether a table with the exact sums lies inside the box and the windows."""
+        """Return whether a table with the exact sums lies in the box and in all windows."""
         in_box = (correct >= 0) & (correct <= self.answers)
         distances = np.abs(self.windows @ correct - self.centre)
         return bool(in_box.all() and (distances <= 1).all())
 
 
 def constrain(model_sums: ModelSums, around: np.ndarray) -> Constraints:
-    """Collect the constraints on a model's counts, linear around nine sums."""
+    """Collect the constraints on a model's counts, linearised around nine sums."""
     model, answers, sums = model_sums
     levels, level_counts = level_sums(model)
     exact = np.vstack([levels, 500 * GRID["rho"]])

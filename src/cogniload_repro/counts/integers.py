@@ -198,7 +198,7 @@ def _repair(
     correct: np.ndarray,
     model: str,
 ) -> np.ndarray:
-    """Bring a table that keeps the exact sums into box and windows, and its errors into buckets.
+    """Change a table that keeps the exact sums so that it meets the windows and the buckets.
 
     An integer programme over the number of times that each exchange is made, and over the errors by
     condition and bucket, which need not be whole.
@@ -236,7 +236,7 @@ def _solve_lattice(
     buckets: int,
     reach: int,
 ) -> OptimizeResult:
-    """Look for any solution that makes no exchange more often than the reach."""
+    """Find any solution that makes no exchange more often than the reach."""
     is_move = np.arange(moves + buckets) < moves
     least = np.where(is_move, -reach, 0)
     most = np.where(is_move, reach, np.inf)

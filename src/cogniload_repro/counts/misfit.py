@@ -124,10 +124,10 @@ def _expect_departures(
 
 @cache
 def _smooth_response(model: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return answers by cell, the most even accuracies, and what the sums leave free of a change.
+    """Return answers by cell, the most even accuracies, and the projection off the fixed sums.
 
-    The last, shape (140, 140), takes from a change of the cells' correct answers what a fit of the
-    sums would take up.
+    The projection, shape (140, 140), takes from a change of the cells' correct answers what a fit
+    of the sums would take up.
     """
     _, answers, sums = sum_cells(load_cells(), model)
     levels, level_counts = level_sums(model)

@@ -17,7 +17,7 @@ _LOAD_OF = {"ecl50": "N", "nt50": "rho", "id50": "d"}
 
 
 def smaller_root_range(model: str) -> tuple[float, float]:
-    """Return the least and the largest smaller root of accuracy = 1/2 that Table 2 alone allows.
+    """Return the range of the smaller root of accuracy = 1/2 that Table 2 alone allows.
 
     All coefficients are meant that print as a model's row of Table 2, with its ECL50, NT50 and
     ID50. At a given rho the log-odds are linear in them, so linear programmes bound the log-odds,

@@ -81,7 +81,7 @@ def sum_cells(cells: pd.DataFrame, model: str) -> ModelSums:
 
 
 def predict(answers: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return what sums print: the numbers of `PRINTED`, and their derivatives.
+    """Return the numbers of `PRINTED` that sums imply, and their derivatives.
 
     The p-values of Table 3 are log p. Derivatives are those by the sums of `OPEN_COLUMNS`, of shape
     (11, 6).
@@ -142,7 +142,7 @@ def _predict_products(
 
 
 def miss_printed(model_sums: ModelSums) -> tuple[np.ndarray, np.ndarray]:
-    """Return by how much sums miss what is printed of their model, and the derivatives.
+    """Return by how much the numbers that sums imply miss the printed ones, and the derivatives.
 
     Misses of the numbers of `PRINTED` are in half units of the last digit: all are printed if none
     is larger than 1. Derivatives are those of `predict` in the same unit.
@@ -182,7 +182,7 @@ class _Search(NamedTuple):
 
 
 def _start(model_sums: ModelSums, numbers: int) -> _Search:
-    """Return a search for the first numbers of `PRINTED`."""
+    """Return a search for sums that print the first numbers of `PRINTED`."""
     misses, slopes = miss_printed(model_sums)
     return _Search(model_sums, misses[:numbers], slopes[:numbers])
 

@@ -248,7 +248,7 @@ def _solve_roots(
     known: np.ndarray,
     aics: np.ndarray,
 ) -> _Roots:
-    """Return what each pair of roots of two AICs gives, from answers by cell and exact sums."""
+    """Return the four rows of Table 2 that two AICs allow for each model."""
     covariates = coded_covariates(coding)
     twice = np.repeat(answers, 2, axis=0)
     four_times = np.repeat(answers, 4, axis=0)
@@ -272,7 +272,7 @@ def _add_sum(
     known: np.ndarray,
     aic: np.ndarray,
 ) -> np.ndarray:
-    """Return the known sums twice, with each of the two sums of the last covariate for an AIC."""
+    """Return the known sums twice, each time with one of the two last sums that an AIC allows."""
     below, above = solve_aic(covariates, answers, known, aic)
     roots = np.column_stack([below, above])
     return np.column_stack([np.repeat(known, 2, axis=0), roots.ravel()])
@@ -285,7 +285,7 @@ def _find_windows(
     aic: np.ndarray,
     sums: np.ndarray,
 ) -> np.ndarray:
-    """Return between which sums of rho the linear AIC prints as it does, shape (models, 2).
+    """Return the range of the sum of rho with which the linear AIC prints as it does, per model.
 
     Of the two windows, one for either sign of the slope, it is that of the given sums of rho.
     """

@@ -349,7 +349,7 @@ def judge_numbers(claim: Claim, numbers: Sequence[Number]) -> JudgedClaim:
 
 
 def _print_numbers(quantity: str, numbers: Sequence[Number]) -> list[str]:
-    """Return the numbers of a quantity as the paper prints such a quantity."""
+    """Return numbers as the paper prints this quantity."""
     start = next(start for start in _FORMS if quantity.startswith(start))
     return [_FORMS[start](float(number)) for number in numbers]
 

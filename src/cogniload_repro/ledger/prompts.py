@@ -37,7 +37,7 @@ def load_prompt_counts() -> pd.DataFrame:
 
 
 def load_tokenizers() -> pd.DataFrame:
-    """Return the tokenizers that have counted.
+    """Return the tokenizers with which prompts were counted.
 
     One row each: name, label, package, version, models (a list) and basis (why it is taken for that
     of these models).
@@ -85,7 +85,7 @@ def prompt_statistics(
 
 @cache
 def _resample(lengths: tuple[int, ...], sizes: tuple[int, ...]) -> np.ndarray:
-    """Return places drawn from strata in a row, shape (resamples, sum of sizes)."""
+    """Return row numbers drawn within strata that follow one another."""
     rng = np.random.default_rng(_SEED)
     drawn = []
     end = 0

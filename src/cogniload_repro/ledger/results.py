@@ -155,7 +155,7 @@ class ResultLookup:
         return [self._puzzles[model, *cell] for cell in _PAPER_CELLS]
 
     def require(self, model: str, **levels: float) -> None:
-        """Refuse if a cell at these levels has not the paper's number of puzzles."""
+        """Refuse if a cell at these levels does not have the paper's number of puzzles."""
         needed = cells_at(**levels)
         if not needed:
             raise NotComputableError(f"the paper has no cell with {levels}")
@@ -167,7 +167,7 @@ class ResultLookup:
             raise NotComputableError("cells without the paper's number of puzzles")
 
     def _find_gaps(self, model: str) -> set[Cell]:
-        """Return the cells of the paper's grid in which a model has other numbers of puzzles.
+        """Return the cells of the paper's grid in which a model has another number of puzzles.
 
         Which ratio lacks a puzzle that is missing in the paper is not printed.
         """

@@ -209,7 +209,7 @@ def fits_of(
 
 
 def check_fits(fits: pd.DataFrame) -> None:
-    """Raise ValueError for what is no table of fits as `fit` returns it."""
+    """Raise ValueError if something is not a table of fits as `fit` returns it."""
     if not isinstance(fits, pd.DataFrame):
         raise ValueError(f"{fits!r:.60} is no table of fits; pass what fit returned")
     needed = ["model", "term", "coef", *OF_FIT, "identified"]
@@ -294,7 +294,7 @@ def summarise(
     numbers: list[str],
     ranges: list[str],
 ) -> pd.DataFrame:
-    """Return one row per key: what there is once as it is, else the median over reconstructions.
+    """Return one row per key: the fit itself if there is one, else medians over reconstructions.
 
     Numbers in ``ranges`` have their 10 and 90% quantiles in ``NAME_p10`` and ``NAME_p90``. Where a
     fit fails in some reconstructions only, the status says in how many and the numbers are NaN.

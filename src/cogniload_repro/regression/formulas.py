@@ -76,7 +76,7 @@ def _read_formula(formula: str) -> Formula:
 
 
 def _find_losses(tree: Tree) -> Iterator[str]:
-    """Yield what a formula says that would not be in the regression."""
+    """Yield each part of a formula that formulaic would silently leave out of the regression."""
     if not isinstance(tree, ASTNode):
         return
     for part in tree.args:
@@ -150,7 +150,7 @@ def build_design(
     cells: pd.DataFrame,
     formula: str,
 ) -> tuple[pd.DataFrame, formulaic.ModelSpec]:
-    """Return a formula's columns at each row of the cells, and how to build them at other rows.
+    """Return a formula's design matrix for the cells, and the recipe that builds it for others.
 
     All values are finite. A column has the name of its term.
     """

@@ -218,7 +218,7 @@ def _fit_tables(
     counts: tuple[bytes, bytes],
     shape: tuple[int, int],
 ) -> tuple[Fit, ...]:
-    """Fit equal tables once: chapters ask for many fits again."""
+    """Fit equal tables only once, since chapters ask for the same fits repeatedly."""
     correct, total = (np.frombuffer(part).reshape(shape) for part in counts)
     design = _lay_out(formula, columns, shape[1])
     obstacles = []

@@ -132,7 +132,7 @@ def _joint_ranks(
     regression: Mapping[Hashable, str],
     other: Mapping[Hashable, str],
 ) -> dict[str, int]:
-    """Return by model the dimension that the columns of two regressions span together.
+    """Return by model the rank of the columns of two regressions side by side.
 
     Regressions of different families have none.
     """

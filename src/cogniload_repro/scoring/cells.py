@@ -64,7 +64,7 @@ def _describe_tokens(groups: Any) -> pd.DataFrame:
 def count_scores(
     scores_dir: str | Path, count: Callable[[pd.DataFrame], pd.DataFrame]
 ) -> pd.DataFrame:
-    """Return what a function counts in the scores of a folder, one file (a model) after another.
+    """Apply a count to the scores of each file (a model) of a folder, and stack the results.
 
     ValueError if there are no scores.
     """

@@ -56,7 +56,7 @@ def score_dataset(
     executor: Executor | None = None,
     rules: ScorerRules = PSEUDOCODE,
 ) -> list[Path]:
-    """Score every file of a folder of outputs, in place of the scores that are there.
+    """Score every file of a folder of outputs, and replace the scores that are there.
 
     A row group is a task of the executor (a thread here by default), which does not affect the
     bytes. Returns the new files. ValueError if there is no folder of outputs or a file cannot be

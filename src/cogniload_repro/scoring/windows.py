@@ -155,7 +155,7 @@ def _has_any(line: str, qualifiers: tuple[str, ...]) -> bool:
 
 
 def find_mention(value: str, sentence: str) -> tuple[int, int] | None:
-    """Return start and end of the last place where a sentence gives a value, None if it does not.
+    """Return the start and end of the last mention of a value in a sentence, None if none.
 
     A value may be in any of its spellings (CheckCorrectAnswer of Algorithm 3).
     """
