@@ -185,10 +185,9 @@ def _summarise_ranks(ranks: list[dict[str, object]]) -> dict[str, object]:
 # ---- ranks by ECL50 ----
 def _rank_by_length(cells: pd.DataFrame, paper: pd.DataFrame) -> dict[str, object]:
     """Return the rank of one model by ECL50 on its cells; nothing where it has none."""
-    lengths = [_measure_length(quadratic) for quadratic in fit_quadratics(cells)]
-    if not lengths or not np.isfinite(lengths[0]).all():
+    log_ecl50, se = _measure_length(fit_quadratics(cells))
+    if not np.isfinite([log_ecl50, se]).all():
         return {}
-    log_ecl50, se = lengths[0]
     own_cells = pd.MultiIndex.from_frame(cells[CELL])
     is_shared = pd.MultiIndex.from_frame(paper[CELL]).isin(own_cells)
     rivals = _paper_lengths(paper[is_shared])
@@ -209,9 +208,11 @@ def _rank_by_length(cells: pd.DataFrame, paper: pd.DataFrame) -> dict[str, objec
     return row | {f"{name}_ecl50": number for name, number in summary.items()}
 
 
-def _measure_length(quadratic: Quadratic) -> tuple[float, float]:
-    """Return log10 of ECL50 and its standard error."""
-    return quadratic.points["ecl50"], standard_error(quadratic, "ecl50")
+def _measure_length(quadratics: Sequence[Quadratic]) -> tuple[float, float]:
+    """Return log10 of ECL50 and its standard error from one fit; NaN without a fit."""
+    if not quadratics:
+        return np.nan, np.nan
+    return quadratics[0].points["ecl50"], standard_error(quadratics[0], "ecl50")
 
 
 def _paper_lengths(paper: pd.DataFrame) -> pd.DataFrame:
@@ -229,11 +230,10 @@ def _paper_lengths(paper: pd.DataFrame) -> pd.DataFrame:
         totals = np.tile(total, (len(correct), 1))
         fits = fit_tables(cells, correct, totals, QUADRATIC)
         for number, (sample, fit) in enumerate(zip(correct, fits, strict=True)):
-            length = (np.nan, np.nan)
+            quadratics = []
             if fit.status == "ok":
-                quadratic = Quadratic(str(model), x, sample, total, fit, means)
-                length = _measure_length(quadratic)
-            rows.append((model, number, *length))
+                quadratics = [Quadratic(str(model), x, sample, total, fit, means)]
+            rows.append((model, number, *_measure_length(quadratics)))
     return pd.DataFrame(rows, columns=["rival", "reconstruction", "log_ecl50", "se"])
 
 
