@@ -8,7 +8,7 @@ SHELL := /bin/bash
 # ---- variables that a call may set -------------------------------------------------------------------------------
 # those that take the place of params.yaml for one call; a shell's variables of these names are not looked at
 PARAMETERS := SOURCE ADD MAX_REJECTED SCORER FORMULA FAMILY MODELS
-KNOWN := GRID JOBS VENV PYTHON $(PARAMETERS) PER_CELL MODEL LAB WRITE
+KNOWN := GRID JOBS VENV PYTHON $(PARAMETERS) PER_CELL MODEL WRITE
 is-given = $(filter command,$(firstword $(origin $(1))))
 $(foreach name,$(filter-out $(KNOWN),$(.VARIABLES)),$(if $(call is-given,$(name)),\
 	$(error unknown variable $(name); a call may set $(KNOWN))))
@@ -28,6 +28,9 @@ export COGNILOAD_CELLS := $(call chosen,GRID,mini)
 export COGNILOAD_PER_CELL := $(value PER_CELL)
 export COGNILOAD_MODEL := $(value MODEL)
 override GRID := paper
+else ifeq ($(MAKELEVEL),0)
+$(foreach name,PER_CELL MODEL,$(if $(call is-given,$(name)),\
+	$(error $(name) is for make evaluate-local alone; the answers of ADD= and SOURCE= name their model in a column)))
 endif
 unexport PER_CELL MODEL
 
@@ -171,7 +174,7 @@ $(VENV)-evaluate/.local: requirements-local.lock $(EVALUATE_ENV)
 endif
 
 lab: $(LAB_ENV)  ## the chapters in JupyterLab, ready to run and to edit
-	@"$(if $(VENV),$(VENV)-lab/bin/python,$(PY))" -m jupyterlab --ServerApp.root_dir=notebooks $(LAB)
+	@"$(if $(VENV),$(VENV)-lab/bin/python,$(PY))" -m jupyterlab --ServerApp.root_dir=notebooks
 
 evaluate-env: $(EVALUATE_ENV)  ## Inspect and the task cogniload_repro/cogniload, in .venv-evaluate
 
@@ -255,7 +258,7 @@ test-evaluate: $(LOCAL_ENV)  ## the tests that need Inspect; two puzzles are ask
 	@"$(EVALUATE_PY)" -m pytest -n "$(JOBS)" -m "not slow" $(EVALUATE_TESTS)
 
 bench: $(ENV)  ## measure; WRITE=1 keeps the table in the README
-	@"$(PY)" benchmarks/run.py $(if $(WRITE),--write)
+	@"$(PY)" benchmarks/run.py $(if $(value WRITE),--write)
 
 reconstruct: $(ENV)  ## make data/reconstructed/cells.csv again from the printed tables
 	@$(COGNILOAD) reconstruct

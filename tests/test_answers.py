@@ -14,6 +14,7 @@ from program_files import (
     Answer,
     anthropic_line,
     chat_line,
+    completion_line,
     gemini_line,
     harness_sample,
     inspect_sample,
@@ -29,6 +30,7 @@ from cogniload_repro.outputs.messages import REASONING
 from cogniload_repro.puzzles.catalog import Catalog
 
 RED, PURPLE = NAMES
+TABLES = ["JSONL", "CSV", "Parquet"]
 GOOD = Answer(PURPLE)
 
 
@@ -137,6 +139,74 @@ ELSEWHERE = {
 }
 
 
+PLACES = {
+    "line": (chat_line, ()),
+    "beside the body": (chat_line, ("response",)),
+    "body": (chat_line, BODY),
+    "choice": (chat_line, MESSAGE[:-1]),
+    "message": (chat_line, MESSAGE),
+    "completion": (completion_line, MESSAGE[:-1]),
+    "item": (responses_line, (*BODY, "output", 1)),
+    "reasoning item": (responses_line, (*BODY, "output", 0)),
+    "Anthropic's result": (anthropic_line, ("result",)),
+    "Anthropic's message": (anthropic_line, ("result", "message")),
+    "Anthropic's part": (anthropic_line, ("result", "message", "content", 0)),
+    "Gemini's candidate": (gemini_line, PARTS[:-2]),
+    "Gemini's content": (gemini_line, PARTS[:-1]),
+    "Gemini's part": (gemini_line, (*PARTS, 0)),
+    "Inspect's output": (inspect_sample, ("output",)),
+    "Inspect's message": (inspect_sample, ("output", "choices", 0, "message")),
+    "row": (table_row, ()),
+    "CSV": (table_row, ()),
+    "Parquet": (table_row, ()),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    "text", [SUE, "Red.", "I do not know", [{"a": [{"b": "red"}]}]]
+)
+def test_no_key_beside_an_empty_text_hides_an_answer(tmp_path, place, text):
+    """Whatever its name, for a text of several words, or a value that a puzzle asks for."""
+    maker, path = PLACES[place]
+    for key in ("delta", "msg", "value", "raw", "messages", "data", "candidate"):
+        record = maker(Answer(text="", stop="length"))
+        record = change(record, (*path, key), text)
+        file = tmp_path / "o"
+        if maker is inspect_sample:
+            write_archive(file.with_suffix(".eval"), [record], make_header("m"))
+        elif place in TABLES:
+            FORMATS[place].write(tmp_path / FORMATS[place].file, [record])
+        else:
+            write_lines(file.with_suffix(".jsonl"), [record])
+        outputs, rejected = read(tmp_path)
+        assert (outputs, list(rejected.values())) == ({}, ["unknown shape"]), key
+
+
+def test_all_that_a_provider_sends_with_an_empty_answer_hides_none(tmp_path):
+    """The keys of OpenAI's Responses, with their words; a conversation before the answer."""
+    body = {
+        "object": "response",
+        "service_tier": "default",
+        "instructions": "Be brief and kind.",
+        "reasoning": {"effort": "high", "summary": "detailed"},
+        "text": {"format": {"type": "text"}, "verbosity": "medium"},
+        "tool_choice": "auto",
+        "truncation": "disabled",
+        "billing": {"payer": "developer"},
+    }
+    line = responses_line(Answer(text="", stop="length"))
+    line["response"]["body"] |= body
+    row = table_row(Answer(PURPLE, text="", stop="length"))
+    row |= {
+        "host": "gpu-1",
+        "messages": [{"role": "user", "content": SUE}],
+        "seen at": "2026-01-01 10:00:00",
+    }
+    outputs, rejected = read(write_lines(tmp_path / "o.jsonl", [line, row]))
+    assert (sorted(outputs), rejected) == (sorted(NAMES), {})
+
+
 @pytest.mark.parametrize("case", ELSEWHERE)
 def test_an_answer_that_stands_elsewhere_is_never_an_empty_answer(tmp_path, case):
     """A record whose shape is not known is rejected with that reason."""
@@ -146,7 +216,7 @@ def test_an_answer_that_stands_elsewhere_is_never_an_empty_answer(tmp_path, case
 
 
 def test_what_programs_put_beside_an_empty_answer_is_no_text(tmp_path):
-    """Filters, log-probabilities, reasons of other names, prompts and gold answers leave it empty."""
+    """Other columns, prompts and gold answers among them, leave the response empty."""
     row = table_row(Answer(PURPLE, text="", stop="length"))
     row |= {
         "prompt_text": SUE,
@@ -324,9 +394,6 @@ def test_nan_is_a_missing_value(tmp_path, kind):
     assert outputs[PURPLE].prompt_tokens == (None if kind == "harness" else 9)
 
 
-TABLES = ["JSONL", "CSV", "Parquet"]
-
-
 @pytest.mark.parametrize("kind", TABLES)
 @pytest.mark.parametrize(
     "word", ["NaN", "nan", "NA", "#N/A", "<NA>", "null", "None", ""]
@@ -345,10 +412,22 @@ def test_words_for_missing_values_are_read_as_such_in_tables(
     assert (output.prompt_tokens, output.settings) == (None, {})
 
 
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("word", ["N/A", "null", "None", "nan"])
+def test_a_word_for_a_missing_value_is_an_answer(tmp_path, kind, word):
+    """A model may say so; `check` remarks on it, since a program may have written it."""
+    path = write_answers(tmp_path, kind, Answer(text=word), GOOD)
+    outputs, rejected = read(path)
+    assert (outputs[RED].response, rejected) == (word, {})
+    frame, report = check_outputs(path, Catalog())
+    assert frame["empty"].tolist() == [0]
+    assert "1 responses: their text is a word for a missing value" in report.summary()
+
+
 @pytest.mark.parametrize("kind", TABLES)
 @pytest.mark.parametrize("word", ["NaN", "NA", ""])
 def test_a_failed_request_in_a_table_is_none_under_any_word(tmp_path, kind, word):
-    """A response may be missing too, in the words of pandas and R."""
+    """A text that is such a word counts only where no failure is stated beside it."""
     path = write_answers(tmp_path, kind, Answer(text=word, stop="error"), GOOD)
     outputs, rejected = read(path)
     assert (list(outputs), list(rejected.values())) == ([PURPLE], ["failed request"])

@@ -1,9 +1,12 @@
 """The printed tables agree with themselves."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from cogniload_repro.files import PUBLISHED
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import (
     ERRORS,
@@ -81,3 +84,14 @@ def test_the_results_page_names_models_of_the_paper_as_the_paper_does():
     assert in_paper.sum() == 13
     assert in_paper.equals(page["in_paper"] == "yes")
     assert page["model"].is_unique
+
+
+def test_the_readme_of_the_tables_counts_their_rows():
+    """Each file that the README lists has the number of rows that it states."""
+    readme = (PUBLISHED / "README.md").read_text(encoding="utf-8")
+    stated = dict(re.findall(r"^\| `(\S+\.csv)` \| (\d+) \|", readme, re.MULTILINE))
+    counted = {}
+    for name in stated:
+        counted[name] = str(len(pd.read_csv(PUBLISHED / name, dtype=str)))
+    assert stated == counted
+    assert len(stated) > 10

@@ -49,10 +49,11 @@ def __getattr__(name: str) -> object:
             f"module {__name__!r} has no attribute {name!r}; it offers: {', '.join(_PUBLIC)}"
         )
     module, _, attribute = _PUBLIC[name].partition(":")
-    found = import_module(f"{__name__}.{module}")
-    found = getattr(found, attribute) if attribute else found
-    globals()[name] = found
-    return found
+    value: object = import_module(f"{__name__}.{module}")
+    if attribute:
+        value = getattr(value, attribute)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -5,7 +5,15 @@ import gc
 import click
 
 from cogniload_repro import __version__
-from cogniload_repro.commands import chain, local, outputs, params, puzzles, render
+from cogniload_repro.commands import (
+    answers,
+    chain,
+    local,
+    outputs,
+    params,
+    puzzles,
+    render,
+)
 from cogniload_repro.files import describe_error, for_terminal
 
 
@@ -48,7 +56,7 @@ def main() -> None:
 
 # libraries make many objects that stay: looking through them takes a sixth of their import
 gc.set_threshold(50_000)
-for _module in (outputs, chain, render, puzzles, local, params):
+for _module in (outputs, chain, render, puzzles, answers, local, params):
     for _command in vars(_module).values():
         if isinstance(_command, click.Command):
             main.add_command(_command)

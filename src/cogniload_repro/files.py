@@ -8,7 +8,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -88,7 +88,8 @@ def replacing(path: str | Path) -> Iterator[Path]:
             error.filename = str(path)  # name the file asked for, not the temporary one
         raise
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # what went wrong before says more
+            part.unlink()
 
 
 def write_whole(

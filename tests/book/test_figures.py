@@ -1,4 +1,4 @@
-"""The paper's figures: read back from the artists drawn, and in words."""
+"""The paper's figures, read back from the artists drawn."""
 
 import re
 import xml.etree.ElementTree as ElementTree
@@ -30,7 +30,6 @@ STRANGERS = [
     rename_model(CELLS, NAMES[at], name)
     for at, name in enumerate((HOSTILE, "checkpoint-0000001", "own"))
 ]
-NOTE = "The paper's models: reconstructed from its tables, not raw outputs"
 
 
 @cache
@@ -61,18 +60,20 @@ def words(figure):
 def drawn_points(ax, pen):
     """Return the accuracies shown with a model's own marker and colour."""
     return [
-        list(line.get_ydata()) for line in ax.lines
-        if (line.get_color(), line.get_marker()) == (pen.color, pen.marker) and line.get_clip_on()
+        list(line.get_ydata())
+        for line in ax.lines
+        if (line.get_color(), line.get_marker()) == (pen.color, pen.marker)
+        and line.get_clip_on()
         and line.get_markerfacecolor() != "white"
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_model_shows_its_accuracies(name):
     """Each panel draws, for each of the 22 models, the pooled accuracies at every level, once."""
     for ax, panel in zip(plots(draw(name)), FIGURES[name], strict=True):
-        kept = CELLS if panel.at is None else CELLS[CELLS[panel.at] == panel.level]
-        expected = accuracy_by(kept, "model", panel.across)
+        cells = CELLS if panel.at is None else CELLS[CELLS[panel.at] == panel.level]
+        expected = accuracy_by(cells, "model", panel.across)
         for model, pen in pens(list(NAMES)).items():
             assert drawn_points(ax, pen) == [
                 expected.loc[expected["model"] == model, "accuracy"].tolist()
@@ -81,12 +82,17 @@ def test_every_model_shows_its_accuracies(name):
         numeric = (
             len(FIGURES[name]) > 1 and panel.across == "ratio_pct"
         )  # 5 and 10, 90 and 95 would touch
-        shown = ["" if numeric and level in ("10", "90") else level for level in levels]
-        assert [tick.get_text() for tick in ax.get_xticklabels()] == shown
+        labels = [
+            "" if numeric and level in ("10", "90") else level for level in levels
+        ]
+        assert [tick.get_text() for tick in ax.get_xticklabels()] == labels
 
 
 def test_overflows_are_marked():
-    """Points where more than a tenth of a model's answers ran out of context are hollow, and the caption says so."""
+    """Points with more than a tenth of overflows are hollow.
+
+    The caption says so.
+    """
     (_, by_length, _) = plots(draw("figure1", committed=True))
     hollow = sum(
         len(line.get_xdata())
@@ -97,16 +103,18 @@ def test_overflows_are_marked():
         COMMITTED.groupby(["model", "N"])[["ctx", "total"]].sum().eval("ctx / total")
     )
     assert hollow == (shares > 0.1).sum() > 5
-    shown = panel_accuracy(FIGURES["figure4"][2], COMMITTED, banded=True)  # at N = 250
-    assert set(shown.loc[shown["marked"], "model"]) == set(
+    points = panel_accuracy(FIGURES["figure4"][2], COMMITTED, banded=True)  # at N = 250
+    assert set(points.loc[points["marked"], "model"]) == set(
         shares[shares > 0.1].xs(250, level="N").index
     )
-    assert "Hollow points: more than 10%" in make("figure1", committed=True).caption()
 
 
 @pytest.mark.parametrize("name", ["figure1", "figure6"])
 def test_reconstructed_points_have_their_range(name):
-    """Behind reconstructed points, the mean of the drawn tables, lies their band, which has a width along rho alone."""
+    """Reconstructed points are the mean of the drawn tables, with their band.
+
+    The band has a width along rho alone.
+    """
     for ax, panel in zip(plots(draw(name, committed=True)), FIGURES[name], strict=True):
         expected = prediction_band(COMMITTED, "model", panel.across)
         heights = {
@@ -133,72 +141,63 @@ def test_reconstructed_points_have_their_range(name):
 
 @pytest.mark.parametrize("name", ["figure1", "figure4", "figure6"])
 def test_words_do_not_overlap(name, tmp_path):
-    """No two words of a figure touch, and none leaves the picture, with three models more, whatever their names.
+    """No two words of a figure touch, and none leaves the picture.
 
-    Reconstructed data are labelled in the description; others are not called so.
+    With three models more, whatever their names.
     """
-    scored = pd.concat([CELLS, *STRANGERS])
     cells = pd.concat([CELLS.assign(provenance="reconstructed"), *STRANGERS])
-    reconstructed = PaperFigure(name, cells)
-    assert reconstructed.describe() == f"{PaperFigure(name, scored).describe()} {NOTE}."
-    figure = reconstructed.draw_as_printed()
+    figure = PaperFigure(name, cells).draw_as_printed()
     FigureCanvasAgg(figure).draw()
     texts = [
         text for text in figure.findobj(Text) if text.get_text() and text.get_visible()
     ]
-    boxes, page = (
-        [(text.get_text(), text.get_window_extent()) for text in texts],
-        figure.bbox.padded(0.01),
-    )
+    boxes = [(text.get_text(), text.get_window_extent()) for text in texts]
+    page = figure.bbox.padded(0.01)
     assert {
         text
         for text, box in boxes
         if not (page.contains(*box.min) and page.contains(*box.max))
     } == set()
     inner = [(text, box.padded(-0.5)) for text, box in boxes if min(box.size) > 1]
-    assert [
-        (a, b) for (a, one), (b, two) in combinations(inner, 2) if one.overlaps(two)
-    ] == []
+    for (text, box), (other, other_box) in combinations(inner, 2):
+        assert not box.overlaps(other_box), (text, other)
     assert {model.label for model in MODELS} | {plain_label(HOSTILE)} <= set(
         words(figure)
     )
-    own = pens([HOSTILE])[HOSTILE]  # black
-    assert any(drawn_points(ax, own) not in ([], [[]]) for ax in plots(figure))
+    pen = pens([HOSTILE])[HOSTILE]  # black
+    assert any(drawn_points(ax, pen) not in ([], [[]]) for ax in plots(figure))
     png, svg = save_figure(figure, tmp_path / name)
     ElementTree.fromstring(svg.read_bytes())
     assert not re.search(
         rb"<dc:date>|Matplotlib v|Software", png.read_bytes() + svg.read_bytes()
     )
     labelled, _ = save_figure(figure, tmp_path / "labelled", "Source")
-    plain, strip = (
-        imread(png),
-        imread(labelled),
-    )  # the label lies below, nothing moves for it
+    plain = imread(png)
+    strip = imread(labelled)  # the label lies below, nothing moves for it
     assert (
         len(strip) > len(plain) == (strip[: len(plain)] == plain).all(axis=(1, 2)).sum()
     )
 
 
 def test_partial_grid_is_said():
-    """A panel whose level is not there says so, and the figure counts its cells, down to one model and one cell."""
+    """A panel whose level is not there says so, down to one model and one cell."""
     figure = PaperFigure("figure4", mini_cells())
     absent = [f"No cells at $N$ = {N}\nin this grid" for N in (100, 250)]
     assert [
         word for word in words(figure.draw()) if word.startswith("No cells")
     ] == absent
-    assert figure.describe().count("no cells in this grid") == 2
-    assert figure.describe().endswith("Partial grid: 18 of the paper's 140 cells.")
     alone = rename_model(CELLS, "QwQ-32B", "own").query(
         "N == 20 and d == 1 and ratio_pct == 50"
     )
     for name in ("figure3", "figure7"):
-        figure = PaperFigure(name, alone)
-        assert "Partial grid: 1 of the paper's 140 cells" in figure.describe()
-        assert "own" in words(figure.draw())
+        assert "own" in words(PaperFigure(name, alone).draw())
 
 
 def test_a_column_names_some_models_and_greys_the_others():
-    """Each panel has a line per model and the median; names stand beside the ends, apart and inside the picture."""
+    """Each panel has a line per model and the median.
+
+    Names stand beside the ends, apart and inside the picture.
+    """
     figure = make("figure3", committed=True).draw()
     FigureCanvasAgg(figure).draw()
     assert len(figure.axes) == len(FIGURES["figure3"])
@@ -233,63 +232,3 @@ def test_a_column_of_few_models_names_all():
     for ax in figure.axes:
         assert {text.get_text() for text in ax.texts} == {*labels, "own"}
         assert not [line for line in ax.lines if line.get_color() in ("0.85", "0.25")]
-
-
-# ---- in words ------------------------------------------------------------------------------------------------------
-def test_captions_count_models_and_answers_once():
-    """Figure 1 shows every answer in each panel; Figure 3 those at three of five levels of d; single ones intervals."""
-    for name, cells in (
-        ("figure1", CELLS),
-        ("figure3", CELLS[CELLS["d"].isin([1, 5, 10])]),
-        ("figure5", CELLS),
-    ):
-        caption = make(name).caption()
-        assert f"22 models ({cells['total'].sum():,} answers)" in caption
-        assert ("90% Wilson" in caption) == (name == "figure5")
-    many = pd.concat(
-        [
-            CELLS,
-            *(rename_model(CELLS, "QwQ-32B", f"own {number}") for number in range(30)),
-        ]
-    )
-    caption = PaperFigure("figure1", many).caption()
-    assert re.search("of 40 models .*Not drawn: 12 more models", caption)
-
-
-def test_a_caption_begins_with_what_its_points_show():
-    """Each figure's own comparison, counted over the models drawn; without the levels compared, the mean alone."""
-    right = {
-        "a": (90, 10, 50),
-        "b": (80, 20, 30),
-        "c": (10, 60, 70),
-        "last clause": (0, 0, 0),
-    }
-    at = [(20, 1, 5), (250, 10, 50), (20, 10, 95)]
-    rows = [
-        (m, *at[k], 100, n) for m, counts in right.items() for k, n in enumerate(counts)
-    ]
-    cells = pd.DataFrame(
-        rows, columns=["model", "N", "d", "ratio_pct", "total", "correct"]
-    )
-    begun = {
-        name: PaperFigure(name, cells).caption().partition(". Mean")[0]
-        for name in FIGURES
-    }
-    assert (
-        begun["figure5"] == "Accuracy is lower at $d$ = 10 than at 1 in 2 of 3 models"
-    )
-    assert (
-        begun["figure7"] == "Accuracy is lower at $N$ = 250 than at 20 in 2 of 3 models"
-    )
-    assert (
-        begun["figure6"]
-        == r"Accuracy is lowest between the ends of $\rho$ in 2 of 3 models"
-    )
-    higher = "Accuracy is higher at the right end than at the lowest point by 10 points"
-    assert begun["figure3"] == f"{higher} at $d$ = 10 (median over models)"
-    assert (
-        "the median over models is 80% at 1, 30% at 10."
-        in PaperFigure("figure5", cells).describe()
-    )
-    alone = PaperFigure("figure5", cells[cells["d"] == 1]).caption()
-    assert alone.startswith("Mean accuracy of 3 models")

@@ -1,4 +1,4 @@
-"""Sets of puzzles and sources of outputs on the command line: exit codes, counts and names."""
+"""Sources of outputs on the command line: exit codes, counts and names."""
 
 import pandas as pd
 import pytest
@@ -8,15 +8,15 @@ from harness import write_lines
 from cogniload_repro.commands import outputs as commands
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.models import NAMES
-from cogniload_repro.puzzles import sets as puzzle_sets
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import draw_rows
 
-SMALL = ("--grid", "N=8 ratio=50 d=2", "--per-cell", "3", "--jobs", "1")
-
 
 def run(*arguments):
-    """Run a command in this process; return its exit code, what it prints, and what it says on standard error."""
+    """Run a command in this process.
+
+    Return its exit code, what it prints, and what it says on standard error.
+    """
     result = invoke(*arguments)
     return result.exit_code, result.stdout, result.stderr
 
@@ -30,49 +30,6 @@ def test_check_tells_programs_whether_there_is_anything(tmp_path, name, code):
         tmp_path / "answers.jsonl", [{"model": "mine", "name": name, "response": "?"}]
     )
     assert run("check", source, "--build", tmp_path / "build")[0] == code
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (
-            ("puzzles", "--grid", "N=20,ratio=50"),
-            "grid 'N=20,ratio=50' must have the axes N, ratio and d",
-        ),
-        (("puzzles", "--per-cell", "0"), "0 is not in the range"),
-        (("puzzles", "--out", __file__), "is a file"),
-        (("puzzles", "--perturb", "not_not"), "holds no prompts"),
-        (("puzzles", "--format", "openai-batch"), "needs --model"),
-        (("puzzles", "--format", "jsonl", "--model", "m"), "no other format takes one"),
-        (("puzzles", "--effort", "medium"), "holds no requests"),
-    ],
-)
-def test_bad_arguments_end_in_one_sentence(tmp_path, arguments, words):
-    """The exit code is 2, the sentence names the value, and nothing is made."""
-    code, said, errors = run(arguments[0], "--out", tmp_path / "set", *arguments[1:])
-    assert (code, said) == (2, "")
-    assert words in errors.splitlines()[-1]
-    assert errors.splitlines()[-1].startswith("Error: ")
-    assert not (tmp_path / "set").exists()
-
-
-def test_a_stop_by_hand_is_one_sentence(tmp_path, monkeypatch):
-    """Ctrl-C ends in exit code 130."""
-
-    def stop(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(puzzle_sets, "write_set", stop)
-    code, said, errors = run("puzzles", *SMALL, "--out", tmp_path)
-    assert (
-        code,
-        said,
-        errors.strip().splitlines()[-1].startswith("Error: interrupted;"),
-    ) == (
-        130,
-        "",
-        True,
-    )
 
 
 def test_rejected_rows_are_written_beside_a_build_and_their_path_is_printed(tmp_path):
@@ -141,7 +98,8 @@ def test_model_names_the_one_source_of_the_reader(tmp_path):
 
 
 #: One cell of the paper, and one of another length.
-CELL, OTHER = "N=20 ratio=50 d=1", "N=50 ratio=50 d=1"
+CELL = "N=20 ratio=50 d=1"
+OTHER = "N=50 ratio=50 d=1"
 
 
 def answers_to(path, model, *grids):
@@ -156,7 +114,10 @@ def answers_to(path, model, *grids):
 
 @pytest.fixture
 def committed(one_process, tmp_path, monkeypatch):
-    """A folder of real answers that come with the package, to two cells; and what is no answers beside them."""
+    """A folder of real answers that come with the package, to two cells.
+
+    And what is no answers beside them.
+    """
     folder = tmp_path / "committed"
     answers_to(folder / "small.jsonl", "small", CELL, OTHER)
     (folder / "README.md").write_text("How they were asked.")
@@ -177,11 +138,16 @@ def build_of(folder, *options):
 
 
 def test_a_build_has_the_papers_counts_and_the_committed_answers(committed, tmp_path):
-    """Nothing is invented: counts are counts, answers are scored, on the grid of the build, and each is named."""
-    build, said = build_of(tmp_path)
-    assert said.count("22 models: counts reconstructed from the printed tables\n") == 2
-    assert "Outputs: small\n" in said
-    assert "\n2 responses of 1 model scored in " in said
+    """Counts are counts and answers are scored, on the grid of the build.
+
+    Each kind is named.
+    """
+    build, output = build_of(tmp_path)
+    assert (
+        output.count("22 models: counts reconstructed from the printed tables\n") == 2
+    )
+    assert "Outputs: small\n" in output
+    assert "\n2 responses of 1 model scored in " in output
     cells = pd.read_parquet(build / "cells.parquet").set_index("model")
     assert cells.loc[list(NAMES), "provenance"].unique().tolist() == ["reconstructed"]
     assert cells.loc["small", ["provenance", "total", "correct"]].tolist() == [
@@ -197,17 +163,24 @@ def test_a_build_has_the_papers_counts_and_the_committed_answers(committed, tmp_
 
 
 def test_other_answers_stand_beside_those_or_alone(committed, tmp_path):
-    """ADD= puts a model beside the counts and the committed answers; SOURCE= takes its models alone."""
+    """ADD= puts a model beside the counts and the committed answers.
+
+    SOURCE= takes its models alone.
+    """
     mine = answers_to(tmp_path / "mine.jsonl", "mine", CELL)
-    build, said = build_of(tmp_path, "--add", mine)
-    assert "Outputs: small + mine\n" in said
+    build, output = build_of(tmp_path, "--add", mine)
+    assert "Outputs: small + mine\n" in output
     assert pd.read_parquet(build / "cells.parquet")["model"].nunique() == len(NAMES) + 2
-    build, said = build_of(tmp_path, "--source", mine)
-    assert "counts" not in said
+    build, output = build_of(tmp_path, "--source", mine)
+    assert "counts" not in output
     assert pd.read_parquet(build / "cells.parquet")["model"].tolist() == ["mine"]
     assert sorted(path.name for path in build.glob("*.parquet")) == [
-        "baselines.parquet", "cells.parquet", "puzzles.parquet", "rejected.parquet", "tokens.parquet",
-    ]  # fmt: skip
+        "baselines.parquet",
+        "cells.parquet",
+        "puzzles.parquet",
+        "rejected.parquet",
+        "tokens.parquet",
+    ]
     assert [path.name for path in (build / "outputs").glob("*.parquet")] == [
         "mine.parquet"
     ]
@@ -216,13 +189,16 @@ def test_other_answers_stand_beside_those_or_alone(committed, tmp_path):
 def test_counts_need_no_answers(committed, tmp_path):
     """Without any real answer the build holds the paper's models, and says nothing of scores."""
     (committed / "small.jsonl").unlink()
-    build, said = build_of(tmp_path)
-    assert ("scored" in said, "Outputs" in said) == (False, False)
+    build, output = build_of(tmp_path)
+    assert ("scored" in output, "Outputs" in output) == (False, False)
     assert pd.read_parquet(build / "cells.parquet")["model"].tolist() == list(NAMES)
 
 
 def test_a_model_has_counts_or_answers_but_not_both(committed, tmp_path):
-    """Answers of a model of the paper beside its counts are refused with the remedy; as the source they are scored."""
+    """Answers of a model of the paper beside its counts are refused with the remedy.
+
+    As the source they are scored.
+    """
     theirs = answers_to(tmp_path / "theirs.jsonl", "QwQ-32B", CELL)
     code, _, errors = run(
         "download-outputs",

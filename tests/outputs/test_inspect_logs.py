@@ -57,10 +57,14 @@ def test_a_log_is_read(tmp_path, kind):
 
 
 @pytest.mark.parametrize("name", ["run.json", "run.eval"])
-def test_a_log_in_json_is_known_by_its_beginning(tmp_path, name):
-    """An editor may have put a byte order mark before it, and somebody another ending behind it."""
+@pytest.mark.parametrize("order", [list, sorted, reversed])
+@pytest.mark.parametrize("indent", [None, 4])
+def test_a_log_in_json_is_known_by_what_it_says(tmp_path, name, order, indent):
+    """In any order of its keys, behind a byte order mark, under another ending."""
     path = write_json(tmp_path / name, [make_sample(NAME)])
-    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    log = json.loads(path.read_text())
+    log = {key: log[key] for key in order(list(log))}
+    path.write_text("\ufeff" + json.dumps(log, indent=indent), "utf-8")
     (output,) = read_outputs(path, Catalog())
     assert output.name == NAME
 

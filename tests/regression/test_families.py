@@ -17,7 +17,9 @@ DOORS = {
 }
 
 
-@pytest.mark.parametrize("family", ["binomial", "Logit", "logits", "", None, 1])
+@pytest.mark.parametrize(
+    "family", ["binomial", "Logit", "logits", "", None, 1, ["logit"]]
+)
 @pytest.mark.parametrize("formula", FORMULAS)
 @pytest.mark.parametrize("door", DOORS)
 def test_an_unknown_family_is_refused_at_every_door(door, formula, family):

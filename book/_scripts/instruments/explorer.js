@@ -194,11 +194,11 @@ cogniload.explorer = (() => {
       data.models[model],
       answers,
       range(least, most, 0),
-      range(least / answers, most / answers, 2),
+      range((100 * least) / answers, (100 * most) / answers, 0),
       overflows ?? "–",
     ]);
     const caption = `Every model at N = ${N}, d = ${d}, ρ = ${ratio_pct}%. ${data.origin}`;
-    const columns = ["Model", "Responses", "Correct", "Accuracy", "Ran out of context"];
+    const columns = ["Model", "Responses", "Correct", "Accuracy (%)", "Ran out of context"];
     parts.models.replaceChildren(table({ id: "explorer-models", caption, columns, rows }));
     cogniload.tables.enhance(document.getElementById("explorer-models"));
   }

@@ -81,6 +81,11 @@ class Strata(NamedTuple):
         return float(first), float(second)
 
 
+def two_sided_p(z: float | np.ndarray) -> np.ndarray:
+    """Return the probability that a standard normal number is at least as far from zero as z."""
+    return 2 * norm.sf(np.abs(z))
+
+
 def judge_difference(p: float, p_equivalence: float) -> str:
     """Return the verdict on a difference from its two p-values (see `Difference`)."""
     if p < ALPHA:
@@ -101,7 +106,7 @@ def compare_shares(first: Share, second: Share, margin: float) -> pd.DataFrame:
             "difference": first.mean - second.mean,
             "ci_low": low,
             "ci_high": high,
-            "p": 2 * norm.sf(np.abs(_newcombe_score(first, second, 0.0))),
+            "p": two_sided_p(_newcombe_score(first, second, 0.0)),
             "p_equivalence": np.maximum(below_margin, above_margin),
         }
     )
@@ -111,7 +116,7 @@ def wilson_limits(
     share: Share,
     errors: float | np.ndarray = QUANTILE,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of Wilson's interval, so many standard errors around each accuracy."""
+    """Return the ends of Wilson's score interval of each accuracy, for a normal quantile."""
     mean = share.mean
     squared = errors**2 / share.answers
     middle = (mean + squared / 2) / (1 + squared)
@@ -138,7 +143,7 @@ def _newcombe_limits(
 
 
 def _newcombe_score(first: Share, second: Share, value: float) -> np.ndarray:
-    """Return how many standard errors wide an interval ends at a hypothetical difference.
+    """Return the normal quantile with which Newcombe's interval ends at a hypothetical difference.
 
     Negative where the observed difference is below the hypothetical one.
     """
@@ -161,14 +166,14 @@ def _distance_to_end(
     answers_second: np.ndarray,
     value: np.ndarray,
 ) -> np.ndarray:
-    """Return how far outside an interval of such a width a hypothetical difference lies."""
+    """Return how far a hypothetical difference lies outside the interval for a normal quantile."""
     low, high = _newcombe_limits(errors, first, answers_first, second, answers_second)
     return np.where(first - second < value, value - high, low - value)
 
 
 # ---- answers to the same puzzles: Tango's score ----
 def compare_paired(alone: int, against: int, puzzles: int, margin: float) -> Difference:
-    """Compare two models on the same puzzles, of which each has solved some alone (Tango).
+    """Compare two models on the same puzzles by how many each has solved alone (Tango).
 
     The test of no difference is McNemar's without correction.
     """
@@ -180,7 +185,7 @@ def compare_paired(alone: int, against: int, puzzles: int, margin: float) -> Dif
 
 
 def _tango_score(alone: int, against: int, puzzles: int, value: float) -> float:
-    """Return the difference less a hypothetical one, in standard errors under the hypothesis."""
+    """Return the score statistic of a hypothetical difference, standardised under it."""
     a = 2 * puzzles
     b = (a - alone + against) * value - alone - against
     c = -against * value * (1 - value)
@@ -191,7 +196,7 @@ def _tango_score(alone: int, against: int, puzzles: int, value: float) -> float:
 
 # ---- two kinds of puzzles within cells: Miettinen and Nurminen's stratified score ----
 def compare_strata(strata: Strata, margin: float) -> Difference:
-    """Compare two kinds of puzzles within cells (Miettinen and Nurminen).
+    """Compare the accuracies of two kinds of puzzles within cells (Miettinen and Nurminen).
 
     The difference has Mantel and Haenszel's weights, and the test of none is theirs, without
     correction.
@@ -205,7 +210,7 @@ def compare_strata(strata: Strata, margin: float) -> Difference:
 
 
 def _strata_score(strata: Strata, value: float) -> float:
-    """Return the difference less a hypothetical one, in standard errors under the hypothesis."""
+    """Return the score statistic of a hypothetical difference, standardised under it."""
     weight = strata.weight / strata.weight.sum()
     p_second = _restricted_share(strata, value)
     p_first = p_second + value
@@ -219,7 +224,7 @@ def _strata_score(strata: Strata, value: float) -> float:
 
 
 def _restricted_share(strata: Strata, value: float) -> np.ndarray:
-    """Return the likeliest accuracy of the second kind in each cell under a difference.
+    """Return the maximum-likelihood accuracy of the second kind per cell, given the difference.
 
     It is the root of a cubic equation (Miettinen and Nurminen, appendix I).
     """
@@ -241,7 +246,7 @@ def _restricted_share(strata: Strata, value: float) -> np.ndarray:
 
 
 def _standardise(numerator: float, variance: float) -> float:
-    """Return a score; without variance it is zero or infinite."""
+    """Return a score divided by its standard error; without variance it is zero or infinite."""
     if variance > 0:
         return float(numerator / np.sqrt(variance))
     return 0.0 if numerator == 0 else float(np.copysign(np.inf, numerator))
@@ -250,7 +255,7 @@ def _standardise(numerator: float, variance: float) -> float:
 def _invert(
     score: Callable[[float], float], estimate: float, margin: float
 ) -> Difference:
-    """Return a difference with the interval and the tests that its score leads to.
+    """Return a difference with the interval and the tests that invert its score statistic.
 
     The score falls with the hypothetical difference, and is zero at the estimate.
     """
@@ -264,6 +269,6 @@ def _invert(
         high = brentq(
             lambda value: score(value) + QUANTILE, estimate, _EDGE, xtol=1e-12
         )
-    p = 2 * norm.sf(abs(score(0.0)))
+    p = two_sided_p(score(0.0))
     p_equivalence = max(norm.cdf(score(margin)), norm.sf(score(-margin)))
     return Difference(estimate, low, high, float(p), float(p_equivalence))

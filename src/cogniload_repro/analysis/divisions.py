@@ -1,4 +1,4 @@
-"""Regressions among finished answers, over the divisions of the overflows that the tables allow.
+"""Regressions of finished answers only, however the overflows are distributed over the cells.
 
 Leaving overflows out of the paper's regression changes the number of answers per cell, and the
 printed tables do not say how the overflows divide over the cells. A search from several starts
@@ -6,7 +6,7 @@ finds the least and the largest slope or z. Every value on its way is attained b
 agrees with Tables 2 to 6; nothing proves that none lies beyond.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from functools import cache
 from typing import NamedTuple
 
@@ -16,9 +16,9 @@ from scipy.linalg import block_diag
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csc_array
 from scipy.special import expit
-from scipy.stats import norm
 
-from cogniload_repro.analysis.interactions import THIRD
+from cogniload_repro.analysis.differences import two_sided_p
+from cogniload_repro.analysis.interactions import THIRD, tested_levels
 from cogniload_repro.analysis.uncertainty import correct_holm
 from cogniload_repro.files import RECONSTRUCTED
 from cogniload_repro.published import ALPHA
@@ -46,7 +46,7 @@ _SEPARATED = 15.0
 
 
 class Ends(NamedTuple):
-    """A value with overflows counted as failures, and the least and largest without them."""
+    """An estimate with overflows counted as failures, and its range among finished answers."""
 
     value: float
     low: float
@@ -54,17 +54,16 @@ class Ends(NamedTuple):
 
 
 def finished_slopes(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the slope in N of the paper's regression among finished answers.
+    """Return each model's slope in N of the paper's regression among finished answers.
 
     One row per model: model, slope (overflows counted as failures, as in the paper), slope_low and
     slope_high (least and largest found over all divisions of the overflows; scored answers have
     one value). For the paper's models on its whole grid they are read from `DIVISIONS`; for other
     counts they are searched, which takes a second per model.
     """
-    rows = [
-        (model, *_find_ends(cells, model, SLOPE, None))
-        for model in cells["model"].unique()
-    ]
+    rows = []
+    for model in cells["model"].unique():
+        rows.append((model, *_find_ends(cells, model, SLOPE, None)))
     return pd.DataFrame(rows, columns=["model", "slope", "slope_low", "slope_high"])
 
 
@@ -81,12 +80,10 @@ def finished_interactions(
     overflows = cells.groupby("model", sort=False, observed=True)["ctx"].sum()
     rows = []
     for model, ctx in overflows.items():
-        rows.append(
-            (model, term, level, ctx, *_find_ends(cells, str(model), term, level))
-        )
-    return pd.DataFrame(
-        rows, columns=["model", "term", "level", "ctx", "z", "z_low", "z_high"]
-    )
+        ends = _find_ends(cells, str(model), term, level)
+        rows.append((model, term, level, ctx, *ends))
+    columns = ["model", "term", "level", "ctx", "z", "z_low", "z_high"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def retest_finished(
@@ -102,24 +99,32 @@ def retest_finished(
     """
     tested = slopes[slopes["tested"]]
     levels = tested["level"].nunique()
-    significant = tested[tested["model"].isin(models) & (tested["p_holm"] < ALPHA)]
+    is_significant = tested["p_holm"] < ALPHA
     rows = []
-    for row in significant.itertuples():
+    for row in tested[tested["model"].isin(models) & is_significant].itertuples():
         counts = cells[cells["model"] == row.model]
         finished = finished_interactions(counts, row.term, row.level).iloc[0]
         weakest = max(finished["z_low"], -finished["z_high"], 0)
         family = tested[tested["level"] == row.level].set_index("model")["p"].copy()
-        family[row.model] = 2 * norm.sf(weakest)
+        family[row.model] = two_sided_p(weakest)
         adjusted = pd.Series(correct_holm(family), family.index)
-        ends = finished["z_low"], finished["z_high"]
-        p_finished = min(adjusted[row.model] * levels, 1.0)
-        rows.append((row.model, row.level, row.slope, row.p_holm, *ends, p_finished))
+        rows.append(
+            {
+                "model": row.model,
+                "level": row.level,
+                "slope": row.slope,
+                "p_holm": row.p_holm,
+                "z_low": finished["z_low"],
+                "z_high": finished["z_high"],
+                "p_finished": min(adjusted[row.model] * levels, 1.0),
+            }
+        )
     columns = ["model", "level", "slope", "p_holm", "z_low", "z_high", "p_finished"]
     return pd.DataFrame(rows, columns=columns)
 
 
 def search_divisions(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return one model's rows of `DIVISIONS`.
+    """Search one model's divisions for its rows of the committed table `DIVISIONS`.
 
     Columns: model, term, level, total, correct and ctx (answers), value, low, high. Term log10_N
     is the slope of `finished_slopes`, other terms are those of `finished_interactions`, at every
@@ -127,27 +132,16 @@ def search_divisions(cells: pd.DataFrame) -> pd.DataFrame:
     """
     model = cells["model"].iloc[0]
     counts = cells[_SUM_COLUMNS].sum()
+    regressions: list[tuple[str, float | None]] = [(SLOPE, None)]
+    levels = tested_levels(cells)
+    for term, third in THIRD.items():
+        regressions += [(term, level) for level in (None, *levels[third])]
     rows = []
-    for term, level in _terms_and_levels(cells):
+    for term, level in regressions:
         ends = _Divisions(cells, term, level).search_ends()
         rows.append((model, term, level, *counts, *ends))
-    return pd.DataFrame(
-        rows, columns=["model", "term", "level", *_SUM_COLUMNS, *Ends._fields]
-    )
-
-
-def _terms_and_levels(cells: pd.DataFrame) -> Iterator[tuple[str, float | None]]:
-    """Yield every term, each product with no level and with each level of the third load."""
-    levels = {
-        "rho": sorted(set(cells["ratio_pct"] / 100)),
-        "N": sorted(set(cells["N"])),
-        "d": sorted(set(cells["d"])),
-    }
-    yield SLOPE, None
-    for term, third in THIRD.items():
-        yield term, None
-        for level in levels[third]:
-            yield term, level
+    columns = ["model", "term", "level", *_SUM_COLUMNS, *Ends._fields]
+    return pd.DataFrame(rows, columns=columns)
 
 
 @cache
@@ -194,10 +188,9 @@ class _Divisions:
     def _constrain(
         self, cells: pd.DataFrame, covariates: np.ndarray, correct: np.ndarray
     ) -> tuple[LinearConstraint, LinearConstraint]:
-        """Return what correct answers and overflows by cell have to fulfil, beside each other."""
-        levels = []
-        for load in ("N", "d"):
-            levels += [cells[load] == level for level in cells[load].unique()]
+        """Return the linear constraints on correct answers and overflows by cell, in one vector."""
+        levels = [cells["N"] == N for N in cells["N"].unique()]
+        levels += [cells["d"] == d for d in cells["d"].unique()]
         by_level = np.column_stack(levels).astype(float)
         of_correct = np.column_stack([by_level, covariates[:, 3:]])
         rows = block_diag(of_correct.T, by_level.T)
@@ -209,12 +202,12 @@ class _Divisions:
         )
 
     def value_of_given(self) -> Ends:
-        """Return the ends for overflows that are known cell by cell."""
+        """Return the estimate for overflows that are known in each cell."""
         value = self._evaluate(self._ctx)[0]
         return Ends(self._evaluate(0 * self._ctx)[0], value, value)
 
     def search_ends(self) -> Ends:
-        """Return the least and the largest value that searches from several divisions reach."""
+        """Return the least and the largest value that searches from several starts find."""
         if not self._ctx.any():
             return self.value_of_given()
         chance = np.random.default_rng(0)
@@ -228,7 +221,7 @@ class _Divisions:
         return Ends(self._evaluate(0 * self._ctx)[0], low, high)
 
     def _search(self, sign: int, ctx: np.ndarray) -> float:
-        """Return the least (sign -1) or largest (1) value that steps towards corners reach.
+        """Return the least (sign -1) or largest (1) value that Frank and Wolfe's method finds.
 
         Each step goes to the division with the largest gain along the gradient, a linear programme,
         and is halved until the value itself gains.
@@ -251,18 +244,18 @@ class _Divisions:
         return best
 
     def _evaluate(self, ctx: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the value without these overflows and its derivatives; NaN without a fit."""
+        """Return the value without these overflows and its gradient by them; NaN without a fit."""
         x = self._x
-        n = self._total - ctx
+        finished = self._total - ctx
         # the last division's fit is near this one's
-        (beta,), _ = maximise_all(x, n[None], self._sums[None], start=self._beta)
+        (beta,), _ = maximise_all(x, finished[None], self._sums[None], start=self._beta)
         if not np.abs(x @ beta).max() <= _SEPARATED:
-            return np.nan, np.full(len(n), np.nan)
+            return np.nan, np.full(len(finished), np.nan)
         self._beta = beta
 
         p = expit(x @ beta)
-        spread = p * (1 - p)
-        covariance = np.linalg.inv(x.T @ (x * (n * spread)[:, None]))
+        binomial = p * (1 - p)
+        covariance = np.linalg.inv(x.T @ (x * (finished * binomial)[:, None]))
         along = x @ covariance @ self._weights
         slope = self._weights @ beta
         slope_change = p * along
@@ -270,15 +263,16 @@ class _Divisions:
             return slope, slope_change
 
         variance = self._weights @ covariance @ self._weights
-        bend = n * spread * (1 - 2 * p) * along**2
-        variance_change = spread * along**2 - p * (x @ covariance @ (x.T @ bend))
-        z_change = slope_change / variance**0.5 - slope * variance_change / (
-            2 * variance**1.5
-        )
-        return slope / variance**0.5, z_change
+        bend = finished * binomial * (1 - 2 * p) * along**2
+        through_beta = p * (x @ covariance @ (x.T @ bend))
+        variance_change = binomial * along**2 - through_beta
+        se = np.sqrt(variance)
+        z = slope / se
+        z_change = slope_change / se - z * variance_change / (2 * variance)
+        return z, z_change
 
     def _corner(self, weights: np.ndarray) -> np.ndarray:
-        """Return the overflows by cell with the largest weighted sum."""
+        """Return the overflows by cell with the largest weighted sum: a corner of the possible."""
         costs = np.concatenate([np.zeros(len(weights)), -weights])
         programme = milp(
             costs,
@@ -290,7 +284,7 @@ class _Divisions:
 
 
 def _lay_contrast(term: str, level: float | None) -> tuple[tuple[int, ...], np.ndarray]:
-    """Return the columns of a regression, and the weights of its coefficients in a slope."""
+    """Return the columns of a regression, and the contrast of its coefficients that is tested."""
     if term == SLOPE:
         return QUADRATIC_COLUMNS, np.eye(len(QUADRATIC_COLUMNS))[2]
     if level is None:

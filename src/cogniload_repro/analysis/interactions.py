@@ -12,6 +12,7 @@ import pandas as pd
 from scipy.special import expit
 from scipy.stats import norm
 
+from cogniload_repro.analysis.differences import QUANTILE, two_sided_p
 from cogniload_repro.analysis.uncertainty import POWER, correct_within
 from cogniload_repro.published import ALPHA
 from cogniload_repro.regression.fits import PRODUCT_TERMS
@@ -25,8 +26,7 @@ THIRD = {"dN": "rho", "drho": "N", "Nrho": "d"}
 ORIGIN = {"rho": 0.0, "N": 1.0, "d": 0.0}
 #: The two arms of the fitted curve along rho.
 ARMS = ("fall", "rise")
-_LEVEL = ["term", "third", "level", "tested"]
-_SLOPES = ["model", *_LEVEL, "slope", "se"]
+_LEVEL_KEYS = ["term", "third", "level", "tested"]
 #: Points of the curve along rho.
 _CURVE_POINTS = 181
 #: Step of the numerical derivative of an arm, in standard errors of a coefficient.
@@ -44,40 +44,47 @@ def simple_slopes(
     (two-sided Wald), p_holm (over the models, at this product and level) and detectable (the size
     of a slope that a test at `ALPHA` detects with power `POWER`).
     """
-    levels = {
-        "rho": np.sort(cells["ratio_pct"].unique()) / 100,
-        "N": np.sort(cells["N"].unique()),
-        "d": np.sort(cells["d"].unique()),
-    }
-    slopes = []
+    levels = tested_levels(cells)
+    tables = [pd.DataFrame(columns=["model", *_LEVEL_KEYS, "slope", "se"], dtype=float)]
     for model, counts in cells.groupby("model", sort=False, observed=True):
         fit = fit_glm(counts, formula, family)
         if fit.status == "ok":
-            slopes += [
-                slope.assign(model=model) for slope in _slopes_of_fit(fit, levels)
-            ]
-    empty = pd.DataFrame(columns=_SLOPES).astype({"slope": float, "se": float})
-    table = pd.concat(slopes or [empty], ignore_index=True)[_SLOPES]
-    table["p"] = 2 * norm.sf(np.abs(table["slope"] / table["se"]))
+            slopes = _slopes_of_fit(fit, levels)
+            tables += [table.assign(model=model) for table in slopes]
+    table = pd.concat(tables[1:] or tables, ignore_index=True)[list(tables[0])]
+    table["p"] = two_sided_p(table["slope"] / table["se"])
     table["p_holm"] = correct_within(table, ["term", "level"])
-    quantiles = norm.ppf(1 - ALPHA / 2) + norm.ppf(POWER)
-    return table.assign(detectable=quantiles * table["se"])
+    return table.assign(detectable=(QUANTILE + norm.ppf(POWER)) * table["se"])
 
 
-def _slopes_of_fit(fit: Fit, levels: dict[str, np.ndarray]) -> Iterator[pd.DataFrame]:
-    """Yield the simple slopes of each product that a fit has."""
+def tested_levels(cells: pd.DataFrame) -> dict[str, list[float]]:
+    """Return the levels of rho (nominal fraction), N and d that cells have, by load."""
+    return {
+        "rho": sorted(set(cells["ratio_pct"] / 100)),
+        "N": sorted(set(cells["N"])),
+        "d": sorted(set(cells["d"])),
+    }
+
+
+def _slopes_of_fit(fit: Fit, levels: dict[str, list[float]]) -> Iterator[pd.DataFrame]:
+    """Yield the simple slopes of each product that a fit has, at the origin and at each level.
+
+    The slope of a product of two loads is its coefficient plus the third load times the coefficient
+    of the product of all three.
+    """
     terms = np.array([":".join(sorted(term.split(":"))) for term in fit.terms])
+    is_triple = terms == TERMS["dNrho"]
     for term, third in THIRD.items():
         level = np.array([ORIGIN[third], *levels[third]], dtype=float)
         load = np.log10(level) if third == "N" else level
-        weights = (terms == TERMS[term]) + np.outer(load, terms == TERMS["dNrho"])
+        weights = (terms == TERMS[term]) + np.outer(load, is_triple)
         if not weights.any():
             continue
-        slopes = pd.DataFrame({"term": term, "third": third, "level": level})
-        slopes["tested"] = slopes.index > 0
-        slopes["slope"] = weights @ fit.coef
-        slopes["se"] = np.sqrt(((weights @ fit.covariance) * weights).sum(axis=1))
-        yield slopes
+        table = pd.DataFrame({"term": term, "third": third, "level": level})
+        table["tested"] = table.index > 0
+        table["slope"] = weights @ fit.coef
+        table["se"] = np.sqrt(((weights @ fit.covariance) * weights).sum(axis=1))
+        yield table
 
 
 def count_slopes(slopes: pd.DataFrame, alpha: float = ALPHA) -> pd.DataFrame:
@@ -86,12 +93,12 @@ def count_slopes(slopes: pd.DataFrame, alpha: float = ALPHA) -> pd.DataFrame:
     One row per product and level: term, third, level, tested, negative and positive (models with p
     below alpha), negative_holm and positive_holm (after Holm's correction).
     """
-    signs = {"negative": slopes["slope"] < 0, "positive": slopes["slope"] > 0}
-    counted = slopes[_LEVEL].copy()
-    for column, p in (("", "p"), ("_holm", "p_holm")):
-        for sign, has_sign in signs.items():
-            counted[sign + column] = has_sign & (slopes[p] < alpha)
-    counts = counted.groupby(_LEVEL, sort=False).sum().reset_index()
+    counted = slopes[_LEVEL_KEYS].copy()
+    for suffix, p in (("", "p"), ("_holm", "p_holm")):
+        is_significant = slopes[p] < alpha
+        counted[f"negative{suffix}"] = is_significant & (slopes["slope"] < 0)
+        counted[f"positive{suffix}"] = is_significant & (slopes["slope"] > 0)
+    counts = counted.groupby(_LEVEL_KEYS, sort=False).sum().reset_index()
     return counts.astype({"tested": bool, "level": float})
 
 
@@ -104,17 +111,12 @@ def arms_of_the_u(cells: pd.DataFrame) -> pd.DataFrame:
     other load. The regression has one curvature for all levels, so that differences between levels
     show a tilt of the curve.
     """
-    tables = []
-    for model, fit, grid in _fitted_curves(cells):
-        table = grid.levels.assign(model=model)
-        table[[*ARMS]] = grid.arms(fit.coef)
+    tables = [pd.DataFrame(columns=["model", "load", "level", *ARMS])]
+    for model, fit, curves in _fitted_curves(cells):
+        table = curves.levels.assign(model=model)
+        table[list(ARMS)] = curves.arms(fit.coef)
         tables.append(table)
-    columns = ["model", "load", "level", *ARMS]
-    return (
-        pd.concat(tables, ignore_index=True)[columns]
-        if tables
-        else pd.DataFrame(columns=columns)
-    )
+    return pd.concat(tables[1:] or tables, ignore_index=True)[list(tables[0])]
 
 
 def arm_changes(cells: pd.DataFrame) -> pd.DataFrame:
@@ -126,49 +128,59 @@ def arm_changes(cells: pd.DataFrame) -> pd.DataFrame:
     load and arm).
     """
     rows = []
-    for model, fit, grid in _fitted_curves(cells):
-        gradients = grid.gradients(fit)
-        arms = grid.arms(fit.coef)
-        for load, levels in grid.levels.groupby("load", sort=False):
-            low, high = levels.index[[0, -1]]
-            for place, arm in enumerate(ARMS):
-                gradient = gradients[:, high, place] - gradients[:, low, place]
-                change = arms[high, place] - arms[low, place]
-                se = np.sqrt(gradient @ fit.covariance @ gradient)
+    for model, fit, curves in _fitted_curves(cells):
+        arms = curves.arms(fit.coef)
+        gradients = curves.gradients(fit)
+        for load, levels in curves.levels.groupby("load", sort=False):
+            lowest = levels.index[0]
+            highest = levels.index[-1]
+            changes = arms[highest] - arms[lowest]
+            slopes = gradients[:, highest] - gradients[:, lowest]
+            errors = np.sqrt(np.diag(slopes.T @ fit.covariance @ slopes))
+            for arm, change, se in zip(ARMS, changes, errors, strict=True):
                 rows.append((model, load, arm, change, se))
     table = pd.DataFrame(rows, columns=["model", "load", "arm", "change", "se"])
-    table["p"] = 2 * norm.sf(np.abs(table["change"] / table["se"]))
+    table["p"] = two_sided_p(table["change"] / table["se"])
     table["p_holm"] = correct_within(table, ["load", "arm"])
     return table
 
 
 class _Curves:
-    """The grid on which the fitted curves along rho of one model are computed."""
+    """The fitted curves along rho of one model, one for each level of d and one for each of N.
+
+    A curve is the mean of fitted accuracies over the levels of the other load.
+    """
 
     def __init__(self, terms: tuple[str, ...], cells: pd.DataFrame, rho: np.ndarray):
-        d = np.sort(cells["d"].unique()).astype(float)
-        N = np.sort(cells["N"].unique()).astype(float)
-        difficulty, length, ratio = np.meshgrid(d, np.log10(N), rho, indexing="ij")
-        values = {
-            "d": difficulty,
-            "log10_N": length,
+        d_levels = np.sort(cells["d"].unique()).astype(float)
+        N_levels = np.sort(cells["N"].unique()).astype(float)
+        d, log10_N, ratio = np.meshgrid(
+            d_levels, np.log10(N_levels), rho, indexing="ij"
+        )
+        columns = {
+            "Intercept": np.ones_like(ratio),
+            "d": d,
+            "log10_N": log10_N,
             "rho": ratio,
             "I(rho ** 2)": ratio**2,
         }
-        values["Intercept"] = np.ones_like(ratio)
         for term in PRODUCT_TERMS:
-            values[term] = np.prod([values[load] for load in term.split(":")], axis=0)
-        self._columns = np.stack([values[term] for term in terms])
-        by_difficulty = pd.DataFrame({"load": "d", "level": d})
-        by_length = pd.DataFrame({"load": "N", "level": N})
+            loads = [columns[load] for load in term.split(":")]
+            columns[term] = np.prod(loads, axis=0)
+        self._design = np.stack([columns[term] for term in terms])
+        by_difficulty = pd.DataFrame({"load": "d", "level": d_levels})
+        by_length = pd.DataFrame({"load": "N", "level": N_levels})
         #: Load and level of the curves, in their order.
         self.levels = pd.concat([by_difficulty, by_length], ignore_index=True)
 
     def arms(self, coef: np.ndarray) -> np.ndarray:
         """Return fall and rise of each curve, shape (levels, 2)."""
-        accuracy = expit(np.tensordot(coef, self._columns, axes=1))
-        curves = np.concatenate([accuracy.mean(axis=1), accuracy.mean(axis=0)])
-        return curves[:, [0, -1]] - curves.min(axis=1, keepdims=True)
+        accuracy = expit(np.tensordot(coef, self._design, axes=1))
+        by_difficulty = accuracy.mean(axis=1)
+        by_length = accuracy.mean(axis=0)
+        curves = np.concatenate([by_difficulty, by_length])
+        ends = curves[:, [0, -1]]
+        return ends - curves.min(axis=1, keepdims=True)
 
     def gradients(self, fit: Fit) -> np.ndarray:
         """Return the arms' derivatives by each coefficient, shape (coefficients, levels, 2)."""

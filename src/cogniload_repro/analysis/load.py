@@ -5,13 +5,15 @@ The post does not treat CogniLoad: the loads of its cells are definitions of our
 post's.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 from scipy.optimize import isotonic_regression
 from scipy.special import expit, xlogy
 
-from cogniload_repro.analysis.specifications import shared_grids
-from cogniload_repro.regression.design import lay_out
+from cogniload_repro.analysis.specifications import SharedGrid, shared_grids
+from cogniload_repro.regression.design import QUADRATIC_COLUMNS, lay_out
 from cogniload_repro.regression.likelihood import maximise_all
 
 PAPER = "the paper's regression: d, log N, ρ, ρ²"
@@ -54,7 +56,7 @@ def cell_loads(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def compare_curves(cells: pd.DataFrame) -> pd.DataFrame:
-    """Fit every specification to each model, and measure how far it is from the counts.
+    """Fit every specification to each model, and compare their deviances and AICs.
 
     Returns
     -------
@@ -65,66 +67,71 @@ def compare_curves(cells: pd.DataFrame) -> pd.DataFrame:
         below that of the paper's regression. The last row is the best that any function can do
         which never rises with the load: it has no fixed number of terms, so no AIC.
     """
-    grids = [
-        (layout, correct, total) for _, layout, correct, total in shared_grids(cells)
-    ]
-    designs = {PAPER: [lay_out(layout)[:, :5] for layout, *_ in grids]}
-    for specification, names in LOADS.items():
-        designs[specification] = [_lay_out_loads(layout, names) for layout, *_ in grids]
-    paper_aic = None
+    grids = list(shared_grids(cells))
+    designs = {PAPER: [lay_out(grid.cells)[:, QUADRATIC_COLUMNS] for grid in grids]}
+    for specification, loads in LOADS.items():
+        designs[specification] = [_lay_out_loads(grid.cells, loads) for grid in grids]
+    fits = {name: _fit_grids(grids, matrices) for name, matrices in designs.items()}
+    paper_aic = fits[PAPER].aic
     rows = []
-    for specification, matrices in designs.items():
-        deviance = 0.0
-        aics = []
-        for x, (_, correct, total) in zip(matrices, grids, strict=True):
-            betas, logliks = maximise_all(x, total, correct @ x)
-            deviance += _deviance(correct, total, expit(betas @ x.T))
-            aics.append(2 * x.shape[1] - 2 * logliks)
-        aic = np.concatenate(aics)
-        if paper_aic is None:
-            paper_aic = aic
+    for specification, fit in fits.items():
         rows.append(
             {
                 "specification": specification,
-                "terms": matrices[0].shape[1] * len(aic),
-                "deviance": deviance,
-                "aic": aic.sum(),
-                "aic_difference": (aic - paper_aic).sum(),
-                "models_better": (aic < paper_aic).sum(),
+                "terms": designs[specification][0].shape[1] * len(fit.aic),
+                "deviance": fit.deviance,
+                "aic": fit.aic.sum(),
+                "aic_difference": (fit.aic - paper_aic).sum(),
+                "models_better": (fit.aic < paper_aic).sum(),
             }
         )
-    rows.append({"specification": FALLING, "deviance": _deviance_of_falling(grids)})
+    falling = sum(_deviance_of_falling(grid) for grid in grids)
+    rows.append({"specification": FALLING, "deviance": falling})
     return pd.DataFrame(rows).astype({"models_better": "Int64", "terms": "Int64"})
 
 
-def _lay_out_loads(layout: pd.DataFrame, names: list[str]) -> np.ndarray:
-    """Return the design of a regression on some logarithms of loads."""
-    return np.column_stack([np.ones(len(layout)), cell_loads(layout)[names]])
+class _GridFits(NamedTuple):
+    """The AIC of each model under one specification, and the deviance summed over them."""
+
+    aic: np.ndarray
+    deviance: float
 
 
-def _deviance_of_falling(
-    grids: list[tuple[pd.DataFrame, np.ndarray, np.ndarray]],
-) -> float:
-    """Return the deviance of the likeliest accuracies that never rise with the load."""
+def _fit_grids(grids: list[SharedGrid], designs: list[np.ndarray]) -> _GridFits:
+    """Fit one specification to the models of each grid; `designs` has its columns on each grid."""
     deviance = 0.0
-    for layout, correct, total in grids:
-        loads = cell_loads(layout)["everybody"].round(9)
-        levels, level = np.unique(loads, return_inverse=True)
-        accuracy = []
-        for model_correct, model_total in zip(correct, total, strict=True):
-            correct_by_level = np.bincount(level, model_correct, len(levels))
-            total_by_level = np.bincount(level, model_total, len(levels))
-            observed = correct_by_level / total_by_level
-            falling = isotonic_regression(
-                observed, weights=total_by_level, increasing=False
-            )
-            accuracy.append(falling.x[level])
-        deviance += _deviance(correct, total, np.array(accuracy))
-    return deviance
+    aics = []
+    for grid, x in zip(grids, designs, strict=True):
+        coefficients, logliks = maximise_all(x, grid.total, grid.correct @ x)
+        accuracy = expit(coefficients @ x.T)
+        deviance += _deviance(grid.correct, grid.total, accuracy)
+        aics.append(2 * x.shape[1] - 2 * logliks)
+    return _GridFits(np.concatenate(aics), deviance)
+
+
+def _lay_out_loads(cells: pd.DataFrame, loads: list[str]) -> np.ndarray:
+    """Return the design of a regression on some logarithms of loads."""
+    return np.column_stack([np.ones(len(cells)), cell_loads(cells)[loads]])
+
+
+def _deviance_of_falling(grid: SharedGrid) -> float:
+    """Return the deviance of the isotonic fit: accuracies that never rise with the load."""
+    loads = cell_loads(grid.cells)["everybody"].round(9)
+    levels, level_of_cell = np.unique(loads, return_inverse=True)
+    accuracies = []
+    for correct, total in zip(grid.correct, grid.total, strict=True):
+        correct_by_level = np.bincount(level_of_cell, correct, len(levels))
+        total_by_level = np.bincount(level_of_cell, total, len(levels))
+        observed = correct_by_level / total_by_level
+        falling = isotonic_regression(
+            observed, weights=total_by_level, increasing=False
+        )
+        accuracies.append(falling.x[level_of_cell])
+    return _deviance(grid.correct, grid.total, np.array(accuracies))
 
 
 def _deviance(correct: np.ndarray, total: np.ndarray, accuracy: np.ndarray) -> float:
-    """Return twice the log-likelihood short of that of each cell's own accuracy."""
+    """Return twice the log-likelihood that fitted accuracies lose against the saturated model."""
     wrong = total - correct
     saturated = xlogy(correct, correct / total) + xlogy(wrong, wrong / total)
     fitted = xlogy(correct, accuracy) + xlogy(wrong, 1 - accuracy)

@@ -20,7 +20,6 @@ from cogniload_repro.schemas import ERRORS
 #: Accuracy at a level is marked where a larger share of a model's answers ran out of context.
 MARKED_SHARE = 0.10
 _OUTCOMES = ("correct", *ERRORS)
-_SHARES = ["total", "wrong", "ctx", "share", "of_errors"]
 #: Steps of Dinkelbach's method; it converges faster than linearly.
 _RATIO_STEPS = 50
 
@@ -32,13 +31,14 @@ def overflow_shares(cells: pd.DataFrame, by: str = "N") -> pd.DataFrame:
     answers that ran out of context) and of_errors (their share of the wrong answers; NaN without
     any). Empty if overflows are not known.
     """
-    columns = ["model", by, *_SHARES]
+    columns = ["model", by, "total", "wrong", "ctx", "share", "of_errors"]
     if "ctx" not in cells:
         return pd.DataFrame(columns=columns)
     counts = errors_by(cells, by).rename(columns={"samples": "total"})
-    counts["wrong"] = counts[list(ERRORS)].sum(axis=1)
+    wrong = counts[list(ERRORS)].sum(axis=1)
+    counts["wrong"] = wrong
     counts["share"] = counts["ctx"] / counts["total"]
-    counts["of_errors"] = counts["ctx"] / counts["wrong"].where(counts["wrong"] > 0)
+    counts["of_errors"] = counts["ctx"] / wrong.where(wrong > 0)
     return counts[columns]
 
 
@@ -48,18 +48,18 @@ def marked_levels(cells: pd.DataFrame) -> pd.DataFrame:
     One row per model and such level: model, load (d or N), level, share (fraction). The tables
     print these counts, so they are the same in each reconstruction.
     """
-    loads = []
-    for load in ("d", "N"):
-        shares = overflow_shares(cells, load).rename(columns={load: "level"})
-        loads.append(shares.assign(load=load))
-    shares = pd.concat(loads)[["model", "load", "level", "share"]]
-    return shares[shares["share"] > MARKED_SHARE].reset_index(drop=True)
+    by_difficulty = overflow_shares(cells, "d").rename(columns={"d": "level"})
+    by_length = overflow_shares(cells, "N").rename(columns={"N": "level"})
+    shares = pd.concat([by_difficulty.assign(load="d"), by_length.assign(load="N")])
+    is_marked = shares["share"] > MARKED_SHARE
+    columns = ["model", "load", "level", "share"]
+    return shares.loc[is_marked, columns].reset_index(drop=True)
 
 
 def finished_accuracy(
     cells: pd.DataFrame, N: int, levels: Mapping[str, Collection[int]]
 ) -> pd.DataFrame:
-    """Bound the accuracy among finished answers at a length, by named sets of d.
+    """Bound each model's accuracy among finished answers at one length, for named sets of d.
 
     One row per model and set: model, d (its name), fewest and most (finished answers), low and high
     (accuracy among them: least and largest in any counts with the printed sums by d and by N; NaN
@@ -69,14 +69,13 @@ def finished_accuracy(
     if "ctx" not in cells:
         return pd.DataFrame(columns=columns)
     rows = []
-    asked = cells[cells["total"] > 0]
-    for model, counts in asked.groupby("model", sort=False, observed=True):
+    answered = cells[cells["total"] > 0]
+    for model, counts in answered.groupby("model", sort=False, observed=True):
         tables = _Tables(counts, exact=not from_printed_tables(counts).any())
         for name, difficulties in levels.items():
-            inside = np.outer(
-                tables.lengths == N, np.isin(tables.difficulties, list(difficulties))
-            )
-            if tables.total[inside].sum():
+            in_set = np.isin(tables.difficulties, list(difficulties))
+            inside = np.outer(tables.lengths == N, in_set)
+            if tables.total[inside].any():
                 rows.append((model, name, *tables.finished(inside)))
     return pd.DataFrame(rows, columns=columns)
 
@@ -93,7 +92,8 @@ class _Finished(NamedTuple):
 class _Tables:
     """All counts by N, d and outcome that have one model's printed sums.
 
-    The sums are those over N and over d of each outcome, and the answers in each (N, d).
+    The sums are those over N and over d of each outcome, and the answers in each (N, d). ``exact``
+    counts are known, and have no other table.
     """
 
     def __init__(self, cells: pd.DataFrame, *, exact: bool):
@@ -102,28 +102,29 @@ class _Tables:
         table = table.reindex(grid, fill_value=0)
         self.lengths = grid.levels[0].to_numpy()
         self.difficulties = grid.levels[1].to_numpy()
-        self.total = table["total"].to_numpy().reshape(len(self.lengths), -1)
-        counts = table[list(_OUTCOMES)].to_numpy(float).reshape(*self.total.shape, -1)
+        shape = (len(self.lengths), len(self.difficulties))
+        self.total = table["total"].to_numpy().reshape(shape)
+        counts = table[list(_OUTCOMES)].to_numpy(float).reshape(*shape, -1)
 
-        # each row is a sum: the answers of a cell, an outcome at a d, an outcome at an N
+        # each row picks the counts of a sum; a count is a place in (N, d, outcome)
         unit = np.eye(counts.size).reshape(*counts.shape, -1)
-        rows = [unit.sum(axis=axis).reshape(-1, counts.size) for axis in (2, 0, 1)]
-        self._rows = np.vstack(rows)
-        self._sums = self._rows @ counts.ravel()
+        of_answers = unit.sum(axis=2).reshape(-1, counts.size)
+        of_difficulty = unit.sum(axis=0).reshape(-1, counts.size)
+        of_length = unit.sum(axis=1).reshape(-1, counts.size)
+        rows = np.vstack([of_answers, of_difficulty, of_length])
+        sums = rows @ counts.ravel()
         # the errors of a reconstruction are those of another table, so they may not add up
-        self._sums[: self.total.size] = self.total.ravel()
+        sums[: self.total.size] = self.total.ravel()
+        self._printed = LinearConstraint(rows, sums, sums)
         self._bounds = Bounds(0, np.inf)
         if exact:
             self._bounds = Bounds(counts.ravel(), counts.ravel())
 
     def finished(self, inside: np.ndarray) -> _Finished:
-        """Return what is possible among the finished answers of some (N, d)."""
-        is_correct = np.array(
-            [outcome == "correct" for outcome in _OUTCOMES], dtype=float
-        )
-        is_finished = np.array([outcome != "ctx" for outcome in _OUTCOMES], dtype=float)
-        correct = np.outer(inside, is_correct).ravel()
-        finished = np.outer(inside, is_finished).ravel()
+        """Bound the number of finished answers at some (N, d), and the accuracy among them."""
+        outcomes = np.array(_OUTCOMES)
+        correct = np.outer(inside, outcomes == "correct").ravel().astype(float)
+        finished = np.outer(inside, outcomes != "ctx").ravel().astype(float)
         fewest = round(finished @ self._largest(-finished))
         most = round(finished @ self._largest(finished))
         single = fewest == most
@@ -141,12 +142,11 @@ class _Tables:
         """
         ratio = 0.0 if sign < 0 else 1.0  # outside the range
         for _ in range(_RATIO_STEPS):
-            counts = self._largest(
-                sign * (correct - ratio * finished), at_least_one=finished
-            )
+            excess = correct - ratio * finished
+            counts = self._largest(sign * excess, at_least_one=finished)
             if counts is None:
                 return np.nan
-            if abs((correct - ratio * finished) @ counts) < 1e-6:
+            if abs(excess @ counts) < 1e-6:
                 return ratio
             ratio = float(correct @ counts / (finished @ counts))
             if single:
@@ -157,7 +157,7 @@ class _Tables:
         self, weights: np.ndarray, at_least_one: np.ndarray | None = None
     ) -> np.ndarray | None:
         """Return the whole counts with the largest weighted sum; None if there are none."""
-        constraints = [LinearConstraint(self._rows, self._sums, self._sums)]
+        constraints = [self._printed]
         if at_least_one is not None:
             constraints.append(LinearConstraint(at_least_one[None], 1, np.inf))
         programme = milp(

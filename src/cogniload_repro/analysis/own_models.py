@@ -7,19 +7,20 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
 
 from cogniload_repro.analysis.accuracies import (
     AccuracyTable,
+    compare_means,
     is_mean_identified,
     mean_shares,
     tabulate_accuracies,
 )
-from cogniload_repro.analysis.comparisons import MARGIN
+from cogniload_repro.analysis.comparisons import MARGIN, count_different
 from cogniload_repro.analysis.differences import (
     Share,
     compare_paired,
     compare_shares,
+    two_sided_p,
     wilson_limits,
 )
 from cogniload_repro.analysis.uncertainty import (
@@ -34,18 +35,21 @@ from cogniload_repro.regression import design
 from cogniload_repro.regression.glm import QUADRATIC, fit_glm, fit_tables
 from cogniload_repro.regression.reconstructions import (
     committed_counts,
+    each_reconstruction,
     over_reconstructions,
     range_over,
 )
 
 #: How an accuracy compares with that of a guesser.
-ABOVE, BELOW, LIKE = "above", "below", "not different"
+ABOVE = "above"
+BELOW = "below"
+LIKE = "not different"
 _TIE = 1e-9  # values that differ by less are equal, but for rounding
-_RANKS = ["rank", "rank_low", "rank_high", "best", "worst", "of", "nearest"]
+_RANK_COLUMNS = ["rank", "rank_low", "rank_high", "best", "worst", "of", "nearest"]
 
 
 def rank_models(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
-    """Return the rank of each model among the paper's, which are taken on the model's own cells.
+    """Rank each of a reader's models among the paper's, over the cells that the reader's has.
 
     One row per model: model, total (answers), cells (of the paper's grid); accuracy (the mean over
     these cells, each with the same weight), low, high (95% interval); rank among the paper's models
@@ -59,224 +63,195 @@ def rank_models(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     grid = pd.MultiIndex.from_frame(paper[CELL].astype(float))
     on_grid = pd.MultiIndex.from_frame(cells[CELL].astype(float)).isin(grid)
     answered = cells[on_grid & (cells["total"] > 0)]
-    layout = tabulate_accuracies(pd.concat([paper, answered], ignore_index=True))
-    by_accuracy = _rank_by_accuracy(layout, answered, paper)
+    table = tabulate_accuracies(pd.concat([paper, answered], ignore_index=True))
+    ranks = _rank_by_accuracy(table, answered, paper)
     rows = []
     for model, counts in cells.groupby("model", sort=False):
         shared = answered[answered["model"] == model]
         row = {"model": model, "total": counts["total"].sum(), "cells": len(shared)}
         row["status"] = fit_glm(counts).status
         if len(shared):
-            row |= _measure_accuracy(layout, str(model)) | by_accuracy[model]
+            row |= _measure_accuracy(table, str(model)) | ranks[model]
             row |= _rank_by_length(shared, paper)
         rows.append(row)
-    head = [
-        "model",
-        "total",
-        "cells",
-        "accuracy",
-        "low",
-        "high",
-        *_RANKS,
-        "identified",
-        "status",
-    ]
-    lengths = [f"{name}_ecl50" for name in _RANKS]
-    return pd.DataFrame(rows).reindex(columns=[*head, "ecl50", *lengths, "left_out"])
+    columns = ["model", "total", "cells", "accuracy", "low", "high", *_RANK_COLUMNS]
+    columns += ["identified", "status", "ecl50"]
+    columns += [f"{name}_ecl50" for name in _RANK_COLUMNS]
+    return pd.DataFrame(rows).reindex(columns=[*columns, "left_out"])
 
 
 def compare_in_samples(
     cells: pd.DataFrame, pairs: Sequence[tuple[str, str]]
 ) -> pd.DataFrame:
-    """Compare pairs of models whose difference the printed tables do not identify.
+    """Compare pairs of models over the reconstructions, where the tables identify no difference.
 
     One row per pair with a cell in common: first, second, cells (that both have), difference (of
     their mean accuracies over these, the median over the reconstructions), difference_p10,
     difference_p90, and verdict, in how many reconstructions they differ, as in `compare_models`.
     """
-    layout = tabulate_accuracies(cells)
-    places = pd.Index(layout.models)
-    first = places.get_indexer([names[0] for names in pairs])
-    second = places.get_indexer([names[1] for names in pairs])
-    masks = (layout.answers[first] > 0) & (layout.answers[second] > 0)
+    table = tabulate_accuracies(cells)
+    names = pd.DataFrame(pairs, columns=["first", "second"])
+    places = pd.Index(table.models)
+    first = places.get_indexer(names["first"])
+    second = places.get_indexer(names["second"])
+    masks = (table.answers[first] > 0) & (table.answers[second] > 0)
 
-    def compare(table: pd.DataFrame) -> pd.DataFrame:
-        counted = layout.with_counts(table)
-        first_share = mean_shares(counted, first, masks)
-        second_share = mean_shares(counted, second, masks)
-        return compare_shares(first_share, second_share, MARGIN).assign(
-            pair=range(len(pairs))
-        )
+    def compare(sample: pd.DataFrame) -> pd.DataFrame:
+        counted = table.with_counts(sample)
+        differences = compare_means(counted, first, second, masks, MARGIN)
+        return differences.assign(pair=names.index)
 
     samples = over_reconstructions(cells, compare)
     by_pair = samples.groupby("pair")
-    table = pd.DataFrame(pairs, columns=["first", "second"]).assign(
-        cells=masks.sum(axis=1)
+    compared = names.assign(
+        cells=masks.sum(axis=1), difference=by_pair["difference"].median()
     )
-    table["difference"] = by_pair["difference"].median()
-    table = table.join(range_over(by_pair, ["difference"]))
-    differ = (samples["p"] < ALPHA).groupby(samples["pair"]).sum()
-    table["verdict"] = (
-        "different in " + differ.astype(str) + " of " + by_pair.size().astype(str)
-    )
-    return table[masks.any(axis=1)]
+    compared = compared.join(range_over(by_pair, ["difference"]))
+    compared["verdict"] = count_different(samples["p"] < ALPHA, samples["pair"])
+    return compared[masks.any(axis=1)]
 
 
-def _measure_accuracy(layout: AccuracyTable, model: str) -> dict[str, object]:
+def _measure_accuracy(table: AccuracyTable, model: str) -> dict[str, object]:
     """Return a model's mean accuracy over its cells, and whether the paper's are identified."""
-    place = layout.models.index(model)
-    mask = layout.answers[place] > 0
-    share = mean_shares(layout, np.array([place]), mask[None])
+    place = table.models.index(model)
+    mask = table.answers[place] > 0
+    share = mean_shares(table, np.array([place]), mask[None])
     low, high = wilson_limits(share)
     return {
         "accuracy": share.mean[0],
         "low": low[0],
         "high": high[0],
-        "identified": is_mean_identified(layout.cells[mask]),
+        "identified": is_mean_identified(table.cells[mask]),
     }
 
 
 # ---- ranks by accuracy ----
 def _rank_by_accuracy(
-    layout: AccuracyTable,
+    table: AccuracyTable,
     answered: pd.DataFrame,
     paper: pd.DataFrame,
 ) -> dict[str, dict[str, object]]:
     """Return the ranks of models by accuracy, over all reconstructions of the paper's."""
-    models = list(answered["model"].unique())
-    if not models:
-        return {}
+    names = pd.Index(table.models)
+    models = answered["model"].unique()
+    rivals = names[~names.isin(models)]
+    pairs = pd.MultiIndex.from_product([models, rivals], names=["model", "rival"])
+    first = names.get_indexer(pairs.get_level_values("rival"))
+    second = names.get_indexer(pairs.get_level_values("model"))
+    masks = (table.answers[first] > 0) & (table.answers[second] > 0)
 
-    def pair_up(table: pd.DataFrame) -> pd.DataFrame:
-        counted = layout.with_counts(pd.concat([table, answered], ignore_index=True))
-        return pd.concat(_pair_up(counted, model, models) for model in models)
+    rival_means = []
+    own_means = []
+    for sample in each_reconstruction(paper):
+        counted = table.with_counts(pd.concat([sample, answered], ignore_index=True))
+        rival_means.append(mean_shares(counted, first, masks))
+        own_means.append(mean_shares(counted, second, masks))
+    # all samples at once, as each search for p-values takes its time
+    rival_share = Share(*np.hstack(rival_means))
+    own_share = Share(*np.hstack(own_means))
+    differences = compare_shares(rival_share, own_share, MARGIN)
 
-    pairs = over_reconstructions(paper, pair_up)
-    rivals = Share(
-        pairs["rival_accuracy"].to_numpy(), pairs["rival_answers"].to_numpy()
-    )
-    mine = Share(pairs["accuracy"].to_numpy(), pairs["answers"].to_numpy())
-    pairs = pairs.join(compare_shares(rivals, mine, MARGIN))
-    return {
-        model: _summarise(_rank_tables(pairs[pairs["model"] == model]))
-        for model in models
-    }
-
-
-def _pair_up(layout: AccuracyTable, model: str, ranked: list[str]) -> pd.DataFrame:
-    """Return the accuracy of a model and of each of the paper's on its cells, with precisions."""
-    place = layout.models.index(model)
-    names = [name for name in layout.models if name not in ranked]
-    rivals = np.array([layout.models.index(name) for name in names])
-    masks = (layout.answers[place] > 0) & (layout.answers[rivals] > 0)
-    mine = mean_shares(layout, np.full(len(rivals), place), masks)
-    theirs = mean_shares(layout, rivals, masks)
-    return pd.DataFrame(
-        {
-            "model": model,
-            "rival": names,
-            "accuracy": mine.mean,
-            "answers": mine.answers,
-            "rival_accuracy": theirs.mean,
-            "rival_answers": theirs.answers,
-        }
-    )
+    samples = range(len(own_means))
+    rows = pd.concat([pairs.to_frame(index=False) for _ in samples], ignore_index=True)
+    rows = rows.join(differences).assign(sample=np.repeat(samples, len(pairs)))
+    ranks = {}
+    for model, rows_of_model in rows.groupby("model"):
+        of_sample = [_rank(sample) for _, sample in rows_of_model.groupby("sample")]
+        ranks[str(model)] = _summarise_ranks(of_sample)
+    return ranks
 
 
-def _rank_tables(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return the rank of one model in each reconstruction."""
-    rows = []
-    for _, table in pairs.groupby("reconstruction"):
-        names = table["rival"].to_numpy(object)
-        rows.append(_rank(table["difference"].to_numpy(), table["p"].to_numpy(), names))
-    return pd.DataFrame(rows)
+def _rank(rivals: pd.DataFrame) -> dict[str, object]:
+    """Return a model's rank in one table, and the best and worst that the tests leave open.
 
-
-def _rank(
-    difference: np.ndarray, p: np.ndarray, names: np.ndarray
-) -> dict[str, object]:
-    """Return a rank, and the best and worst that are left open, from differences of others."""
-    differs = correct_holm(p) < ALPHA
-    count = len(names) + 1
+    The rows have each rival, its difference from the model, and the p-value of no difference.
+    """
+    difference = rivals["difference"].to_numpy()
+    differs = correct_holm(rivals["p"]) < ALPHA
+    models = len(rivals) + 1
     return {
         "rank": 1 + int((difference > _TIE).sum()),
         "best": 1 + int((differs & (difference > 0)).sum()),
-        "worst": count - int((differs & (difference < 0)).sum()),
-        "of": count,
-        "nearest": names[np.argmin(np.abs(difference))],
+        "worst": models - int((differs & (difference < 0)).sum()),
+        "of": models,
+        "nearest": rivals["rival"].iloc[np.argmin(np.abs(difference))],
     }
 
 
-def _summarise(tables: pd.DataFrame) -> dict[str, object]:
-    """Return the rank of one model over tables of counts."""
+def _summarise_ranks(ranks: list[dict[str, object]]) -> dict[str, object]:
+    """Return a model's rank over the reconstructions, from its rank in each of them."""
+    table = pd.DataFrame(ranks)
     return {
-        "rank": int(tables["rank"].quantile(0.5, interpolation="nearest")),
-        "rank_low": tables["rank"].min(),
-        "rank_high": tables["rank"].max(),
-        "best": tables["best"].min(),
-        "worst": tables["worst"].max(),
-        "of": tables["of"].iloc[0],
-        "nearest": tables["nearest"].mode().iloc[0],
+        "rank": int(table["rank"].quantile(0.5, interpolation="nearest")),
+        "rank_low": table["rank"].min(),
+        "rank_high": table["rank"].max(),
+        "best": table["best"].min(),
+        "worst": table["worst"].max(),
+        "of": table["of"].iloc[0],
+        "nearest": table["nearest"].mode().iloc[0],
     }
 
 
 # ---- ranks by ECL50 ----
 def _rank_by_length(cells: pd.DataFrame, paper: pd.DataFrame) -> dict[str, object]:
     """Return the rank of one model by ECL50 on its cells; nothing where it has none."""
-    lengths = [_measure_length(quadratic) for quadratic in fit_quadratics(cells)]
-    if not lengths or not np.isfinite(lengths[0]).all():
+    log_ecl50, se = _measure_length(fit_quadratics(cells))
+    if not np.isfinite([log_ecl50, se]).all():
         return {}
-    value, se = lengths[0]
-    inside = pd.MultiIndex.from_frame(paper[CELL]).isin(
-        pd.MultiIndex.from_frame(cells[CELL])
-    )
-    names, values, errors = _paper_lengths(paper[inside])
-    known = np.isfinite(values).all(axis=0) & np.isfinite(errors).all(axis=0)
-    tables = []
-    for table_values, table_errors in zip(
-        values[:, known], errors[:, known], strict=True
-    ):
-        difference = table_values - value
-        p = 2 * norm.sf(np.abs(difference) / np.hypot(table_errors, se))
-        tables.append(_rank(difference, p, names[known]))
-    left_out = ", ".join(names[~known])
-    row: dict[str, object] = {"ecl50": 10.0**value, "left_out": left_out}
-    if known.any():
-        ranked = _summarise(pd.DataFrame(tables))
-        row |= {f"{name}_ecl50": number for name, number in ranked.items()}
-    return row
+    own_cells = pd.MultiIndex.from_frame(cells[CELL])
+    is_shared = pd.MultiIndex.from_frame(paper[CELL]).isin(own_cells)
+    rivals = _paper_lengths(paper[is_shared])
+    is_finite = np.isfinite(rivals[["log_ecl50", "se"]]).all(axis=1)
+    is_known = is_finite.groupby(rivals["rival"], sort=False).all()
+    row: dict[str, object] = {
+        "ecl50": 10.0**log_ecl50,
+        "left_out": ", ".join(is_known.index[~is_known]),
+    }
+    if not is_known.any():
+        return row
+    rivals = rivals[rivals["rival"].map(is_known)]
+    difference = rivals["log_ecl50"] - log_ecl50
+    p = two_sided_p(difference / np.hypot(rivals["se"], se))
+    rivals = rivals.assign(difference=difference, p=p)
+    ranks = [_rank(sample) for _, sample in rivals.groupby("reconstruction")]
+    summary = _summarise_ranks(ranks)
+    return row | {f"{name}_ecl50": number for name, number in summary.items()}
 
 
-def _measure_length(quadratic: Quadratic) -> tuple[float, float]:
-    """Return log10 of ECL50 and its standard error."""
-    return quadratic.points["ecl50"], standard_error(quadratic, "ecl50")
+def _measure_length(quadratics: Sequence[Quadratic]) -> tuple[float, float]:
+    """Return log10 of ECL50 and its standard error from one fit; NaN without a fit."""
+    if not quadratics:
+        return np.nan, np.nan
+    return quadratics[0].points["ecl50"], standard_error(quadratics[0], "ecl50")
 
 
-def _paper_lengths(paper: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return models, and log10 of their ECL50 with its error by reconstruction and model."""
-    names = paper["model"].unique().astype(object)
+def _paper_lengths(paper: pd.DataFrame) -> pd.DataFrame:
+    """Return the ECL50 of the paper's models in each reconstruction; NaN where there is none.
+
+    One row per model and reconstruction: rival, reconstruction, log_ecl50, se.
+    """
     counts = committed_counts(paper)
-    measures = np.full((2, len(counts), len(names)), np.nan)
-    for place, model in enumerate(names):
-        rows = (paper["model"] == model).to_numpy()
-        cells = paper[rows]
+    rows = []
+    for model, cells in paper.groupby("model", sort=False, observed=True):
+        correct = counts[:, paper["model"] == model]
         total = cells["total"].to_numpy(float)
-        x = design.lay_out(cells)[:, :5]
+        x = design.lay_out(cells)[:, design.QUADRATIC_COLUMNS]
         means = design.grid_means(cells)
-        totals = np.tile(total, (len(counts), 1))
-        fits = fit_tables(cells, counts[:, rows], totals, QUADRATIC)
-        for number, fit in enumerate(fits):
+        totals = np.tile(total, (len(correct), 1))
+        fits = fit_tables(cells, correct, totals, QUADRATIC)
+        for number, (sample, fit) in enumerate(zip(correct, fits, strict=True)):
+            quadratics = []
             if fit.status == "ok":
-                quadratic = Quadratic(model, x, counts[number, rows], total, fit, means)
-                measures[:, number, place] = _measure_length(quadratic)
-    return names, *measures
+                quadratics = [Quadratic(str(model), x, sample, total, fit, means)]
+            rows.append((model, number, *_measure_length(quadratics)))
+    return pd.DataFrame(rows, columns=["rival", "reconstruction", "log_ecl50", "se"])
 
 
 # ---- answerers that track nobody ----
 def compare_with_baselines(
     scores: pd.DataFrame, baselines: pd.DataFrame
 ) -> pd.DataFrame:
-    """Compare each model with a guesser and a last-clause answerer on the puzzles that it answered.
+    """Compare each model with a guesser and a last-clause answerer on the puzzles it answered.
 
     Scores are of real outputs, baselines those of `baselines.baselines`. One row per model, in the
     order of the scores: model, answers, correct; accuracy, low, high (Wilson's 95% interval);
@@ -287,39 +262,39 @@ def compare_with_baselines(
     test takes their mean, which overstates its variance.
     """
     known = baselines.drop_duplicates("name")[["name", "guess", "last_clause"]]
-    answers = scores[["model", "name", "correct"]].astype(
-        {"model": str, "correct": bool}
-    )
-    answers = answers.merge(known, on="name")
+    answers = scores[["model", "name", "correct"]]
+    answers = answers.astype({"model": str, "correct": bool}).merge(known, on="name")
     groups = answers.groupby("model", sort=False)
-    return pd.DataFrame(
-        [_compare_with_baselines(model, rows) for model, rows in groups]
-    )
+    rows = [_compare_with_baselines(str(model), answers) for model, answers in groups]
+    return pd.DataFrame(rows)
 
 
-def _compare_with_baselines(model: str, rows: pd.DataFrame) -> dict[str, object]:
-    count = len(rows)
-    accuracy = rows["correct"].mean()
+def _compare_with_baselines(model: str, answers: pd.DataFrame) -> dict[str, object]:
+    count = len(answers)
+    is_correct = answers["correct"]
+    accuracy = is_correct.mean()
     low, high = wilson_limits(Share(np.array([accuracy]), np.array([float(count)])))
-    guess = rows["guess"].mean()
-    errors = (accuracy - guess) / np.sqrt(guess * (1 - guess) / count)
-    p_guess = 2 * norm.sf(abs(errors))
-    side = ABOVE if errors > 0 else BELOW
-    clause = rows["last_clause"].astype(bool)
-    alone = int((rows["correct"] & ~clause).sum())
-    against = int((clause & ~rows["correct"]).sum())
+    guess = answers["guess"].mean()
+    z_guess = (accuracy - guess) / np.sqrt(guess * (1 - guess) / count)
+    p_guess = two_sided_p(z_guess)
+    against_guess = LIKE
+    if p_guess < ALPHA:
+        against_guess = ABOVE if z_guess > 0 else BELOW
+    is_clause = answers["last_clause"].astype(bool)
+    alone = int((is_correct & ~is_clause).sum())
+    against = int((is_clause & ~is_correct).sum())
     above = compare_paired(alone, against, count, MARGIN)
     return {
         "model": model,
         "answers": count,
-        "correct": int(rows["correct"].sum()),
+        "correct": int(is_correct.sum()),
         "accuracy": accuracy,
         "low": low[0],
         "high": high[0],
         "guess": guess,
         "p_guess": p_guess,
-        "against_guess": side if p_guess < ALPHA else LIKE,
-        "clause": clause.mean(),
+        "against_guess": against_guess,
+        "clause": is_clause.mean(),
         "above": above.difference,
         "above_low": above.ci_low,
         "above_high": above.ci_high,

@@ -1,13 +1,14 @@
-"""How many answers can repeat the last clause: a bound from the sums that the printed tables fix.
+"""The last-clause shortcut: how many answers can use it, and whether a model's answers do.
 
-The *last-clause shortcut* names the last value that any statement gives the attribute asked about.
-If a share s of a model's answers repeats it, the model is right at least as often as s times the
-shortcut in every cell. So for all weights w >= 0 over the cells,
+The *shortcut* names the last value that any statement gives the attribute asked about. Counts bound
+its use: if a share s of a model's answers repeats it, the model is right at least as often as s
+times the shortcut in every cell. So for all weights w >= 0 over the cells,
 
     s  <=  sum(w * correct) / sum(w * answers * accuracy of the shortcut).
 
 If w is a combination of the columns whose sums the paper fixes, the right side is the same in every
 table that agrees with the paper. A linear programme finds the weights with the smallest right side.
+Real answers show more: whether a model is right more often where the last clause is.
 """
 
 from typing import NamedTuple
@@ -17,13 +18,28 @@ import pandas as pd
 from scipy.optimize import linprog
 from scipy.stats import norm
 
+from cogniload_repro.analysis.comparisons import MARGIN
+from cogniload_repro.analysis.differences import Strata, compare_strata
 from cogniload_repro.grid import CELL
 from cogniload_repro.published import ALPHA
 from cogniload_repro.regression.design import GRID
 from cogniload_repro.regression.identification import FIXED_COLUMNS
 from cogniload_repro.regression.reconstructions import reconstructed_models
 
-_BOUND_COLUMNS = ["model", "bound", "upper", "identified"]
+_USE_COLUMNS = [
+    "model",
+    "answers_right",
+    "correct_right",
+    "answers_wrong",
+    "correct_wrong",
+    "answers",
+    "right",
+    "wrong",
+    "difference",
+    "ci_low",
+    "ci_high",
+    "p",
+]
 
 
 class _Bound(NamedTuple):
@@ -66,20 +82,19 @@ def shortcut_bound(cells: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame
     [0.4]
     """
     shortcut = baselines.groupby(CELL)["last_clause"].agg(right="mean", puzzles="size")
-    columns = pd.DataFrame(FIXED_COLUMNS, index=pd.MultiIndex.from_frame(GRID[CELL]))
-    reconstructed = set(reconstructed_models(cells))
+    grid = pd.MultiIndex.from_frame(GRID[CELL])
+    reconstructed = reconstructed_models(cells)
+    answered = cells[cells["total"] > 0]
     rows = []
-    for model, counts in cells[cells["total"] > 0].groupby(
-        "model", sort=False, observed=True
-    ):
-        asked = counts[[*CELL, "total", "correct"]].join(shortcut, on=CELL, how="inner")
-        places = columns.index.get_indexer(pd.MultiIndex.from_frame(asked[CELL]))
-        known = asked[places >= 0]
-        best = _smallest_bound(known, FIXED_COLUMNS[places[places >= 0]])
-        upper = best.share + norm.ppf(1 - ALPHA) * best.error
-        identified = model not in reconstructed or len(known) == len(GRID)
-        rows.append((model, min(best.share, 1.0), min(upper, 1.0), identified))
-    return pd.DataFrame(rows, columns=_BOUND_COLUMNS)
+    for model, counts in answered.groupby("model", sort=False, observed=True):
+        counts = counts[[*CELL, "total", "correct"]].join(shortcut, CELL, how="inner")
+        places = grid.get_indexer(pd.MultiIndex.from_frame(counts[CELL]))
+        on_grid = places >= 0
+        bound = _smallest_bound(counts[on_grid], FIXED_COLUMNS[places[on_grid]])
+        upper = bound.share + norm.ppf(1 - ALPHA) * bound.error
+        identified = model not in reconstructed or on_grid.sum() == len(GRID)
+        rows.append((model, min(bound.share, 1.0), min(upper, 1.0), identified))
+    return pd.DataFrame(rows, columns=["model", "bound", "upper", "identified"])
 
 
 def _smallest_bound(cells: pd.DataFrame, columns: np.ndarray) -> _Bound:
@@ -115,3 +130,56 @@ def _smallest_bound(cells: pd.DataFrame, columns: np.ndarray) -> _Bound:
     share = size * programme.fun
     error = np.sqrt(answer_variance + share**2 * puzzle_variance)
     return _Bound(float(share), float(error), weights)
+
+
+def shortcut_use(scores: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
+    """Compare each model's accuracy where the last clause is right with that where it is wrong.
+
+    Scores are of real outputs (reconstructed ones say nothing), baselines those of
+    `baselines.baselines`. One row per model, in the order of the scores: model; answers_right,
+    correct_right, answers_wrong, correct_wrong (all answers to the two kinds of puzzles); answers
+    (in cells that have both kinds); right and wrong, the accuracies (fractions) within these cells,
+    both with Mantel and Haenszel's weights, so that no load differs between them; difference,
+    ci_low, ci_high and p (`differences.compare_strata`). The last six are NaN where no cell has
+    both kinds.
+    """
+    clause = baselines.drop_duplicates("name").set_index("name")["last_clause"]
+    answers = scores[["model", *CELL, "correct"]]
+    answers = answers.assign(clause=scores["name"].map(clause))
+    answers = answers.dropna(subset="clause")
+    answers = answers.astype({"model": str, "correct": int, "clause": int})
+    statistics = ["count", "sum"]
+    counts = answers.pivot_table(
+        "correct", ["model", *CELL], "clause", statistics, sort=False
+    )
+    both_kinds = pd.MultiIndex.from_product([statistics, [0, 1]])
+    counts = counts.reindex(columns=both_kinds).fillna(0.0)
+    models = answers["model"].unique()
+    rows = [_compare_kinds(model, counts.loc[model]) for model in models]
+    return pd.DataFrame(rows, columns=_USE_COLUMNS)
+
+
+def _compare_kinds(model: str, counts: pd.DataFrame) -> dict[str, object]:
+    """Return one row of `shortcut_use` from a model's answers and correct ones by cell and kind."""
+    sums = counts.sum().astype(int)
+    row: dict[str, object] = {
+        "model": model,
+        "answers_right": sums["count", 1],
+        "correct_right": sums["sum", 1],
+        "answers_wrong": sums["count", 0],
+        "correct_wrong": sums["sum", 0],
+        "answers": 0,
+    }
+    has_both = (counts["count"] > 0).all(axis=1)
+    if not has_both.any():
+        return row
+    shared = counts[has_both]
+    strata = Strata(
+        correct_first=shared["sum", 1].to_numpy(float),
+        first=shared["count", 1].to_numpy(float),
+        correct_second=shared["sum", 0].to_numpy(float),
+        second=shared["count", 0].to_numpy(float),
+    )
+    row["answers"] = int(strata.total.sum())
+    row["right"], row["wrong"] = strata.shares
+    return row | compare_strata(strata, MARGIN)._asdict()

@@ -60,13 +60,11 @@ class Specification(NamedTuple):
         return np.log(np.log(2)) if self.family == "cloglog" else 0.0
 
 
-def _read_specifications() -> tuple[Specification, ...]:
-    table = pd.read_csv(DATA / "specifications.csv")
-    return tuple(Specification(*row) for row in table.itertuples(index=False))
-
-
 #: The regressions of chapter 11, the paper's first.
-SPECIFICATIONS = _read_specifications()
+SPECIFICATIONS = tuple(
+    Specification(*row)
+    for row in pd.read_csv(DATA / "specifications.csv").itertuples(index=False)
+)
 
 _OF_FIT = ["status", "terms", "loglik", "aic", "bic", "ecl50"]
 _COUNTED = ["daic", "aic_better", "bic_better", "ecl50_ratio", "ecl50_left", "order"]
@@ -89,7 +87,7 @@ class SharedGrid(NamedTuple):
 def shared_grids(
     cells: pd.DataFrame, others: Collection[str] = ()
 ) -> Iterator[SharedGrid]:
-    """Yield the models with the same loads, and with the same values of other covariates.
+    """Group the models that have the same cells and, there, the same values of other covariates.
 
     Stacked tables of one model, with a column reconstruction, count as models.
     """
@@ -97,15 +95,15 @@ def shared_grids(
     if cells.empty:
         return
     names = cells[[name for name in ("reconstruction", "model") if name in cells]]
-    columns = ["N", "d", "rho", "ratio_pct", *others]
-    codes = [pd.factorize(cells[name], use_na_sentinel=False)[0] for name in columns]
-    values = np.column_stack(codes)
-    grids = defaultdict[bytes, list[np.ndarray]](list)
+    layout = cells[["N", "d", "rho", "ratio_pct", *others]]
+    codes = layout.apply(lambda column: pd.factorize(column, use_na_sentinel=False)[0])
+    values = codes.to_numpy()
+    rows_by_layout = defaultdict[bytes, list[np.ndarray]](list)
     for rows in _rows_of_tables(names):
-        grids[values[rows].tobytes()].append(rows)
+        rows_by_layout[values[rows].tobytes()].append(rows)
     correct = cells["correct"].to_numpy(float)
     total = cells["total"].to_numpy(float)
-    for tables in grids.values():
+    for tables in rows_by_layout.values():
         rows = np.array(tables)
         yield SharedGrid(
             names=names.iloc[rows[:, 0]].reset_index(drop=True),
@@ -116,7 +114,7 @@ def shared_grids(
 
 
 def _rows_of_tables(names: pd.DataFrame) -> list[np.ndarray]:
-    """Return the places of the rows of each table, which has a name of its own."""
+    """Return the row numbers of each table of counts; a table has a name of its own."""
     numbers = names.groupby(list(names), sort=False).ngroup().to_numpy()
     order = np.argsort(numbers, kind="stable")
     ends = np.cumsum(np.bincount(numbers))
@@ -127,9 +125,9 @@ def _rows_of_tables(names: pd.DataFrame) -> list[np.ndarray]:
 def are_identified(
     cells: pd.DataFrame, specifications: Iterable[Specification]
 ) -> list[bool]:
-    """Return for each specification whether its fit is the same in every reconstruction.
+    """Return for each specification whether the printed tables identify its fit.
 
-    Fits to scored answers are.
+    Fits to scored answers count as identified.
     """
     reconstructed = cells[cells["model"].isin(reconstructed_models(cells))]
     grids = [grid.cells for grid in shared_grids(reconstructed)]
@@ -168,9 +166,9 @@ def _fit_grid(grid: SharedGrid, specification: Specification) -> pd.DataFrame:
         nothing = pd.DataFrame(np.nan, grid.names.index, _OF_FIT)
         return nothing.assign(status="too few values for its terms", terms=1)
     curve = None
-    exists = [fit for fit in fits if fit.status == "ok"]
-    if exists and not specification.others:
-        curve = _lay_curve(exists[0].spec, grid.cells)
+    specs = [fit.spec for fit in fits if fit.status == "ok"]
+    if specs and not specification.others:
+        curve = _lay_curve(specs[0], grid.cells)
     rows = []
     for fit in fits:
         ecl50 = np.nan
@@ -181,7 +179,7 @@ def _fit_grid(grid: SharedGrid, specification: Specification) -> pd.DataFrame:
 
 
 def _lay_curve(spec: object, cells: pd.DataFrame) -> np.ndarray | None:
-    """Return the design of a fit along `_LOG_LENGTHS`, averaged over the levels of d.
+    """Return the design matrix of a fit along `_LOG_LENGTHS`, averaged over the levels of d.
 
     None where the fit has no values between the tested levels.
     """
@@ -199,16 +197,17 @@ def _lay_curve(spec: object, cells: pd.DataFrame) -> np.ndarray | None:
 
 def _find_ecl50(above_half: np.ndarray) -> float:
     """Return the length at which a curve along `_LOG_LENGTHS` falls through zero."""
-    known = np.isfinite(above_half)
-    curve = above_half[known]
-    lengths = _LOG_LENGTHS[known]
+    is_known = np.isfinite(above_half)
+    curve = above_half[is_known]
+    lengths = _LOG_LENGTHS[is_known]
     if not curve.size:
         return np.nan
-    (left,) = np.nonzero((curve[:-1] > 0) & (curve[1:] <= 0))
-    if not left.size:
+    (before,) = np.nonzero((curve[:-1] > 0) & (curve[1:] <= 0))
+    if not before.size:
         return np.inf if curve[0] > 0 else 0.0
-    step = lengths[left + 1] - lengths[left]
-    roots = lengths[left] - curve[left] * step / (curve[left + 1] - curve[left])
+    after = before + 1
+    slope = (curve[after] - curve[before]) / (lengths[after] - lengths[before])
+    roots = lengths[before] - curve[before] / slope
     nearest = np.abs(roots - _MIDDLE).argmin()
     return float(10 ** roots[nearest])
 
@@ -219,7 +218,7 @@ def compare_specifications(
     intervals: pd.DataFrame,
     specifications: Iterable[Specification] = SPECIFICATIONS,
 ) -> pd.DataFrame:
-    """Return what each specification would change, over the models that it fits.
+    """Return what each specification would change, over the models that it can be fitted to.
 
     One row per specification: specification, identified, models (fitted), daic (sum of AIC less
     the paper's), aic_better and bic_better (models with one lower by more than `AIC_MARGIN`),
@@ -229,23 +228,16 @@ def compare_specifications(
     10 and 90% quantiles.
     """
     specifications = tuple(specifications)
-    paper = specifications[0]
     names = [specification.name for specification in specifications]
     identified = pd.Series(are_identified(cells, specifications), names)
-    fits = fit_specifications(cells.assign(reconstruction=GIVEN), specifications)
-    varying = [other for other in specifications if not identified[other.name]]
-    if varying:
-        samples = over_reconstructions(cells, lambda table: table)
-        needed = dict.fromkeys([paper, *varying])  # each once
-        fits = pd.concat([fits, fit_specifications(samples, needed)])
+    fits = _fit_with_samples(cells, specifications, identified)
     ends = intervals[intervals["point"] == "ecl50"].set_index("model")
     ends = ends[["profile_low", "profile_high"]].astype(float)
+    counts = _count_changes(_join_paper(fits, names[0], ends))
 
-    counts = _count_changes(_join_paper(fits, paper.name, ends))
     is_given = counts.index.get_level_values("reconstruction") == GIVEN
-    is_fixed = (
-        counts.index.get_level_values("specification").map(identified).to_numpy(bool)
-    )
+    names_of_rows = counts.index.get_level_values("specification")
+    is_fixed = names_of_rows.map(identified).to_numpy(bool)
     groups = counts[is_given == is_fixed].groupby("specification", sort=False)
     table = counts.loc[is_given, ["models"]].droplevel("reconstruction").astype(int)
     table.insert(0, "identified", identified)
@@ -254,12 +246,29 @@ def compare_specifications(
     return table.join([medians, ranges]).reset_index()
 
 
+def _fit_with_samples(
+    cells: pd.DataFrame,
+    specifications: tuple[Specification, ...],
+    identified: pd.Series,
+) -> pd.DataFrame:
+    """Fit every specification to the counts as given, and the unidentified ones to each sample.
+
+    The paper's regression, which stands first, is fitted to the samples too if any other is.
+    """
+    fits = fit_specifications(cells.assign(reconstruction=GIVEN), specifications)
+    varying = [other for other in specifications if not identified[other.name]]
+    if not varying:
+        return fits
+    samples = over_reconstructions(cells, lambda table: table)
+    needed = dict.fromkeys([specifications[0], *varying])  # each once
+    return pd.concat([fits, fit_specifications(samples, needed)])
+
+
 def _join_paper(fits: pd.DataFrame, paper: str, ends: pd.DataFrame) -> pd.DataFrame:
     """Return each fit beside the paper's of the same model and table, and how they differ."""
     of_paper = fits[fits["specification"] == paper]
-    pairs = fits.merge(
-        of_paper, on=["reconstruction", "model"], suffixes=("", "_paper")
-    )
+    keys = ["reconstruction", "model"]
+    pairs = fits.merge(of_paper, on=keys, suffixes=("", "_paper"))
     pairs = pairs.join(ends, on="model")
     both_known = pairs["ecl50"].notna() & pairs["ecl50_paper"].notna()
     pairs["ecl50"] = pairs["ecl50"].where(both_known)
@@ -293,7 +302,7 @@ def _count_changes(pairs: pd.DataFrame) -> pd.DataFrame:
 
 # ---- scatter ----
 def dispersion_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the scatter of the cells around the paper's regression.
+    """Return the dispersion of the cells around the paper's regression, and its lack of fit.
 
     One row per model: model, phi (Pearson's chi-square per degree of freedom; not identified), lr,
     lr_df and p_lr (likelihood-ratio test of all identified terms against the paper's), and
@@ -314,9 +323,8 @@ def _measure_scatter(grid: SharedGrid) -> pd.DataFrame:
     accuracy = np.clip(expit(predictors), 1e-12, 1 - 1e-12)
     variance = total * accuracy * (1 - accuracy)
     chi_square = ((grid.correct - total * accuracy) ** 2 / variance).sum(axis=1)
-    residual_df = (
-        len(grid.cells) - x.shape[1] or np.nan
-    )  # as many terms as cells: no scatter
+    # with as many terms as cells there is no scatter
+    residual_df = len(grid.cells) - x.shape[1] or np.nan
 
     wide = _orthonormal_columns(grid.cells, FIXED_SUMS)
     # no fit exists for a level without correct or without wrong answers
@@ -329,9 +337,8 @@ def _measure_scatter(grid: SharedGrid) -> pd.DataFrame:
     table["lr_df"] = np.where(has_wide, wide.shape[1] - x.shape[1], 0)
     table["p_lr"] = chi2.sf(table["lr"], table["lr_df"].where(table["lr_df"] > 0))
     table["phi_lower_bound"] = table["lr"] / residual_df
-    is_finite = np.isfinite(logliks) & (
-        np.abs(predictors).max(axis=1) < _LARGEST_PREDICTOR
-    )
+    is_finite = np.isfinite(logliks)
+    is_finite &= np.abs(predictors).max(axis=1) < _LARGEST_PREDICTOR
     return table[is_finite]
 
 
@@ -340,5 +347,5 @@ def _orthonormal_columns(cells: pd.DataFrame, formula: str) -> np.ndarray:
     right_side = formula.partition("~")[2] or formula
     design = build_design(cells, f"correct ~ {right_side}")[0].to_numpy(float)
     scaled = design / np.abs(design).max(axis=0)
-    left, singular, _ = np.linalg.svd(scaled, full_matrices=False)
-    return left[:, singular > 1e-9 * singular[0]]
+    basis, singular, _ = np.linalg.svd(scaled, full_matrices=False)
+    return basis[:, singular > 1e-9 * singular[0]]

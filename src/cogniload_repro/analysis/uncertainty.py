@@ -16,15 +16,21 @@ from scipy.optimize import brentq
 from scipy.special import expit
 from scipy.stats import chi2, norm
 
+from cogniload_repro.analysis.differences import two_sided_p
 from cogniload_repro.published import ALPHA
 from cogniload_repro.regression.checks import check_cells
-from cogniload_repro.regression.design import NO_SLOPE, grid_means, lay_out, many_points
+from cogniload_repro.regression.design import (
+    NO_SLOPE,
+    QUADRATIC_COLUMNS,
+    grid_means,
+    lay_out,
+    many_points,
+)
 from cogniload_repro.regression.glm import QUADRATIC, Fit, fit_glm
 from cogniload_repro.regression.identification import is_identified
 from cogniload_repro.regression.likelihood import maximise
 from cogniload_repro.regression.reconstructions import reconstructed_models
 
-POINTS = ("ecl50", "nt50", "id50")
 #: Probability with which an effect of the size called detectable is found.
 POWER = 0.8
 #: Where the search for an end of an interval stops (log10 statements, fraction of needles, d).
@@ -32,11 +38,11 @@ _POINT_LIMITS = {"ecl50": (-30.0, 30.0), "nt50": (0.0, 1.0), "id50": (-300.0, 30
 _TROUGH_LIMITS = (-10.0, 10.0)
 #: The load of each point.
 _LOAD_OF_POINT = {"ecl50": "log10_N", "nt50": "rho", "id50": "d"}
-_TROUGHS = [
-    *("model", "trough", "low", "high", "lowest", "inside", "curvature"),
-    *("slope_low", "slope_high", "p_u"),
-]
-_ENDS = (0.05, 0.95)  # nominal ratios at the ends of the paper's grid
+#: Where accuracy is lowest along rho, as the paper states it (section 3): nominal ratios.
+STATED_TROUGH = (0.25, 0.5)
+#: The ends of the paper's grid, nominal ratios.
+_LOWEST_RHO = 0.05
+_HIGHEST_RHO = 0.95
 
 
 class Quadratic(NamedTuple):
@@ -64,12 +70,12 @@ class Quadratic(NamedTuple):
         return {point: float(values[0]) for point, values in points.items()}
 
     def loss(self, x: np.ndarray) -> float:
-        """Return twice the log-likelihood lost with other covariates."""
+        """Return the likelihood-ratio statistic of a regression on other covariates."""
         _, loglik = maximise(x, self.n, x.T @ self.k)
         return 2 * (self.fit.loglik - loglik)
 
     def loss_at(self, point: str, value: float) -> float:
-        """Return twice the log-likelihood lost when a capacity point (log10 for ECL50) is held."""
+        """Return the likelihood-ratio statistic of a value of a capacity point; log10 for ECL50."""
         distances = self.x[:, 1:] - place(point, value, self.means)[1:]
         return self.loss(distances)
 
@@ -83,13 +89,12 @@ class Quadratic(NamedTuple):
 
     @property
     def _key(self) -> tuple:
-        return *(
-            part.tobytes() for part in (self.x, self.k, self.n)
-        ), *self.means.values()
+        counts = [part.tobytes() for part in (self.x, self.k, self.n)]
+        return (*counts, *self.means.values())
 
 
 def correct_holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Return p-values adjusted after Holm; unknown ones stay so and do not count.
+    """Return p-values adjusted by Holm's method; NaN stays NaN and does not count as a test.
 
     statsmodels' function takes 0.1 s a call.
     """
@@ -102,34 +107,35 @@ def correct_holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
 
 
 def count_separated(accuracies: Sequence[float], answers: int, level: float) -> int:
-    """Return how many pairs of models would differ significantly, had each so many answers.
+    """Return how many pairs of models would differ significantly with so many answers each.
 
     Two-sample tests of proportions, with Holm's adjustment.
     """
     first, second = np.array(list(combinations(accuracies, 2))).T
     pooled = (first + second) / 2
     error = np.sqrt(2 * pooled * (1 - pooled) / answers)
-    p = 2 * norm.sf(np.abs(first - second) / error)
+    p = two_sided_p((first - second) / error)
     return int((correct_holm(p) < level).sum())
 
 
-def correct_within(table: pd.DataFrame, family: list[str], p: str = "p") -> np.ndarray:
-    """Return a column of p-values corrected within each family.
+def correct_within(table: pd.DataFrame, family: list[str]) -> np.ndarray:
+    """Return the column p of a table adjusted after Holm within each family.
 
-    A family is the rows with the same values in some columns.
+    A family is the rows with the same values in the columns that name it.
     """
-    return table.groupby(family, sort=False)[p].transform(correct_holm).to_numpy(float)
+    groups = table.groupby(family, sort=False)["p"]
+    return groups.transform(correct_holm).to_numpy(float)
 
 
 def fit_quadratics(cells: pd.DataFrame) -> tuple[Quadratic, ...]:
-    """Return the paper's regression of every model whose fit exists, in the order of the cells."""
+    """Fit the paper's regression to every model, and return the fits that exist."""
     quadratics = []
     covered = cells[cells["total"] > 0]
     for model, counts in covered.groupby("model", sort=False, observed=True):
         fit = fit_glm(counts)
         if fit.status != "ok":
             continue
-        x = lay_out(counts)[:, :5]
+        x = lay_out(counts)[:, QUADRATIC_COLUMNS]
         k = counts["correct"].to_numpy(float)
         n = counts["total"].to_numpy(float)
         quadratics.append(Quadratic(model, x, k, n, fit, grid_means(counts)))
@@ -167,31 +173,22 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
     reconstructed = reconstructed_models(cells)
     rows = []
     for quadratic in fit_quadratics(cells):
-        counts = cells[cells["model"] == quadratic.model]
-        identified = quadratic.model not in reconstructed or is_identified(
-            counts, QUADRATIC
-        )
+        model = quadratic.model
+        counts = cells[cells["model"] == model]
+        identified = model not in reconstructed or is_identified(counts, QUADRATIC)
         for point, estimate in quadratic.points.items():
             se = standard_error(quadratic, point)
             interval = np.array([estimate, *profile_interval(quadratic, point)])
             if point == "ecl50":
                 with np.errstate(over="ignore"):
                     interval = 10**interval
-            rows.append((quadratic.model, point, se, *interval, identified))
-    columns = [
-        "model",
-        "point",
-        "se",
-        "estimate",
-        "profile_low",
-        "profile_high",
-        "identified",
-    ]
-    return pd.DataFrame(rows, columns=columns)
+            rows.append((model, point, se, *interval, identified))
+    columns = ["model", "point", "se", "estimate", "profile_low", "profile_high"]
+    return pd.DataFrame(rows, columns=[*columns, "identified"])
 
 
 def place(point: str, value: float, means: dict[str, float]) -> np.ndarray:
-    """Return 1, d, log10 N, rho, rho^2 where one load has a value, the others their means."""
+    """Return 1, d, log10 N, rho, rho^2 at one value of a load, the other loads at their means."""
     loads = means | {_LOAD_OF_POINT[point]: value}
     return np.array(
         [1.0, loads["d"], loads["log10_N"], loads["rho"], loads["rho"] ** 2]
@@ -233,7 +230,7 @@ def _search_ends(
     step: float,
     bounds: tuple[float, float],
 ) -> tuple[float, float]:
-    """Return the range around a value in which a statistic stays below chi-square's quantile."""
+    """Return the two ends at which a statistic reaches chi-square's quantile."""
     low = _search_limit(statistic, value, -step, bounds[0])
     high = _search_limit(statistic, value, step, bounds[1])
     return low, high
@@ -243,29 +240,27 @@ def _search_limit(
     statistic: Callable[[float], float], value: float, step: float, bound: float
 ) -> float:
     """Walk from a value towards a bound until the test rejects, and return where it begins to."""
-    limit = chi2.ppf(1 - ALPHA, 1)
+    quantile = chi2.ppf(1 - ALPHA, 1)
     sign = np.sign(step)
     stride = min(abs(step), 1e6)
     statistic = cache(statistic)
-    inner = outer = value
-    while outer != bound and (outer == value or statistic(outer) <= limit):
-        inner = outer
-        outer = sign * min(sign * outer + stride, sign * bound)
+    inside = outside = value
+    while outside != bound and (outside == value or statistic(outside) <= quantile):
+        inside = outside
+        outside = sign * min(sign * outside + stride, sign * bound)
         stride *= 1.5
-    if statistic(outer) <= limit:
+    if statistic(outside) <= quantile:
         return sign * np.inf
-    return brentq(lambda at: statistic(at) - limit, inner, outer, xtol=1e-10)
+    return brentq(lambda at: statistic(at) - quantile, inside, outside, xtol=1e-10)
 
 
-def trough_table(
-    cells: pd.DataFrame, stated: tuple[float, float] = (0.25, 0.5)
-) -> pd.DataFrame:
+def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
     """Return where along rho the quadratic fit is lowest, and whether there is a U at all.
 
     One row per model: model, trough (fraction; of a maximum if curvature is negative), low, high
     (profile likelihood, infinite if unlimited; these three are NaN for a curve so straight that it
     turns nowhere near the tested ratios, or not at all), lowest (of the tested ratios, nominal,
-    the one at which the fit is lowest), inside (whether that is a stated one), curvature
+    the one at which the fit is lowest), inside (whether that is in `STATED_TROUGH`), curvature
     (beta_rho2), slope_low, slope_high (log-odds per unit of rho at 5% and 95%), p_u (Sasabuchi's
     test: the larger of the one-sided p-values of a fall at the low end and a rise at the high
     end).
@@ -276,27 +271,26 @@ def trough_table(
         linear, curvature = quadratic.fit.coef[3:]
         trough, low, high = _find_trough(quadratic)
         lowest = ratios[np.argmin(linear * ratios + curvature * ratios**2)]
-        slopes = [linear + 2 * curvature * rho for rho in _ENDS]
-        z_low, z_high = (
-            slope / _slope_error(quadratic, rho)
-            for slope, rho in zip(slopes, _ENDS, strict=True)
-        )
-        p_u = max(norm.cdf(z_low), norm.sf(z_high))
-        is_inside = stated[0] <= lowest <= stated[1]
+        slope_low = linear + 2 * curvature * _LOWEST_RHO
+        slope_high = linear + 2 * curvature * _HIGHEST_RHO
+        p_fall = norm.cdf(slope_low / _slope_error(quadratic, _LOWEST_RHO))
+        p_rise = norm.sf(slope_high / _slope_error(quadratic, _HIGHEST_RHO))
         rows.append(
-            (
-                quadratic.model,
-                trough,
-                low,
-                high,
-                lowest,
-                is_inside,
-                curvature,
-                *slopes,
-                p_u,
-            )
+            {
+                "model": quadratic.model,
+                "trough": trough,
+                "low": low,
+                "high": high,
+                "lowest": lowest,
+                "inside": STATED_TROUGH[0] <= lowest <= STATED_TROUGH[1],
+                "curvature": curvature,
+                "slope_low": slope_low,
+                "slope_high": slope_high,
+                "p_u": max(p_fall, p_rise),
+            }
         )
-    return pd.DataFrame(rows, columns=_TROUGHS)
+    columns = ["model", "trough", "low", "high", "lowest", "inside", "curvature"]
+    return pd.DataFrame(rows, columns=[*columns, "slope_low", "slope_high", "p_u"])
 
 
 def _find_trough(quadratic: Quadratic) -> tuple[float, float, float]:

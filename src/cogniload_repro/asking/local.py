@@ -8,6 +8,7 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import file_digest, sha256
@@ -33,6 +34,8 @@ TEMPERATURE = 0.0
 #: An answer is given up when it takes so many times longer than expected, and so many seconds.
 _PATIENCE = 20
 _PATIENCE_SECONDS = 600
+# the cause of the last attempt's failure in the words of a client
+_RAISED = re.compile(r"RetryError.* raised (\w+)")
 
 
 @dataclass(frozen=True)
@@ -218,6 +221,8 @@ def _ask(
         error = log.error.message if log.error else log.status
         if "AttemptTimeoutError" in error:
             error = f"it gave no answer within {limit // 60:,} minutes"
+        elif raised := _RAISED.search(error):
+            error = f"{raised[1]} (what the server printed: {running.log})"
         reason = running.describe_end() or error
         raise ValueError(
             f"the model stopped answering: {reason}. The same command continues"

@@ -19,7 +19,14 @@ from cogniload_repro.puzzles.sets import cut, write_jsonl
 
 #: A file of a batch is full with so many requests, or from so many bytes on: 200 MB are allowed,
 #: with the last line.
-_MAX_REQUESTS, _FULL_BYTES = 50_000, 180_000_000
+_MAX_REQUESTS = 50_000
+_FULL_BYTES = 180_000_000
+#: What OpenAI's endpoint calls the settings.
+_OPENAI_NAMES = {
+    "max_tokens": "max_completion_tokens",
+    "effort": "reasoning_effort",
+    "temperature": "temperature",
+}
 
 #: How a model is to answer, under the names of columns that an import reads back: effort and
 #: temperature, unless they are the server's defaults, and max_tokens.
@@ -31,19 +38,13 @@ def batch_request(query: Query, model: str, sampling: Sampling) -> dict:
 
     Under a condition its id begins with ``MODEL (CONDITION)/``.
     """
-    names = {
-        "max_tokens": "max_completion_tokens",
-        "effort": "reasoning_effort",
-        "temperature": "temperature",
-    }
-    limits = {name: sampling[one] for one, name in names.items() if one in sampling}
-    body = {
-        "model": model,
-        "messages": [{"role": "user", "content": query.text}],
-    } | limits
-    custom_id = (
-        f"{model} ({query.condition})/{query.name}" if query.condition else query.name
-    )
+    body = {"model": model, "messages": [{"role": "user", "content": query.text}]}
+    for setting, name in _OPENAI_NAMES.items():
+        if setting in sampling:
+            body[name] = sampling[setting]
+    custom_id = query.name
+    if query.condition:
+        custom_id = f"{model} ({query.condition})/{query.name}"
     return {
         "custom_id": custom_id,
         "method": "POST",
@@ -61,31 +62,30 @@ def write_batches(
     """
     if not is_safe(f"{model} (rectangle_perimeter)", slash=True):
         raise ValueError(
-            f"answers of a model named {model[:200]!r} could not be imported; take the endpoint's own name"
+            f"answers of a model named {model[:200]!r} could not be imported; take the "
+            "endpoint's own name"
         )
-    old, written = set(Path(folder).glob("requests-*.jsonl")), []
-    lines = (
-        json.dumps(batch_request(query, model, sampling)) + "\n" for query in queries
-    )
+    folder = Path(folder)
+    earlier = set(folder.glob("requests-*.jsonl"))
+    requests = (batch_request(query, model, sampling) for query in queries)
+    lines = (json.dumps(request) + "\n" for request in requests)
+    paths = []
     for number, part in enumerate(cut(lines, _MAX_REQUESTS, len, _FULL_BYTES), 1):
-        written.append(
-            write_whole(Path(folder) / f"requests-{number}.jsonl", "".join(part))
-        )
-    for path in old.difference(written):
+        path = folder / f"requests-{number}.jsonl"
+        paths.append(write_whole(path, "".join(part)))
+    for path in earlier.difference(paths):
         path.unlink()
-    return written
+    return paths
 
 
 def write_prompts(folder: str | Path, queries: Iterable[Query]) -> Path:
     """Write ``prompts.jsonl``, and return it; per line: name, perturbation, prompt."""
     path = Path(folder) / "prompts.jsonl"
-    write_jsonl(
-        path,
-        (
-            {"name": one.name, "perturbation": one.condition, "prompt": one.text}
-            for one in queries
-        ),
+    rows = (
+        {"name": query.name, "perturbation": query.condition, "prompt": query.text}
+        for query in queries
     )
+    write_jsonl(path, rows)
     return path
 
 
@@ -102,7 +102,8 @@ try:
     from cogniload_repro import score_response
 except ModuleNotFoundError:
     raise SystemExit(
-        "The task cogniload needs the package cogniload-repro beside the harness: pip install PATH-OF-CHECKOUT"
+        "The task cogniload needs the package cogniload-repro beside the harness: "
+        "pip install PATH-OF-CHECKOUT"
     ) from None
 
 

@@ -8,6 +8,7 @@ killed, and the server ends with it.
 import importlib.metadata
 import importlib.util
 import json
+import math
 import os
 import platform
 import signal
@@ -38,6 +39,11 @@ _SPEED_TEST = (
 _LOADING_SECONDS = 600
 #: A request that is not about an answer is done at once; under load it waits.
 _REQUEST_SECONDS = 300
+#: A server that has closed its connection has ended by then, if it is to end.
+_ENDING_SECONDS = 1
+#: Tokens per second below which no machine can be.
+_LEAST_SPEED = 1e-3
+_OTHER = "another version of xllamacpp may work"
 
 
 def find_bundled_model() -> Path:
@@ -90,29 +96,48 @@ class Server:
     def count_tokens(self, text: str) -> int:
         """Return how many tokens the model reads when asked a text, its chat template included."""
         message = {"role": "user", "content": text}
-        prompt = self._request("/apply-template", {"messages": [message]})["prompt"]
+        prompt = self._ask_for(str, "/apply-template", "prompt", messages=[message])
         question = {"content": prompt, "add_special": True, "parse_special": True}
-        return len(self._request("/tokenize", question)["tokens"])
+        return len(self._ask_for(list, "/tokenize", "tokens", **question))
 
     def measure_speed(self) -> tuple[float, float]:
         """Return how many tokens the model reads and writes per second, from one short request."""
         message = {"role": "user", "content": _SPEED_TEST}
         request = {"messages": [message], "max_tokens": 16, "temperature": 0}
-        timings = self._request("/v1/chat/completions", request)["timings"]
-        return timings["prompt_per_second"], timings["predicted_per_second"]
+        path = "/v1/chat/completions"
+        timings = self._ask_for(dict, path, "timings", **request)
+        speeds = (timings.get("prompt_per_second"), timings.get("predicted_per_second"))
+        for speed in speeds:
+            if not (isinstance(speed, int | float) and _LEAST_SPEED < speed < math.inf):
+                raise ValueError(f"the server states a speed of {speed!r}; {_OTHER}")
+        return speeds
 
     def find_window(self) -> int:
         """Return how many tokens a prompt and its answer may have together."""
-        return self._request("/props")["default_generation_settings"]["n_ctx"]
+        settings = self._ask_for(dict, "/props", "default_generation_settings")
+        window = settings.get("n_ctx")
+        if not isinstance(window, int):
+            raise ValueError(f"the server states a window of {window!r}; {_OTHER}")
+        return window
 
     def describe_end(self) -> str | None:
         """Return how the server ended, with the last line that it printed; None while it runs."""
-        if self.process.poll() is None:
+        try:
+            self.process.wait(_ENDING_SECONDS)
+        except subprocess.TimeoutExpired:
             return None
         return f"{_describe_exit(self.process.returncode)}; {_last_words(self.log)}"
 
-    def _request(self, path: str, body: dict | None = None) -> Any:
-        content = None if body is None else json.dumps(body).encode()
+    def _ask_for(self, kind: type, path: str, key: str, **body: object) -> Any:
+        """Return what a reply has under a key; a ValueError where it is of another kind."""
+        reply = self._request(path, body)
+        value = reply.get(key) if isinstance(reply, dict) else None
+        if not isinstance(value, kind):
+            raise ValueError(f"the server's reply to {path} lacks {key}; {_OTHER}")
+        return value
+
+    def _request(self, path: str, body: dict) -> Any:
+        content = json.dumps(body).encode() if body else None
         headers = {"Content-Type": "application/json"}
         request = urllib.request.Request(self.address + path, content, headers)
         try:

@@ -5,6 +5,7 @@ Inspect asks the model, keeps the log and resumes runs that were stopped. Needs 
 """
 
 import re
+from collections import Counter
 from math import floor
 from typing import Any
 
@@ -78,40 +79,40 @@ def cogniload(
     edition : str
         Edition of the generator.
     perturb : str, optional
-        A key of ``cl.PERTURBATIONS``: every prompt is perturbed, with the rule that undoes it; "baseline": the text is
-        prepared like perturbed ones and left unperturbed.
+        A key of ``cl.PERTURBATIONS``: every prompt is perturbed, with the rule that undoes it;
+        "baseline": the text is prepared like perturbed ones and left unperturbed.
     effort : str
-        Reasoning effort sent to the provider (the paper's for gpt-5 is "medium"); "unset" sends none.
+        Reasoning effort sent to the provider (the paper's for gpt-5 is "medium"); "unset" sends
+        none.
     max_tokens : int, optional
         Fewer tokens per answer than the paper's context leaves, for models that allow no more.
     """
-    grid = (
-        " ".join(grid) if isinstance(grid, list) else grid
-    )  # Inspect makes a list of what has commas
+    if isinstance(grid, list):  # Inspect makes a list of what has commas
+        grid = " ".join(grid)
     cells = grid_cells(grid, rounding)
-    puzzles = choose_set(
-        cells, per_cell, seed, resolve_edition(edition), otherwise="spawn"
-    )
+    generator = resolve_edition(edition)
+    puzzles = choose_set(cells, per_cell, seed, generator, otherwise="spawn")
     rows = {row["name"]: row for row in draw_rows(puzzles)}
-    samples, condition = [], ""
-    for query in write_queries(
-        [(name, row["text"]) for name, row in rows.items()], perturb
-    ):
-        answer_budget(
-            query.text
-        )  # a query that alone fills the context is refused before anything is paid
-        row, condition = rows[query.name], query.condition
-        facts = {fact: row[fact] for fact in _FACTS} | (
-            {"perturbation": condition} if condition else {}
-        )
+    texts = [(name, row["text"]) for name, row in rows.items()]
+    samples = []
+    condition = ""
+    for query in write_queries(texts, perturb):
+        answer_budget(query.text)  # one that fills the context is refused unpaid
+        row = rows[query.name]
+        condition = query.condition
+        facts = {fact: row[fact] for fact in _FACTS}
+        if condition:
+            facts["perturbation"] = condition
         samples.append(
             Sample(id=query.name, input=query.text, target=row["gold"], metadata=facts)
         )
+    reasoning: Any = None if effort == "unset" else effort
+    config = GenerateConfig(reasoning_effort=reasoning)
     return Task(
         dataset=MemoryDataset(samples, name="cogniload"),
         solver=ask(max_tokens),
         scorer=verdict(),
-        config=GenerateConfig(reasoning_effort=None if effort == "unset" else effort),  # type: ignore[arg-type]
+        config=config,
         fail_on_error=FAILED_SHARE,
         version=f"{COMPARABILITY}-{INTERFACE}",
         metadata={
@@ -129,12 +130,13 @@ def answer_budget(query: str) -> int:
     was not.
     """
     tokens = floor(TOKENS_PER_PIECE * sum(1 for _ in _PIECES.finditer(query)))
-    if (left := CONTEXT_TOKENS - RESERVED_TOKENS - tokens) < 1:
+    budget = CONTEXT_TOKENS - RESERVED_TOKENS - tokens
+    if budget < 1:
         raise ValueError(
             f"a prompt of about {tokens:,} tokens fills the paper's context of {CONTEXT_TOKENS:,}; "
             "take fewer statements or a lower d"
         )
-    return left
+    return budget
 
 
 @solver
@@ -159,14 +161,13 @@ def shares() -> Metric:
     """Shares of all answers: cut off, and in each of the eight buckets (Appendix D.5)."""
 
     def measure(scores: list[SampleScore]) -> Value:
-        about = [one.score.metadata for one in scores if one.score.metadata]
-        found = {
-            bucket: [one["bucket"] == bucket for one in about] for bucket in BUCKETS
-        }
-        found |= {"cut_off": [one["stopped"] in CUT for one in about]}
-        return {
-            name: sum(values) / len(values) for name, values in found.items() if values
-        }
+        answers = [item.score.metadata for item in scores if item.score.metadata]
+        if not answers:
+            return {}
+        counts = Counter(answer["bucket"] for answer in answers)
+        share = {bucket: counts[bucket] / len(answers) for bucket in BUCKETS}
+        cut_off = sum(answer["stopped"] in CUT for answer in answers)
+        return share | {"cut_off": cut_off / len(answers)}
 
     return measure
 
@@ -178,18 +179,14 @@ def verdict() -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         output = state.output.model_dump(exclude_none=True)
         sample = {"id": state.sample_id, "output": output}
-        row, *_ = read_log_sample(
-            sample, {"model": str(state.model)}
-        )  # the import reads the first too
+        row, *_ = read_log_sample(sample, {"model": str(state.model)})  # as the import
         try:
             response = read_output(*row)
         except RowError as error:
-            return Score.unscored(
-                reason="no_response", explanation=": ".join(error.args)
-            )
-        question = {name: state.metadata[name] for name in _ASKED} | {
-            "gold": target.text
-        }
+            explanation = ": ".join(error.args)
+            return Score.unscored(reason="no_response", explanation=explanation)
+        question = {name: state.metadata[name] for name in _ASKED}
+        question["gold"] = target.text
         tokens: dict[str, Any] = {
             "prompt_tokens": response.prompt_tokens,
             "response_tokens": response.response_tokens,

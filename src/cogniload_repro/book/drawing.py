@@ -13,8 +13,8 @@ from cogniload_repro.book.style import Pen
 
 _LABEL_ROUNDS = 100  # enough for names beside lines to come to rest
 _LABEL_SIZE = 8.5
-#: Accuracy that a name beside its line takes; the room for names, in widths of the axis.
-_NAME_GAP, _NAME_ROOM = 0.085, 0.42
+_NAME_GAP = 0.085  # accuracy that a name beside its line takes
+_NAME_ROOM = 0.42  # room for names, in widths of the axis
 
 
 def label_ends(
@@ -34,20 +34,27 @@ def label_ends(
                 places[upper] += overlap / 2
     highest = axes.get_ylim()[1]
     for (_, name, color), place in zip(reversed(ends), reversed(places), strict=True):
-        style: dict[str, Any] = {"color": color, "fontsize": 8.5, "fontweight": "bold"}
-        axes.text(at, min(place, highest), name, va="center", parse_math=False, **style)
-        highest = min(place, highest) - gap
+        height = min(place, highest)
+        axes.text(
+            at,
+            height,
+            name,
+            color=color,
+            fontsize=_LABEL_SIZE,
+            fontweight="bold",
+            va="center",
+            parse_math=False,
+        )
+        highest = height - gap
 
 
 def name_ends(ax: Axes, levels: list[int], ends: list[tuple[float, str, str]]) -> None:
     """Write names beside the ends of lines, with the axis extended below them."""
-    to_axis = ax.xaxis.get_transform().transform
-    to_level = ax.xaxis.get_transform().inverted().transform
-    first, last = to_axis([levels[0], levels[-1]])
+    scale = ax.xaxis.get_transform()
+    first, last = scale.transform([levels[0], levels[-1]])
     width = max(last - first, 0.01 * last)
-    low, start, high = to_level(
-        [first - 0.04 * width, last + 0.03 * width, last + _NAME_ROOM * width]
-    )
+    places = [first - 0.04 * width, last + 0.03 * width, last + _NAME_ROOM * width]
+    low, start, high = scale.inverted().transform(places)
     ax.set_xlim(low, high)
     label_ends(ax, ends, at=start, gap=_NAME_GAP)
 
@@ -58,13 +65,10 @@ def draw_course(ax: Axes, x, y, pen: Pen, marked, strength: float = 1.0) -> None
         ax.plot(x, y, color="white", linewidth=4, zorder=5)
     ax.plot(x, y, **pen.line(), alpha=1.0 if pen.own else strength)
     ax.plot(x, y, **pen.dots())
-    if (hollow := np.asarray(marked, bool)).any():
-        look = pen.dots() | {
-            "markerfacecolor": "white",
-            "markeredgecolor": pen.color,
-            "markeredgewidth": 0.9,
-        }
-        ax.plot(np.asarray(x)[hollow], np.asarray(y)[hollow], **look)
+    if marked.any():
+        look = pen.dots() | {"markerfacecolor": "white", "markeredgewidth": 0.9}
+        look["markeredgecolor"] = pen.color
+        ax.plot(x[marked], y[marked], **look)
 
 
 def spread_sideways(accuracy: pd.DataFrame, drawn: dict[str, Pen]) -> dict[str, float]:
@@ -72,15 +76,10 @@ def spread_sideways(accuracy: pd.DataFrame, drawn: dict[str, Pen]) -> dict[str, 
 
     Ranks times the golden ratio keep neighbours in rank apart.
     """
-    ranked = (
-        accuracy.groupby("model")["accuracy"]
-        .mean()
-        .loc[list(drawn)]
-        .sort_values(kind="stable")
-        .index
-    )
+    means = accuracy.groupby("model")["accuracy"].mean().loc[list(drawn)]
+    ranked = means.sort_values(kind="stable").index
     golden = (np.arange(len(ranked)) * (np.sqrt(5) - 1) / 2) % 1
-    slots = np.argsort(np.argsort(golden)) + 0.5
+    slots = golden.argsort().argsort() + 0.5
     return dict(zip(ranked, 0.7 * (slots / len(ranked) - 0.5), strict=True))
 
 
@@ -89,15 +88,15 @@ def draw_legend(figure: Figure, drawn: list[Pen], place: str, columns: int) -> N
     handles: list[Any] = [
         (Line2D([], [], **pen.line()), Line2D([], [], **pen.dots())) for pen in drawn
     ]
-    style: dict[str, Any] = {
+    look: dict[str, Any] = {
+        "loc": place,
         "ncols": columns,
+        "fontsize": _LABEL_SIZE,
         "frameon": False,
         "labelspacing": 0.3,
         "handlelength": 2.4,
-        "loc": place,
     }
-    legend = figure.legend(handles, ["" for _ in drawn], fontsize=_LABEL_SIZE, **style)
+    legend = figure.legend(handles, ["" for _ in drawn], **look)
     for text, pen in zip(legend.get_texts(), drawn, strict=True):
-        text.set(
-            text=pen.label, parse_math=False
-        )  # as it is: matplotlib leaves out _names, reads $math$
+        # as it is: matplotlib leaves out _names and reads $math$
+        text.set(text=pen.label, parse_math=False)

@@ -48,10 +48,7 @@ def run_notebook(
     target = Path(target).resolve()
     folder = Path(files).resolve() if files else None
     notebook = _read(source)
-    _check_parameters(source, notebook, parameters)
-    values = {
-        name: _relative(value, source.parent) for name, value in parameters.items()
-    }
+    values = _read_values(source, notebook, parameters)
     failed = target.with_suffix(".failed.ipynb")
     target.parent.mkdir(parents=True, exist_ok=True)
     began = time.time_ns()
@@ -118,14 +115,6 @@ def _move_files(stage: Path, folder: Path, names: Sequence[str], began: int) -> 
         os.replace(stage / name, folder / name)
 
 
-def _relative(value: object, folder: Path) -> object:
-    return (
-        Path(os.path.relpath(value, folder)).as_posix()
-        if isinstance(value, Path)
-        else value
-    )
-
-
 def _read(source: Path) -> NotebookNode:
     """Return a Python notebook with one cell of parameters and lasting ids."""
     try:
@@ -167,9 +156,10 @@ def _name_cells(content: dict) -> None:
         content["nbformat_minor"] = 5
 
 
-def _check_parameters(
+def _read_values(
     source: Path, notebook: NotebookNode, parameters: Mapping[str, object]
-) -> None:
+) -> dict[str, object]:
+    """Return the parameters as a notebook takes them: paths are relative to its folder."""
     known = set(papermill.inspect_notebook(notebook))
     unknown = sorted(set(parameters) - known)
     if unknown:
@@ -177,6 +167,11 @@ def _check_parameters(
             f"{source.name} has no parameter {', '.join(unknown)}; "
             f"its 'parameters' cell sets: {', '.join(sorted(known)) or 'nothing'}"
         )
+    values = dict(parameters)
+    for name, value in parameters.items():
+        if isinstance(value, Path):
+            values[name] = Path(os.path.relpath(value, source.parent)).as_posix()
+    return values
 
 
 def _describe_failure(
@@ -187,12 +182,8 @@ def _describe_failure(
     failed: Path,
 ) -> str:
     """Return a sentence with the failing cell's number, its error and the remedy."""
-    (defaults,) = (
-        place
-        for place, cell in enumerate(notebook.cells)
-        if "parameters" in _tags(cell)
-    )
-    injected = 1 if values and error.cell_index > defaults else 0
+    are_defaults = ["parameters" in _tags(cell) for cell in notebook.cells]
+    injected = 1 if values and error.cell_index > are_defaults.index(True) else 0
     message = ": ".join(filter(None, [error.ename, error.evalue]))
     if len(message) > _MESSAGE_CHARS:
         message = message[:_MESSAGE_CHARS] + " ..."
@@ -221,8 +212,8 @@ def _tidy(
         cell.metadata.pop("execution", None)
         if _INJECTED in _tags(cell):
             cell.id = _INJECTED
-            shown = "hide-input" if values.keys() > {"build"} else "remove-cell"
-            cell.metadata["tags"] = [_INJECTED, shown]
+            visibility = "hide-input" if values.keys() > {"build"} else "remove-cell"
+            cell.metadata["tags"] = [_INJECTED, visibility]
         elif "papermill-error-cell-tag" in _tags(cell):
             cell.id = f"error-{number}"
     return nbformat.writes(notebook) + "\n"

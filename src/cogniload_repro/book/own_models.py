@@ -22,7 +22,7 @@ def describe_model(
     """Return what is known of one model: accuracy, endings, guessing, last clause, ranks.
 
     The rows are those of `own_models.rank_models`, `own_models.compare_with_baselines` and
-    `comparisons.shortcut_use`; the last one has answers, cut (off by a limit, within their
+    `shortcut.shortcut_use`; the last one has answers, cut (off by a limit, within their
     reasoning, or with a full context) and unreadable (naming no value).
     """
     sentences = [_word_accuracy(name, against, ranked), _describe_endings(ended)]
@@ -76,7 +76,10 @@ def _describe_guessing(against: pd.Series, ended: pd.Series) -> str:
 def _describe_clause(use: pd.Series) -> str:
     right = print_among(use["correct_right"], use["answers_right"])
     wrong = print_among(use["correct_wrong"], use["answers_wrong"])
-    counts = f"Where the last clause is right, {right} answers are correct; where it is wrong, {wrong}"
+    counts = (
+        f"Where the last clause is right, {right} answers are correct; where it is wrong, "
+        f"{wrong}"
+    )
     if not min(use["answers_right"], use["answers_wrong"]):
         return f"{counts}."
     if use["correct_right"] == use["answers_right"] and use["correct_wrong"] == 0:

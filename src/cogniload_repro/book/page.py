@@ -8,7 +8,6 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -21,12 +20,10 @@ from cogniload_repro.analysis.uncertainty import fit_quadratics
 from cogniload_repro.analysis.verdicts import UNKNOWN, Judgement
 from cogniload_repro.book import markdown
 from cogniload_repro.book.backend import use_backend
-from cogniload_repro.book.evidence import (
-    EVIDENCE,
-    judge_evidence,
-    rests_on_paper,
-)
+from cogniload_repro.book.captions import caption_figure, describe_figure
+from cogniload_repro.book.evidence import EVIDENCE, judge_evidence
 from cogniload_repro.book.figures import PaperFigure
+from cogniload_repro.book.fragment import Fragment, list_downloads, write_caption
 from cogniload_repro.book.style import PHONE_IN, STYLE, save_figure
 from cogniload_repro.book.tables import Table, format_frame
 from cogniload_repro.files import for_spreadsheet, write_whole
@@ -34,7 +31,7 @@ from cogniload_repro.formats import display_names
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, NAMES
 from cogniload_repro.published import load_conclusions
-from cogniload_repro.regression.cell_tables import coverage, describe_cells, load_cells
+from cogniload_repro.regression.cell_tables import coverage, load_cells
 from cogniload_repro.regression.reconstructions import from_printed_tables
 
 MAX_COLUMNS = 8
@@ -43,24 +40,6 @@ MAX_COLUMNS = 8
 _NUMBER_CELL = r"(?:[-+−–<>±\d.,e%*/() ]|to|of|no limit|nan)*"
 #: Columns of the verdicts of a chapter.
 _JUDGED = ["conclusion", "claim", "verdict", "evidence"]
-_DOWNLOADS = {".csv": "CSV", ".tex": "LaTeX", ".png": "PNG", ".svg": "SVG"}
-
-
-@dataclass(frozen=True, repr=False)
-class Fragment:
-    """Something to show at the end of a cell: the book takes the Markdown, Jupyter the HTML."""
-
-    markdown: str
-    html: str
-
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
-        return {"text/markdown": self.markdown, "text/html": self.html}
-
-    def __repr__(self) -> str:
-        return "Fragment"
-
-    def __add__(self, other: "Fragment") -> "Fragment":
-        return Fragment(f"{self.markdown}\n\n{other.markdown}", self.html + other.html)
 
 
 class Page:
@@ -90,7 +69,7 @@ class Page:
     def __init__(self, build: str | Path):
         self.build = Path(build)
         self._cells: pd.DataFrame | None = None
-        self._judged: list[tuple[str, ...]] = []
+        self._judged: list[dict[str, str]] = []
         use_backend()
         mpl.rcParams.update(STYLE)
 
@@ -124,11 +103,10 @@ class Page:
         It has the paper's 22 models on its whole grid, and a finite fit of its regression to each.
         """
         paper = self._build_cells[self._build_cells["model"].isin(NAMES)]
-        if paper["model"].nunique() < len(NAMES) or coverage(paper)[0] < len(
-            PAPER_GRID
-        ):
+        if paper["model"].nunique() < len(NAMES):
             return False
-        return len(fit_quadratics(paper)) == len(NAMES)
+        fewest, _ = coverage(paper)
+        return fewest == len(PAPER_GRID) and len(fit_quadratics(paper)) == len(NAMES)
 
     @cached_property
     def paper(self) -> pd.DataFrame:
@@ -142,16 +120,16 @@ class Page:
         cells = self._build_cells
         models = cells["model"].nunique()
         fewest, most = coverage(cells)
-        some = f"{most}" if fewest == most else f"{fewest} to {most}"
+        cells_held = f"{most}" if fewest == most else f"{fewest} to {most}"
         return (
-            f"This build holds {models:,} model{'s' * (models != 1)} on {some} of the grid's "
+            f"This build holds {models:,} model{'s' * (models != 1)} on {cells_held} of the grid's "
             f"{len(PAPER_GRID)} cells; statements on the paper need its {len(NAMES)} models on "
             "all of them, each with a finite fit of the paper's regression."
         )
 
-    def lead(self, text: str) -> Fragment:
+    def lead(self, text: str, *, any_build: bool = False) -> Fragment:
         """Keep the page's first paragraph for its ``{glue:md}`` directive; show it in Jupyter."""
-        return self.state("lead", text)
+        return self.state("lead", text, any_build=any_build)
 
     def verdicts(
         self, judged: Mapping[str, Judgement], findings: Mapping[str, str] | None = None
@@ -165,24 +143,26 @@ class Page:
         conclusions = load_conclusions().set_index("name")
         rows = []
         for statement, verdict in judged.items():
-            evidence = (findings or {}).get(statement, verdict.evidence)
             is_conclusion = statement in conclusions.index
-            claim = conclusions["title"][statement] if is_conclusion else statement
-            rows.append(
-                (statement if is_conclusion else "", claim, verdict.word, evidence)
-            )
-        if not self.complete:
-            rows = [(name, claim, UNKNOWN, self.covers) for name, claim, *_ in rows]
+            title = conclusions["title"][statement] if is_conclusion else statement
+            row = {
+                "conclusion": statement if is_conclusion else "",
+                "claim": title,
+                "verdict": verdict.word,
+                "evidence": (findings or {}).get(statement, verdict.evidence),
+            }
+            if not self.complete:
+                row |= {"verdict": UNKNOWN, "evidence": self.covers}
+            rows.append(row)
         self._judged += rows
         frame = pd.DataFrame(self._judged, columns=_JUDGED)
         file = self._output / "verdicts" / f"{self.chapter}.csv"
         write_whole(file, frame.to_csv(index=False, lineterminator="\n"))
         if not self.complete:
             return self.sentence(self.covers)
-        lines = ["| Claim | Judgement | Evidence |", "|:--|:--|:--|"]
-        lines += [
-            f"| {claim} | {word} | {evidence} |" for _, claim, word, evidence in rows
-        ]
+        lines = ["| Claim | Verdict | Evidence |", "|:--|:--|:--|"]
+        for row in rows:
+            lines.append(f"| {row['claim']} | {row['verdict']} | {row['evidence']} |")
         return Fragment("\n".join(lines), pd.DataFrame(rows).to_html(index=False))
 
     def read_verdicts(self) -> pd.DataFrame:
@@ -197,12 +177,16 @@ class Page:
             frames.append(frame.assign(chapter=file.stem))
         return pd.concat(frames, ignore_index=True)
 
-    def state(self, key: str, text: str) -> Fragment:
-        """Keep Markdown that speaks of the paper, or what the build covers, under a key."""
-        text = text if self.complete else markdown.escape(self.covers)
-        shown = Fragment(text, f"<p>{html.escape(markdown.unescape(text))}</p>")
-        glue(key, shown, display=False)
-        return shown
+    def state(self, key: str, text: str, *, any_build: bool = False) -> Fragment:
+        """Keep Markdown under a key.
+
+        What speaks of the paper needs its models: without them it says what the build covers.
+        """
+        if not any_build and not self.complete:
+            text = markdown.escape(self.covers)
+        fragment = Fragment(text, f"<p>{html.escape(markdown.unescape(text))}</p>")
+        glue(key, fragment, display=False)
+        return fragment
 
     @cached_property
     def checks(self) -> pd.DataFrame:
@@ -213,16 +197,6 @@ class Page:
     def reconstructed(self) -> bool:
         """Return whether the counts of the paper's models are a reconstruction."""
         return bool(from_printed_tables(self._build_cells).any())
-
-    @property
-    def note(self) -> str:
-        """Return where the build's counts come from and how much of the grid they cover."""
-        return describe_cells(self._build_cells)
-
-    def facts(self, **facts: object) -> None:
-        """Keep values, formatted by the caller, for ``{glue:text}`` in the page's sentences."""
-        for key, value in facts.items():
-            glue(key, str(value), display=False)
 
     @cached_property
     def _output(self) -> Path:
@@ -235,9 +209,9 @@ class Page:
 
     def _place(self, file: Path) -> Path:
         """Return where a reader finds a file: in the build, if the runner moves it there."""
-        return (
-            file if self.output is None else self.build / file.relative_to(self.output)
-        )
+        if self.output is None:
+            return file
+        return self.build / file.relative_to(self.output)
 
     def figure(
         self,
@@ -259,18 +233,19 @@ class Page:
         png, svg = save_figure(
             figure.figure, self._output / "figures" / name, EVIDENCE[kind].line
         )
-        caption = _caption(kind, caption, source)
+        caption = write_caption(kind, caption, source)
         wide = figure.figure.get_figwidth() > PHONE_IN
         path = f"../figures/{svg.name}"
         image = markdown.picture(path, name, caption=caption, alt=alt, wide=wide)
-        downloads = _list_downloads(png, svg)
-        shown = html.escape(markdown.unescape(caption))
+        downloads = list_downloads(png, svg)
         if self.output is None:  # a browser reaches no folder of its own
-            address = f"data:image/png;base64,{base64.b64encode(png.read_bytes()).decode('ascii')}"
+            content = base64.b64encode(png.read_bytes()).decode("ascii")
+            address = f"data:image/png;base64,{content}"
         else:
             address = html.escape(os.path.relpath(self._place(svg)))
         picture = f'<img src="{address}" alt="{html.escape(alt)}" width="760">'
-        return Fragment(f"{image}\n\n{downloads}", f"{picture}<p>{shown}</p>")
+        words = html.escape(markdown.unescape(caption))
+        return Fragment(f"{image}\n\n{downloads}", f"{picture}<p>{words}</p>")
 
     def table(
         self,
@@ -294,23 +269,24 @@ class Page:
         without it all are shown, with ``$...$`` in their names as math. ``csv`` offers the whole
         frame, unformatted; ``empty`` takes the place of a table without rows.
         """
-        shown = frame if columns is None else format_frame(frame, columns)
-        if len(shown.columns) > MAX_COLUMNS:
+        texts = frame if columns is None else format_frame(frame, columns)
+        if len(texts.columns) > MAX_COLUMNS:
             raise ValueError(
-                f"table {name} has {len(shown.columns)} columns; "
+                f"table {name} has {len(texts.columns)} columns; "
                 f"show {MAX_COLUMNS} and offer csv=True"
             )
-        if shown.empty:
+        if texts.empty:
             return self.sentence(empty, name)
-        caption = _caption(self._kind(evidence, cells), caption, source)
+        caption = write_caption(self._kind(evidence, cells), caption, source)
         right = []
-        for place, heading in enumerate(shown.columns):  # headings may repeat
-            texts = shown.iloc[:, place].astype("str")
-            if texts.str.fullmatch(_NUMBER_CELL).all():
+        for place, heading in enumerate(texts.columns):  # headings may repeat
+            column = texts.iloc[:, place].astype("str")
+            if column.str.fullmatch(_NUMBER_CELL).all():
                 right.append(heading)
-        plain = f"<p>{html.escape(markdown.unescape(caption))}</p>{shown.to_html(index=False)}"
+        words = html.escape(markdown.unescape(caption))
         fragment = Fragment(
-            markdown.table(shown, caption, name=name, right=right), plain
+            markdown.table(texts, caption, name=name, right=right),
+            f"<p>{words}</p>{texts.to_html(index=False)}",
         )
         return fragment + self.csv(frame, name, "the whole table") if csv else fragment
 
@@ -327,8 +303,8 @@ class Page:
         fragment = self.figure(
             figure.draw(),
             name,
-            caption=f"Figure {number}, recomputed. {figure.caption()}.",
-            alt=figure.describe(),
+            caption=f"Figure {number}, recomputed. {caption_figure(figure)}.",
+            alt=describe_figure(figure),
             evidence=evidence,
         )
         if len(figure.panels) == 1:
@@ -337,7 +313,7 @@ class Page:
         stem = self._output / "figures" / f"{name}_as_printed"
         files = save_figure(figure.draw_as_printed(), stem, line)
         return fragment + Fragment(
-            _list_downloads(*files, what="In the paper's layout"), ""
+            list_downloads(*files, what="In the paper's layout"), ""
         )
 
     def paper_table(
@@ -346,10 +322,11 @@ class Page:
         """Return one of the paper's tables with badge, and downloads as CSV and LaTeX."""
         kind = self._kind(evidence)
         files = table.save(self._output / "tables", EVIDENCE[kind].line)
-        known = re.fullmatch(r"table(\d+)", table.name)
-        caption = _caption(kind, f"Table {known[1]}, {made}." if known else "", "")
+        number = re.fullmatch(r"table(\d+)", table.name)
+        title = f"Table {number[1]}, {made}." if number else ""
+        caption = write_caption(kind, title)
         return Fragment(
-            f"{table.to_myst(caption)}\n\n{_list_downloads(*files)}",
+            f"{table.to_myst(caption)}\n\n{list_downloads(*files)}",
             table.frame.to_html(index=False),
         )
 
@@ -376,10 +353,11 @@ class Page:
     def text(self, text: str, title: str) -> Fragment:
         """Return text from a puzzle or a model as it is: escaped, wrapped, never interpreted."""
         marks = markdown.fence(text, "`")
-        block = f"**{markdown.escape(title)}**\n\n{marks}{{code-block}} text\n:class: untrusted\n\n{text}\n{marks}"
+        block = f"{marks}{{code-block}} text\n:class: untrusted\n\n{text}\n{marks}"
+        heading = f"<p><strong>{html.escape(title)}</strong></p>"
         return Fragment(
-            block,
-            f"<p><strong>{html.escape(title)}</strong></p><pre>{html.escape(text)}</pre>",
+            f"**{markdown.escape(title)}**\n\n{block}",
+            f"{heading}<pre>{html.escape(text)}</pre>",
         )
 
     def fold(self, fragment: Fragment, title: str) -> Fragment:
@@ -395,20 +373,3 @@ class Page:
     ) -> str:
         """Return the kind of evidence for the cells given, else for those of the chapter."""
         return judge_evidence(evidence, self._cells if cells is None else cells)
-
-
-def _caption(kind: str, caption: str, source: str) -> str:
-    """Return a caption after its badge, with its source where tables of the paper are one."""
-    color, words, _ = EVIDENCE[kind]
-    badge = f"{{bdg-{color}}}`{words}`" if words else ""
-    named = f"Source: {source}." if source and rests_on_paper(kind) else ""
-    return " ".join(filter(None, [badge, caption, named]))
-
-
-def _list_downloads(*files: Path, what: str = "Download") -> str:
-    """Return links to files of the build, named by their kind."""
-    links = [
-        f"{{download}}`{_DOWNLOADS[file.suffix]} <../{file.parent.name}/{file.name}>`"
-        for file in files
-    ]
-    return f":::{{div}} downloads\n{what}: {' · '.join(links)}\n:::"

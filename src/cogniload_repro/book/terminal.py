@@ -105,7 +105,10 @@ def print_comparison(
 
     better = (compared["daic"] < -2).sum()
     worse = (compared["daic"] > 2).sum()
-    counts = f"dAIC (less paper's) below -2 in {better} of {len(compared)} models, above 2 in {worse}"
+    counts = (
+        f"dAIC (less paper's) below -2 in {better} of {len(compared)} models, "
+        f"above 2 in {worse}"
+    )
     if not compared["identified"].all():
         counts += ", by the median of our samples where it is not identified"
     names = display_names(compared["model"])

@@ -17,7 +17,6 @@ from cogniload_repro.commands.options import (
     BUILD,
     FILE,
     FROM_0,
-    FROM_1,
     JOBS,
     READ_AS,
     say,
@@ -42,9 +41,10 @@ COUNTS_FILE = "counts.parquet"
 @click.command("download-outputs")
 @click.option(
     "--source",
-    help="`reconstructed`: the paper's models as counts, and the committed answers of a real model. "
-    "Or real outputs alone: a folder, a file, an archive, an https:// or hf:// address, with "
-    "#sha256=... where the sum is known. By default what params.yaml says, or reconstructed.",
+    help="`reconstructed`: the paper's models as counts, and the committed answers of a "
+    "real model. Or real outputs alone: a folder, a file, an archive, an https:// or hf:// "
+    "address, with #sha256=... where the sum is known. By default what params.yaml says, "
+    "or reconstructed.",
 )
 @click.option(
     "--add",
@@ -60,9 +60,14 @@ COUNTS_FILE = "counts.parquet"
 )
 @takes(*READ_AS, BUILD, JOBS)
 def download_outputs(
-    source: str | None, add: tuple[str, ...], grid: str | None, max_rejected: int | None,
-    build: Path, jobs: int, **read_as: Any,
-) -> None:  # fmt: skip
+    source: str | None,
+    add: tuple[str, ...],
+    grid: str | None,
+    max_rejected: int | None,
+    build: Path,
+    jobs: int,
+    **read_as: Any,
+) -> None:
     """Fetch the models' outputs, or the counts that stand for them, into the build folder.
 
     puzzles.parquet, outputs/ (real answers), counts.parquet (models without answers).
@@ -70,29 +75,23 @@ def download_outputs(
     parameters = params.read_parameters(
         source=source, add=add or None, max_rejected=max_rejected, grid=grid
     )
-    given = {parameters.source, *parameters.add} - {RECONSTRUCTED_SOURCE}
-    if read_as["model"] and len(given) > 1:
+    addresses = list(parameters.add)
+    if parameters.source != RECONSTRUCTED_SOURCE:
+        addresses.insert(0, parameters.source)
+    if read_as["model"] and len(addresses) > 1:
         raise ValueError(
-            f"--model names the model of one source, and there are {len(given)}; write the models "
-            "into their rows, as a column"
+            f"--model names the model of one source, and there are {len(addresses)}; write the "
+            "models into their rows, as a column"
         )
     with locked(build), _staged(build) as stage:
-        sources = (
-            [] if parameters.source == RECONSTRUCTED_SOURCE else [parameters.source]
-        )
         brought = []
-        if not sources:
+        if parameters.source == RECONSTRUCTED_SOURCE:
             brought.append(_take_counts(stage, parameters.grid, jobs))
             for answers in _committed_answers():
                 brought.append(_import(stage, answers, 0, build, known_only=True))
-        for address in sources:
-            brought.append(
-                _import(stage, address, parameters.max_rejected, build, **read_as)
-            )
-        for address in parameters.add:
-            brought.append(
-                _import(stage, address, parameters.max_rejected, build, **read_as)
-            )
+        for address in addresses:
+            limit = parameters.max_rejected
+            brought.append(_import(stage, address, limit, build, **read_as))
         params.write_parameters(build, "outputs", parameters)
         _take_places(stage, build)
         write_whole(build / SOURCES, json.dumps(brought, indent=1) + "\n")
@@ -277,55 +276,36 @@ def check(source: str, build: Path, **read_as: Any) -> None:
     from cogniload_repro.outputs.sources import open_source
     from cogniload_repro.puzzles.catalog import Catalog, read_catalog
 
-    local, known = open_source(source, build / "downloads"), build / "puzzles.parquet"
-    catalog = read_catalog(known) if known.exists() else Catalog()
-    frame, report = check_outputs(local, catalog, **read_as)
-    say(print_check(frame, report))
-    if frame.empty:
+    local = open_source(source, build / "downloads")
+    puzzles = build / "puzzles.parquet"
+    catalog = read_catalog(puzzles) if puzzles.exists() else Catalog()
+    summary, report = check_outputs(local, catalog, **read_as)
+    say(print_check(summary, report))
+    if summary.empty:
         raise click.exceptions.Exit(1)
 
 
 @click.command("reconstruct")
 @click.option(
-    "--model",
-    "models",
-    multiple=True,
-    help="Only this model (may be repeated); all 22 by default.",
+    "--out", type=FILE, help="CSV file to write, in place of the committed one."
 )
-@click.option(
-    "--seed", type=FROM_0, help="Sample another table, with this random seed."
-)
-@click.option("--out", type=FILE, help="CSV file to write.")
-def reconstruct_command(
-    models: tuple[str, ...], seed: int | None, out: Path | None
-) -> None:
-    """Make a table of counts per cell that agrees with the paper's printed numbers.
+def reconstruct_command(out: Path | None) -> None:
+    """Make data/reconstructed/cells.csv again: counts that agree with the paper's printed numbers.
 
-    Without options this writes data/reconstructed/cells.csv: per model the typical one of the
-    committed tables (`cogniload feasible`). With --seed another table is sampled (about a minute
-    for all models).
+    It has per model the typical one of the committed tables (`cogniload feasible`).
     """
-    from cogniload_repro.counts import reconstruct as step
-    from cogniload_repro.models import MODELS, find_model
+    from cogniload_repro.counts.reconstruct import reconstruct, write_csv
+    from cogniload_repro.models import MODELS
+    from cogniload_repro.regression.reconstructions import CELLS_FILE
 
-    if out is None and (models or seed is not None):
-        raise ValueError(
-            "--model and --seed make another table than the committed one; say where with --out"
-        )
-    chosen = [find_model(name) for name in models] or list(MODELS)
-    frames = tqdm(
-        step.reconstruct(chosen, seed), "models", total=len(chosen), disable=None
-    )
-    say(f"wrote {step.write_csv(out or step.CELLS_FILE, frames)}")
+    frames = tqdm(reconstruct(), "models", total=len(MODELS), disable=None)
+    say(f"wrote {write_csv(out or CELLS_FILE, frames)}")
 
 
 @click.command()
-@click.option(
-    "--tables", type=FROM_1, help="Tables per model; as committed by default."
-)
 @JOBS
-def feasible(tables: int | None, jobs: int) -> None:
-    """Draw tables of counts that agree with the paper, and bound accuracy along rho.
+def feasible(jobs: int) -> None:
+    """Sample counts that agree with the paper, and compute bounds on accuracy at each rho.
 
     Writes data/reconstructed/reconstructions.csv (a quarter of an hour), bounds.csv (half a minute)
     and divisions.csv (three minutes), of answers that did not run out of context; `cogniload
@@ -333,13 +313,13 @@ def feasible(tables: int | None, jobs: int) -> None:
     """
     from cogniload_repro.analysis.divisions import DIVISIONS, search_divisions
     from cogniload_repro.counts.bounds import BOUNDS, find_bounds
-    from cogniload_repro.counts.feasible import COUNT, write_tables
+    from cogniload_repro.counts.feasible import write_tables
     from cogniload_repro.counts.reconstruct import write_csv
     from cogniload_repro.executors import open_executor
     from cogniload_repro.regression.cell_tables import load_cells
 
     with open_executor(jobs) as executor:
-        say(f"wrote {write_tables(executor, tables=tables or COUNT)}")
+        say(f"wrote {write_tables(executor)}")
         cells = load_cells()
         models = [counts for _, counts in cells.groupby("model", sort=False)]
         say(f"wrote {write_csv(DIVISIONS, executor.map(search_divisions, models))}")

@@ -36,16 +36,10 @@ def render(build: Path, jobs: int) -> None:
     The parameters formula, family and models reach every chapter that has them.
     """
     _check_steps(build)
-    from cogniload_repro.book import assembly, chapters
-    from cogniload_repro.models import NAMES
+    from cogniload_repro.book import assembly
 
     parameters = params.read_parameters()
-    models = {model for source in read_sources(build) for model in source["models"]}
-    contents = chapters.list_chapters(
-        "notebooks",
-        whole_grid=params.made_with(build).grid == "paper",
-        another_model=bool(models - set(NAMES)),
-    )
+    contents = choose_chapters(Path("notebooks"), build)
     names = {chapter.source.stem for chapter in contents}
     absent = {path.stem for path in Path("notebooks").glob("*.ipynb")} - names
     with locked(build):
@@ -58,6 +52,21 @@ def render(build: Path, jobs: int) -> None:
             notice=params.describe_changes(params.made_with(build)),
         )
         assembly.build_book(build, jobs)
+
+
+def choose_chapters(folder: Path, build: Path) -> list["Chapter"]:
+    """Return the chapters whose notebooks in a folder have in a build what they need."""
+    from cogniload_repro.book.chapters import list_chapters
+    from cogniload_repro.models import NAMES
+
+    models: set[str] = set()
+    for source in read_sources(build):
+        models.update(source["models"])
+    return list_chapters(
+        folder,
+        whole_grid=params.made_with(build).grid == "paper",
+        another_model=not models <= set(NAMES),
+    )
 
 
 def _run_chapters(
@@ -103,14 +112,14 @@ def _check_steps(build: Path) -> None:
         raise ValueError(
             "the book is made from notebooks/ and book/; run this in a checkout of the repository"
         )
-    for step, (name, kept) in _RENDER_STEPS.items():
-        made = build / name
+    for step, (name, parameters_of) in _RENDER_STEPS.items():
+        product = build / name
         remedy = f"run `cogniload {step} --build {build}` first"
-        if not made.exists():
-            raise ValueError(f"{made} is missing; {remedy}")
-        parameters = params.parameters_file(build, kept)
+        if not product.exists():
+            raise ValueError(f"{product} is missing; {remedy}")
+        parameters = params.parameters_file(build, parameters_of)
         if (
             parameters.exists()
-            and parameters.stat().st_mtime_ns > made.stat().st_mtime_ns
+            and parameters.stat().st_mtime_ns > product.stat().st_mtime_ns
         ):
-            raise ValueError(f"{made} is older than its parameters; {remedy}")
+            raise ValueError(f"{product} is older than its parameters; {remedy}")

@@ -34,16 +34,14 @@ def find_bounds(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
     """
     for model in cells["model"].unique():
         model_sums = sum_cells(cells, model)
-        constraints = constrain(
-            model_sums, model_sums.sums
-        )  # linear around these counts
+        # linear around these counts
+        constraints = constrain(model_sums, model_sums.sums)
         points: list[tuple] = []
         for load, levels in PANELS.items():
             for level in levels:
                 points += _bound_points(constraints, load, level)
-        bounds = pd.DataFrame(
-            points, columns=["load", "level", "ratio_pct", "least", "most"]
-        )
+        columns = ["load", "level", "ratio_pct", "least", "most"]
+        bounds = pd.DataFrame(points, columns=columns)
         bounds.insert(0, "model", model)
         yield bounds
 

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from scipy.optimize import Bounds, LinearConstraint, OptimizeResult, linprog, milp
 from scipy.stats import norm
 
 from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
@@ -26,26 +26,25 @@ OF_BUCKETS = np.kron(np.eye(len(CONDITIONS)), np.ones(len(ERRORS)))
 
 @cache
 def bucket_sums(model: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return which errors Tables 4 and 5 sum, and the sums.
+    """Return the printed sums of errors (Tables 4 and 5), and which errors each of them adds up.
 
     The errors are those of 20 conditions times 5 buckets: the matrix has the shape (45, 100).
     """
     groups = []
     sums = []
-    for key, table in (("d", "table4"), ("N", "table5")):
+    for load, table in (("d", "table4"), ("N", "table5")):
         printed = load_table(table)
-        printed = printed[printed["model"] == model].set_index(key)
-        levels = CONDITIONS.get_level_values(key)
-        for level, counts in printed[list(ERRORS)].iterrows():
-            is_level = levels == level
+        of_model = printed[printed["model"] == model].set_index(load)
+        levels = CONDITIONS.get_level_values(load)
+        for level, counts in of_model[list(ERRORS)].iterrows():
             for bucket in np.eye(len(ERRORS)):
-                groups.append(np.kron(is_level, bucket))
+                groups.append(np.kron(levels == level, bucket))
             sums.extend(counts)
     return np.array(groups, float), np.array(sums, float)
 
 
 def can_allocate(model: str, correct: np.ndarray, answers: np.ndarray) -> bool:
-    """Return whether the errors that a table of counts leaves fit the printed buckets."""
+    """Return whether the errors of a table of counts can have the printed sums by bucket."""
     groups, sums = bucket_sums(model)
     errors = OF_CONDITION @ (answers - correct)
     programme = linprog(
@@ -65,29 +64,37 @@ def allocate_errors(model: str, errors: np.ndarray) -> np.ndarray:
     groups = np.vstack([groups, OF_BUCKETS])
     sums = np.concatenate([sums, errors])
     even = _allocate_evenly(model, groups, sums)
-    # whole numbers and their distances from the even ones: the least sum of distances
-    size = len(even)
-    zeros = np.zeros(size)
-    ones = np.ones(size)
-    unit = np.eye(size)
-    sums_are_exact = LinearConstraint(
-        np.hstack([groups, np.zeros_like(groups)]), sums, sums
-    )
-    not_above = LinearConstraint(np.hstack([unit, -unit]), -np.inf, even)
-    not_below = LinearConstraint(np.hstack([unit, unit]), even, np.inf)
-    programme = milp(
-        np.append(zeros, ones),
-        constraints=[sums_are_exact, not_above, not_below],
-        integrality=np.append(ones, zeros),
-        bounds=Bounds(0, np.inf),
-    )
+    programme = _find_nearest_whole(even, LinearConstraint(groups, sums, sums))
     if programme.x is None:
         raise ValueError(
             f"the errors of {model} cannot be allocated to the buckets of Tables 4 and 5 "
             f"({programme.message}); try another seed"
         )
-    whole = np.rint(programme.x[:size]).astype(int)
+    whole = np.rint(programme.x[: len(even)]).astype(int)
     return whole.reshape(len(CONDITIONS), len(ERRORS))
+
+
+def _find_nearest_whole(even: np.ndarray, sums: LinearConstraint) -> OptimizeResult:
+    """Find the whole numbers with given sums that are nearest to even ones.
+
+    The programme's variables are the numbers, then their distances.
+    """
+    ones = np.ones(len(even))
+    zeros = np.zeros(len(even))
+    unit = np.eye(len(even))
+    groups = np.hstack([sums.A, np.zeros_like(sums.A)])
+    above = np.hstack([unit, -unit])  # number - distance <= even
+    below = np.hstack([unit, unit])  # number + distance >= even
+    return milp(
+        np.append(zeros, ones),
+        constraints=[
+            LinearConstraint(groups, sums.lb, sums.ub),
+            LinearConstraint(above, -np.inf, even),
+            LinearConstraint(below, even, np.inf),
+        ],
+        integrality=np.append(ones, zeros),
+        bounds=Bounds(0, np.inf),
+    )
 
 
 def _allocate_evenly(model: str, groups: np.ndarray, sums: np.ndarray) -> np.ndarray:

@@ -39,18 +39,17 @@ class Constraints:
     answers: np.ndarray
 
     def met(self, correct: np.ndarray) -> bool:
-        """Return whether a table with the exact sums lies inside the box and the windows."""
+        """Return whether a table with the exact sums lies in the box and in all windows."""
         in_box = (correct >= 0) & (correct <= self.answers)
         distances = np.abs(self.windows @ correct - self.centre)
         return bool(in_box.all() and (distances <= 1).all())
 
 
 def constrain(model_sums: ModelSums, around: np.ndarray) -> Constraints:
-    """Collect the constraints on a model's counts, linear around nine sums."""
+    """Collect the constraints on a model's counts, linearised around nine sums."""
     model, answers, sums = model_sums
     levels, level_counts = level_sums(model)
     exact = np.vstack([levels, 500 * GRID["rho"]])
-    exact_sums = np.append(level_counts, round(500 * sums[3]))
     misses, slopes = miss_printed(model_sums._replace(sums=around))
     # row 0, the linear AIC, depends on the sum of rho alone, which is exact
     slopes = significant(slopes[1:, 1:], 5)
@@ -64,7 +63,7 @@ def constrain(model_sums: ModelSums, around: np.ndarray) -> Constraints:
         centre.append(middle / half_width)
     return Constraints(
         exact=np.rint(exact).astype(int),
-        sums=exact_sums,
+        sums=np.append(level_counts, round(500 * sums[3])),
         windows=np.array(windows),
         centre=np.array(centre),
         answers=answers,
@@ -98,14 +97,15 @@ def expected_accuracy(
     """
     model, answers, sums = model_sums
     levels, level_counts = level_sums(model)
-    covariates = [*levels]
-    known = [*level_counts]
+    covariates = list(levels)
+    covariate_sums = list(level_counts)
     for window in prose_windows(model, answers):
         if window.expected is not None:
             covariates.append(window.weights)
-            known.append(window.expected)
+            covariate_sums.append(window.expected)
     x = np.column_stack([*covariates, X[:, 3:]])
-    beta, _ = maximise(x, answers, np.concatenate([known, sums[3:]]), departure)
+    covariate_sums.extend(sums[3:])
+    beta, _ = maximise(x, answers, np.array(covariate_sums), departure)
     log_odds = x @ beta + departure
     return expit(log_odds.round(9))
 

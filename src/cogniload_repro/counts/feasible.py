@@ -17,6 +17,7 @@ from cogniload_repro.counts.integers import draw_counts
 from cogniload_repro.counts.misfit import estimate_misfit, find_departures
 from cogniload_repro.counts.reconstruct import DRAW_SEED, write_csv
 from cogniload_repro.counts.sufficient import recover_sums
+from cogniload_repro.grid import CELL
 from cogniload_repro.models import MODELS, Model
 from cogniload_repro.regression.design import GRID
 from cogniload_repro.regression.reconstructions import TABLES_FILE
@@ -46,7 +47,7 @@ def _draw_model(model: Model, misfit: float, tables: int) -> pd.DataFrame:
     smooth_stream = np.random.default_rng([DRAW_SEED, MODELS.index(model)])
     smooth = draw_counts(recover_sums(model), smooth_stream)
     others = draw_tables(model, misfit, tables)
-    cells = GRID[["N", "d", "ratio_pct"]].copy()
+    cells = GRID[CELL].copy()
     cells.insert(0, "model", model.name)
     for number, correct in enumerate([smooth, *others]):
         cells[f"r{number}"] = correct
@@ -60,9 +61,8 @@ def draw_tables(model: Model, misfit: float, tables: int) -> list[np.ndarray]:
     """
     model_sums = recover_sums(model)
     drawn: list[np.ndarray] = []
-    for stream in range(
-        1, 4 * tables + 1
-    ):  # a trailing 0 would be the stream of the smooth table
+    # a trailing 0 would be the stream of the smooth table
+    for stream in range(1, 4 * tables + 1):
         rng = np.random.default_rng([DRAW_SEED, MODELS.index(model), stream])
         try:
             correct = draw_counts(model_sums, rng, misfit)

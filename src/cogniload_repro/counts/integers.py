@@ -77,9 +77,8 @@ def _draw(
     """Draw a table of correct answers around given accuracies."""
     model, answers, sums = model_sums
     around = sums
-    for _ in range(
-        _ROUNDS
-    ):  # windows are linear: if they were not enough, start from the table
+    # windows are linear: where they were not enough, they are drawn again around the table
+    for _ in range(_ROUNDS):
         constraints = constrain(model_sums, around)
         basis, particular = exchanges(constraints, accuracy)
         draw = rng.binomial(answers.astype(int), accuracy)
@@ -109,15 +108,17 @@ def exchanges(
     """
     spread = _count_errors(constraints.answers, accuracy)
     costs = np.hstack([np.diag(1 / spread), constraints.windows.T])
-    costs = np.rint(costs * _CELL_SCALE).astype(int)
+    costs = np.rint(costs * _CELL_SCALE).astype(int).tolist()
+    sums = constraints.exact.T.tolist()
     rows = []
-    for cost, column in zip(costs.tolist(), constraints.exact.T.tolist(), strict=True):
-        rows.append([*cost, *(count * _SUM_SCALE for count in column)])
+    for cost, column in zip(costs, sums, strict=True):
+        scaled_sums = [count * _SUM_SCALE for count in column]
+        rows.append([*cost, *scaled_sums])
     reduced = fmpz_mat(rows).lll().tolist()
     scaled = np.array([row[: len(spread)] for row in reduced], dtype=float)
     moves = np.rint(scaled * spread / _CELL_SCALE).astype(int)
-    keeps = (moves @ constraints.exact.T == 0).all(axis=1)
-    return moves[keeps], moves[~keeps]
+    keeps_sums = (moves @ constraints.exact.T == 0).all(axis=1)
+    return moves[keeps_sums], moves[~keeps_sums]
 
 
 def walk(
@@ -197,7 +198,7 @@ def _repair(
     correct: np.ndarray,
     model: str,
 ) -> np.ndarray:
-    """Bring a table that keeps the exact sums into box and windows, and its errors into buckets.
+    """Change a table that keeps the exact sums so that it meets the windows and the buckets.
 
     An integer programme over the number of times that each exchange is made, and over the errors by
     condition and bucket, which need not be whole.
@@ -219,10 +220,9 @@ def _repair(
     )
     low = np.concatenate([-correct, -0.999 - offset, sums, errors])
     high = np.concatenate([answers - correct, 0.999 - offset, sums, errors])
+    constraint = LinearConstraint(matrix, low, high)
     for reach in (1, 2, 4, 20):  # near tables first: they keep the draw's shape
-        programme = _solve_lattice(
-            LinearConstraint(matrix, low, high), moves, buckets, reach
-        )
+        programme = _solve_lattice(constraint, moves, buckets, reach)
         if programme.x is not None:
             return correct + np.rint(programme.x[:moves]).astype(int) @ basis
     raise ValueError(
@@ -236,7 +236,7 @@ def _solve_lattice(
     buckets: int,
     reach: int,
 ) -> OptimizeResult:
-    """Look for any solution that makes no exchange more often than the reach."""
+    """Find any solution that makes no exchange more often than the reach."""
     is_move = np.arange(moves + buckets) < moves
     least = np.where(is_move, -reach, 0)
     most = np.where(is_move, reach, np.inf)

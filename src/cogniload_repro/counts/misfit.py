@@ -5,7 +5,7 @@ rho. The accuracies that the prose states depart from the smooth ones by more th
 each level of rho had its own effect, normal with one standard deviation (log-odds), the misfit.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -53,10 +53,10 @@ class Misfit(NamedTuple):
     high: float
 
 
-def find_departures(models: Iterable[str] = NAMES) -> list[Departures]:
+def find_departures() -> list[Departures]:
     """Return the accuracies along rho that the prose states, for each model of which it does."""
     departures = []
-    for model in models:
+    for model in NAMES:
         claims = prose_along_rho(model)
         claims = claims[claims["rho"].isin(PROSE_RATIOS)]
         levels = tuple(claims["rho"].map(PROSE_RATIOS))
@@ -80,10 +80,6 @@ def log_likelihood(misfit: float, departures: Sequence[Departures]) -> float:
 
 def estimate_misfit(departures: Sequence[Departures]) -> Misfit:
     """Estimate one misfit for all departures by maximum likelihood."""
-    if not departures:
-        raise ValueError(
-            "no accuracy is printed that the sums do not fix; the misfit needs models of the paper"
-        )
     best = minimize_scalar(
         lambda misfit: -log_likelihood(misfit, departures),
         bounds=(0, _WIDEST),
@@ -128,10 +124,10 @@ def _expect_departures(
 
 @cache
 def _smooth_response(model: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return answers by cell, the most even accuracies, and what the sums leave free of a change.
+    """Return answers by cell, the most even accuracies, and the projection off the fixed sums.
 
-    The last, shape (140, 140), takes from a change of the cells' correct answers what a fit of the
-    sums would take up.
+    The projection, shape (140, 140), takes from a change of the cells' correct answers what a fit
+    of the sums would take up.
     """
     _, answers, sums = sum_cells(load_cells(), model)
     levels, level_counts = level_sums(model)

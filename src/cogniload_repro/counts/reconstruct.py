@@ -12,9 +12,8 @@ import pandas as pd
 from scipy.special import xlogy
 
 from cogniload_repro.counts.buckets import OF_CONDITION, allocate_errors
-from cogniload_repro.counts.integers import draw_counts
 from cogniload_repro.counts.sufficient import ModelSums, recover_sums
-from cogniload_repro.files import RECONSTRUCTED, write_whole
+from cogniload_repro.files import write_whole
 from cogniload_repro.models import MODELS, Model
 from cogniload_repro.published import ERRORS
 from cogniload_repro.regression.design import GRID
@@ -22,8 +21,6 @@ from cogniload_repro.regression.reconstructions import KEYS, load_tables
 
 #: Seed of the committed tables.
 DRAW_SEED = 2026
-#: The committed table.
-CELLS_FILE = RECONSTRUCTED / "cells.csv"
 #: The columns of the committed table, whose rows are in the order of models and grid.
 _CELL_COLUMNS = [
     "model",
@@ -38,25 +35,15 @@ _CELL_COLUMNS = [
 ]
 
 
-def reconstruct(
-    models: Iterable[Model] = MODELS,
-    seed: int | None = None,
-) -> Iterator[pd.DataFrame]:
-    """Yield the 140 cells of each model, with the columns of `_CELL_COLUMNS`.
+def reconstruct(models: Iterable[Model] = MODELS) -> Iterator[pd.DataFrame]:
+    """Yield the 140 cells of each model in its typical table, with the columns of `_CELL_COLUMNS`.
 
-    Each model has its own random stream. A ``seed`` samples another table; by default it is the
-    typical one of the committed tables.
+    Each model has its own random stream, in which its errors fall to their buckets.
     """
-    first = DRAW_SEED if seed is None else seed
     for model in models:
-        rng = np.random.default_rng([first, MODELS.index(model)])
+        rng = np.random.default_rng([DRAW_SEED, MODELS.index(model)])
         model_sums = recover_sums(model)
-        correct = (
-            _find_committed(model_sums)
-            if seed is None
-            else draw_counts(model_sums, rng)
-        )
-        yield assemble_cells(model_sums, correct, rng)
+        yield assemble_cells(model_sums, _find_committed(model_sums), rng)
 
 
 def _find_committed(model_sums: ModelSums) -> np.ndarray:
@@ -96,9 +83,8 @@ def assemble_cells(
     """
     total = model_sums.answers.astype(int)
     errors = total - correct
-    by_condition = allocate_errors(
-        model_sums.model, (OF_CONDITION @ errors).astype(int)
-    )
+    errors_of_condition = (OF_CONDITION @ errors).astype(int)
+    by_condition = allocate_errors(model_sums.model, errors_of_condition)
     buckets = np.zeros((len(GRID), len(ERRORS)), dtype=int)
     for is_member, counts in zip(OF_CONDITION, by_condition, strict=True):
         places = np.flatnonzero(is_member)

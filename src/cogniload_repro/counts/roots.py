@@ -17,7 +17,7 @@ _LOAD_OF = {"ecl50": "N", "nt50": "rho", "id50": "d"}
 
 
 def smaller_root_range(model: str) -> tuple[float, float]:
-    """Return the least and the largest smaller root of accuracy = 1/2 that Table 2 alone allows.
+    """Return the range of the smaller root of accuracy = 1/2 that Table 2 alone allows.
 
     All coefficients are meant that print as a model's row of Table 2, with its ECL50, NT50 and
     ID50. At a given rho the log-odds are linear in them, so linear programmes bound the log-odds,
@@ -26,16 +26,15 @@ def smaller_root_range(model: str) -> tuple[float, float]:
     printed = load_table("table2").set_index("model").loc[model]
     betas = printed[list(BETAS)].to_numpy(float)
     half_unit = HALF_UNITS["beta_0"]
-    low = betas - half_unit
-    limits = np.column_stack([low, low + 2 * half_unit])
+    limits = np.column_stack([betas - half_unit, betas + half_unit])
     rows = _points_as_rows(printed)
     trough = -printed["beta_rho"] / (2 * printed["beta_rho2"])
 
     def extreme_log_odds(rho: float, sign: int) -> float:
-        objective = -sign * _load_row("rho", rho)
-        programme = linprog(
-            objective, A_ub=rows, b_ub=np.zeros(len(rows)), bounds=limits
-        )
+        """Return the least (sign -1) or largest (1) log-odds at rho."""
+        weights = -sign * _load_row("rho", rho)
+        zeros = np.zeros(len(rows))
+        programme = linprog(weights, A_ub=rows, b_ub=zeros, bounds=limits)
         return -sign * programme.fun
 
     # accuracy falls towards the trough: the lowest log-odds are zero first

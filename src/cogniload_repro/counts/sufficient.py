@@ -5,7 +5,6 @@ X'y of its covariates. Appendix B's regression has nine. Tables 4 and 5 fix thre
 the other six are those with which the fits print Tables 3 and 6.
 """
 
-from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ from cogniload_repro.counts.printed import (
     puzzles_per_cell,
 )
 from cogniload_repro.counts.table2 import DerivedRow, derive_each
+from cogniload_repro.grid import CELL
 from cogniload_repro.models import Model
 from cogniload_repro.regression.design import (
     FULL_COLUMNS,
@@ -34,10 +34,9 @@ from cogniload_repro.regression.likelihood import maximise
 
 #: Covariates whose sums do not follow from Tables 4 and 5.
 OPEN_COLUMNS = (3, 4, 5, 6, 7, 8)
-#: Steps of the search, how often one is halved, and what it makes small.
+#: Steps of the search, and how often one is halved.
 _SUM_STEPS = 25
 _MOST_HALVINGS = 20
-_LARGEST = attrgetter("largest")
 
 
 class ModelSums(NamedTuple):
@@ -61,7 +60,8 @@ def recover_sums(model: Model) -> ModelSums:
             f"no needle ratios of the missing puzzles of {model.name} give its row of Table 2; "
             "check the tables"
         )
-    best = min(map(_search_sums, rows), key=_LARGEST)
+    searches = [_search_sums(row) for row in rows]
+    best = min(searches, key=lambda search: search.largest)
     sums = best.model_sums.sums
     rounded = np.append(sums[:4], significant(sums[4:], 9))
     return best.model_sums._replace(sums=rounded)
@@ -70,7 +70,7 @@ def recover_sums(model: Model) -> ModelSums:
 def sum_cells(cells: pd.DataFrame, model: str) -> ModelSums:
     """Return the sums of a model's reconstructed counts, of which all 140 cells are needed."""
     of_model = cells[cells["model"] == model]
-    counts = GRID.merge(of_model, on=["N", "d", "ratio_pct"])
+    counts = GRID.merge(of_model, on=CELL)
     if len(counts) != len(GRID):
         raise ValueError(
             f"{model} has {len(counts)} of the paper's {len(GRID)} cells; "
@@ -81,7 +81,7 @@ def sum_cells(cells: pd.DataFrame, model: str) -> ModelSums:
 
 
 def predict(answers: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return what sums print: the numbers of `PRINTED`, and their derivatives.
+    """Return the numbers of `PRINTED` that sums imply, and their derivatives.
 
     The p-values of Table 3 are log p. Derivatives are those by the sums of `OPEN_COLUMNS`, of shape
     (11, 6).
@@ -89,9 +89,8 @@ def predict(answers: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarr
     linear, linear_slopes = _predict_aic(answers, sums, LINEAR_COLUMNS)
     quadratic, quadratic_slopes = _predict_aic(answers, sums, QUADRATIC_COLUMNS)
     products, product_slopes = _predict_products(answers, sums)
-    ratio = (
-        linear - quadratic + 2
-    )  # likelihood-ratio statistic: one coefficient costs an AIC of 2
+    # the likelihood-ratio statistic: one coefficient costs an AIC of 2
+    ratio = linear - quadratic + 2
     p_lr = chi2.sf(ratio, 1)
     p_lr_slopes = -chi2.pdf(ratio, 1) * (linear_slopes - quadratic_slopes)
     values = np.array([linear, quadratic, *products, p_lr])
@@ -124,9 +123,8 @@ def _predict_products(
     beta, loglik = maximise(X[:, FULL_COLUMNS], answers, sums[list(FULL_COLUMNS)])
     accuracy = expit(X @ beta)
     weights = answers * accuracy * (1 - accuracy)
-    covariance = np.linalg.inv(
-        X.T @ (X * weights[:, None])
-    )  # the slopes of beta by the sums
+    # the covariance is also the slopes of beta by the sums
+    covariance = np.linalg.inv(X.T @ (X * weights[:, None]))
     log_ps = []
     p_slopes = []
     for column in PRODUCTS.values():
@@ -144,7 +142,7 @@ def _predict_products(
 
 
 def miss_printed(model_sums: ModelSums) -> tuple[np.ndarray, np.ndarray]:
-    """Return by how much sums miss what is printed of their model, and the derivatives.
+    """Return by how much the numbers that sums imply miss the printed ones, and the derivatives.
 
     Misses of the numbers of `PRINTED` are in half units of the last digit: all are printed if none
     is larger than 1. Derivatives are those of `predict` in the same unit.
@@ -184,7 +182,7 @@ class _Search(NamedTuple):
 
 
 def _start(model_sums: ModelSums, numbers: int) -> _Search:
-    """Return a search for the first numbers of `PRINTED`."""
+    """Return a search for sums that print the first numbers of `PRINTED`."""
     misses, slopes = miss_printed(model_sums)
     return _Search(model_sums, misses[:numbers], slopes[:numbers])
 
@@ -204,7 +202,7 @@ def _search_sums(row: DerivedRow) -> _Search:
         sums = best.model_sums.sums.copy()
         sums[3] = round_sum(500 * sums[3]) / 500
         candidates.append(_centre(best.move(sums), OPEN_COLUMNS[1:]))
-    return min(candidates, key=_LARGEST)
+    return min(candidates, key=lambda search: search.largest)
 
 
 def _centre(search: _Search, free: tuple[int, ...]) -> _Search:

@@ -133,18 +133,15 @@ def derive_all(coding: str = "half-up") -> list[DerivedRow]:
     those with a possible sum of rho, then those with the least deviation.
     """
     cases = [(model, ratios) for model in MODELS for ratios in missing_ratios(model)]
-    rows = derive_each(cases, coding)
-    rows.sort(
-        key=lambda row: (
-            row.max_deviation > 1,
-            not row.has_possible_sum,
-            row.max_deviation,
-        )
-    )
     best: dict[Model, DerivedRow] = {}
-    for row in rows:
+    for row in sorted(derive_each(cases, coding), key=_rank_row):
         best.setdefault(row.model, row)
     return [best[model] for model in MODELS]
+
+
+def _rank_row(row: DerivedRow) -> tuple[bool, bool, float]:
+    """Return a key that sorts the rows most favourable to the coding first."""
+    return row.max_deviation > 1, not row.has_possible_sum, row.max_deviation
 
 
 def least_deviation(row: DerivedRow) -> float:
@@ -169,25 +166,22 @@ def compare_table2(rows: Iterable[DerivedRow]) -> pd.DataFrame:
     numbers = []
     for row in rows:
         texts = printed.loc[row.model.name]
-        se = dict(zip(BETAS, row.se, strict=True))
-        for quantity, value, deviation in zip(
-            HALF_UNITS, row.values, row.deviations, strict=True
-        ):
+        se = [*row.se, *[np.nan] * (len(HALF_UNITS) - len(BETAS))]
+        for place, quantity in enumerate(HALF_UNITS):
+            value = row.values[place]
             number = {
                 "model": row.model.name,
                 "coding": row.coding,
                 "quantity": quantity,
                 "printed": texts[quantity],
                 "derived": value,
-                "se": np.nan,
-                "deviation": deviation,
+                "se": se[place],
+                "deviation": row.deviations[place],
                 "stars": "",
                 "printed_stars": "",
             }
-            if quantity in se:
-                number["se"] = se[quantity]
-                p = 2 * norm.sf(abs(value / se[quantity]))
-                number["stars"] = stars(p)
+            if quantity in BETAS:
+                number["stars"] = stars(2 * norm.sf(abs(value / se[place])))
                 number["printed_stars"] = texts[f"{quantity}_stars"]
             numbers.append(number)
     return pd.DataFrame(numbers)
@@ -254,7 +248,7 @@ def _solve_roots(
     known: np.ndarray,
     aics: np.ndarray,
 ) -> _Roots:
-    """Return what each pair of roots of two AICs gives, from answers by cell and exact sums."""
+    """Return the four rows of Table 2 that two AICs allow for each model."""
     covariates = coded_covariates(coding)
     twice = np.repeat(answers, 2, axis=0)
     four_times = np.repeat(answers, 4, axis=0)
@@ -278,7 +272,7 @@ def _add_sum(
     known: np.ndarray,
     aic: np.ndarray,
 ) -> np.ndarray:
-    """Return the known sums twice, with each of the two sums of the last covariate for an AIC."""
+    """Return the known sums twice, each time with one of the two last sums that an AIC allows."""
     below, above = solve_aic(covariates, answers, known, aic)
     roots = np.column_stack([below, above])
     return np.column_stack([np.repeat(known, 2, axis=0), roots.ravel()])
@@ -291,7 +285,7 @@ def _find_windows(
     aic: np.ndarray,
     sums: np.ndarray,
 ) -> np.ndarray:
-    """Return between which sums of rho the linear AIC prints as it does, shape (models, 2).
+    """Return the range of the sum of rho with which the linear AIC prints as it does, per model.
 
     Of the two windows, one for either sign of the slope, it is that of the given sums of rho.
     """
@@ -300,9 +294,8 @@ def _find_windows(
     outer_low, outer_high = solve_aic(covariates, answers, known, aic - AIC_HALF_UNIT)
     inner_low, inner_high = solve_aic(covariates, answers, known, aic + AIC_HALF_UNIT)
     is_below = sums < (outer_low + outer_high) / 2
-    is_joined = np.isnan(
-        inner_low
-    )  # no slope at all prints the AIC too: one window for both signs
+    # where no slope at all prints the AIC too, there is one window for both signs
+    is_joined = np.isnan(inner_low)
     low = np.where(is_below | is_joined, outer_low, inner_high)
     high = np.where(is_below & ~is_joined, inner_low, outer_high)
     return np.column_stack([low, high])

@@ -37,7 +37,7 @@ from cogniload_repro.ledger.results import (
     cells_at,
 )
 from cogniload_repro.models import BY_NAME, MODELS, NAMES
-from cogniload_repro.published import ERRORS, INTERVAL_ALPHA, load_claims
+from cogniload_repro.published import ERRORS, INTERVAL_ALPHA
 
 #: A row of ``claims.csv``.
 Claim = dict[str, str]
@@ -107,39 +107,55 @@ _FORMS: dict[str, Callable[[float], str]] = {
 
 
 def evaluate_claims(
-    results: Results,
-    claims: pd.DataFrame | None = None,
-    others: Iterable[pd.DataFrame] = (),
+    claims: pd.DataFrame, results: Results, others: Iterable[pd.DataFrame] = ()
 ) -> pd.DataFrame:
-    """Recompute numbers of the paper's prose; ``others`` are reconstructions in place of the cells.
+    """Recompute the numbers of the paper's prose from the results of a build.
 
-    One row per claim: id, location, claim, model, quantity, condition, published, recomputed (NaN
-    if there are several numbers or none), shown (as the paper prints it; several as "low to high",
-    a share as "20 of 22"), verdict, kind, evidence and reason. A claim is not_computable if the
-    results lack what it takes, if it cannot be read, or if the published tables do not identify
-    it.
+    Parameters
+    ----------
+    claims : DataFrame
+        Rows of ``claims.csv`` (`published.load_claims`).
+    results : Results
+    others : iterable of DataFrame
+        Other reconstructions of the cells. What the published tables do not identify is counted
+        over them, not judged.
+
+    Returns
+    -------
+    DataFrame
+        One row per claim: id, location, claim, model, quantity, condition, published, recomputed
+        (NaN if there are several numbers or none), shown (as the paper prints it; several as "low
+        to high", a share as "20 of 22"), verdict, kind, evidence and reason. A claim is
+        not_computable if the results lack what it takes, if it cannot be read, or if the published
+        tables do not identify it.
     """
     lookup = ResultLookup(results)
     other_lookups = [ResultLookup(replace(results, cells=cells)) for cells in others]
     rows = []
-    for claim in (load_claims() if claims is None else claims).to_dict("records"):
+    for claim in claims.to_dict("records"):
         judged = _judge_claim(claim, lookup)
         evidence = evidence_of(claim, results.reconstructed)
         reason = ""
         if evidence == "not identified" and judged != NOT_COMPUTABLE:
-            holds = sum(
-                _judge_claim(claim, other).verdict == "exact" for other in other_lookups
-            )
-            reason = f"not identified: holds in {holds} of {len(other_lookups)} reconstructions"
+            verdicts = [_judge_claim(claim, other).verdict for other in other_lookups]
+            holds = f"holds in {verdicts.count('exact')} of {len(verdicts)}"
+            reason = f"not identified: {holds} reconstructions"
             judged = NOT_COMPUTABLE
-        row = {
-            name: claim[name]
-            for name in ("id", "location", "claim", "model", "quantity")
-        }
-        row |= {"condition": describe_condition(claim), "published": claim["value"]}
-        row |= judged._asdict()
-        row |= {"kind": kind_of(claim, results.reconstructed)}
-        rows.append(row | {"evidence": evidence, "reason": reason})
+        rows.append(
+            {
+                "id": claim["id"],
+                "location": claim["location"],
+                "claim": claim["claim"],
+                "model": claim["model"],
+                "quantity": claim["quantity"],
+                "condition": describe_condition(claim),
+                "published": claim["value"],
+                **judged._asdict(),
+                "kind": kind_of(claim, results.reconstructed),
+                "evidence": evidence,
+                "reason": reason,
+            }
+        )
     return pd.DataFrame(rows)
 
 
@@ -166,10 +182,10 @@ def evidence_of(claim: Claim, reconstructed: bool) -> str:
         return ""
     if claim["rho"] == EACH_RATIO:
         return "bounded"
-    is_open = claim["quantity"] == LOWEST or (
-        claim["rho"] and not _is_constraint(claim)
-    )
-    return "not identified" if is_open else "identified"
+    along_rho = claim["rho"] and not _is_constraint(claim)
+    if along_rho or claim["quantity"] == LOWEST:
+        return "not identified"
+    return "identified"
 
 
 def kind_of(claim: Claim, reconstructed: bool) -> str:
@@ -263,9 +279,8 @@ def _find_of_model(lookup: ResultLookup, model: str, quantity: str) -> Number:
     """Return a quantity of one model over the whole grid."""
     if quantity == "samples":
         return sum(lookup.puzzles(model))
-    if (
-        quantity == "puzzles_per_cell"
-    ):  # the usual number: six puzzles of the paper's are missing
+    if quantity == "puzzles_per_cell":
+        # the usual number: six puzzles of the paper's are missing
         return Counter(lookup.puzzles(model)).most_common(1)[0][0]
     if quantity == "aic_change":
         return lookup.fit(model, "aic_quadratic") - lookup.fit(model, "aic_linear")
@@ -293,15 +308,12 @@ def _judge_claim(claim: Claim, lookup: ResultLookup) -> JudgedClaim:
             return judge_numbers(claim, numbers)
         passes = [_is_within(number, claim["test"]) for number in numbers]
         if claim["p"]:
-            of_p = claim | {"quantity": claim["quantity"].replace("beta_", "p_")}
-            significant = [
-                _is_within(p, claim["p"]) for p in find_numbers(of_p, lookup)
-            ]
-            passes = list(map(operator.and_, passes, significant))
-        count = sum(passes)
-        return JudgedClaim(
-            float(count), str(count), _compare_words(claim["value"], str(count))
-        )
+            quantity = claim["quantity"].replace("beta_", "p_")
+            p_values = find_numbers(claim | {"quantity": quantity}, lookup)
+            is_significant = [_is_within(p, claim["p"]) for p in p_values]
+            passes = list(map(operator.and_, passes, is_significant))
+        count = str(sum(passes))
+        return JudgedClaim(float(count), count, _judge_print(claim["value"], count))
     except NotComputableError:
         return NOT_COMPUTABLE
 
@@ -318,31 +330,28 @@ def judge_numbers(claim: Claim, numbers: Sequence[Number]) -> JudgedClaim:
         numbers = [max(numbers)]
     bounds = claim["test"] or value
     if _BOUND_LIST.fullmatch(bounds):
-        inside = [_is_within(number, bounds) for number in numbers]
-        form = next(
-            form
-            for start, form in _FORMS.items()
-            if claim["quantity"].startswith(start)
-        )
-        printed = [form(float(number)) for number in numbers]
+        printed = _print_numbers(claim["quantity"], numbers)
+        passes = [_is_within(number, bounds) for number in numbers]
     elif ends := _RANGE.fullmatch(value):
         printed = [print_like(ends[1], number) for number in numbers]
-        inside = [float(ends[1]) <= float(text) <= float(ends[2]) for text in printed]
+        passes = [float(ends[1]) <= float(text) <= float(ends[2]) for text in printed]
     else:
         printed = [print_like(value, number) for number in numbers]
-        worst = max(
-            (_compare_words(value, text) for text in printed), key=_VERDICTS.index
-        )
+        verdicts = [_judge_print(value, text) for text in printed]
+        worst = max(verdicts, key=("exact", "unit", "differs").index)
         return JudgedClaim(_single(numbers), _span(numbers, printed), worst)
-    hits = sum(inside)
     if claim["stated"] == "most":
-        verdict = "exact" if 2 * hits > len(inside) else "differs"
-        return JudgedClaim(float(hits), f"{hits} of {len(inside)}", verdict)
-    verdict = "exact" if all(inside) else "differs"
+        count = sum(passes)
+        verdict = "exact" if 2 * count > len(passes) else "differs"
+        return JudgedClaim(float(count), f"{count} of {len(passes)}", verdict)
+    verdict = "exact" if all(passes) else "differs"
     return JudgedClaim(_single(numbers), _span(numbers, printed), verdict)
 
 
-_VERDICTS = ("exact", "unit", "differs")  # from best to worst
+def _print_numbers(quantity: str, numbers: Sequence[Number]) -> list[str]:
+    """Return numbers as the paper prints this quantity."""
+    start = next(start for start in _FORMS if quantity.startswith(start))
+    return [_FORMS[start](float(number)) for number in numbers]
 
 
 def _is_within(number: Number, bounds: str) -> bool:
@@ -353,7 +362,7 @@ def _is_within(number: Number, bounds: str) -> bool:
     return all(_BOUND_SIGNS[sign](number, Fraction(limit)) for sign, limit in pairs)
 
 
-def _compare_words(published: str, shown: str) -> str:
+def _judge_print(published: str, shown: str) -> str:
     if not _PLAIN.fullmatch(published):
         raise NotComputableError(f"{published!r} is no number, bound or range")
     return judge(published, shown)

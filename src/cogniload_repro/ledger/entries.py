@@ -27,7 +27,7 @@ from cogniload_repro.ledger.results import (
     Results,
 )
 from cogniload_repro.ledger.results_page import print_results_page
-from cogniload_repro.published import ERRORS, TOKEN_TABLES, load_printed
+from cogniload_repro.published import ERRORS, TOKEN_TABLES, load_claims, load_printed
 from cogniload_repro.regression.cell_tables import percent
 from cogniload_repro.regression.design import PRODUCTS
 from cogniload_repro.regression.reconstructions import each_reconstruction
@@ -93,7 +93,7 @@ def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFra
         "table", key=lambda names: names.str[5:].astype(int), kind="stable"
     )
     others = each_reconstruction(results.cells) if results.reconstructed else ()
-    claims = evaluate_claims(results, others=others)
+    claims = evaluate_claims(load_claims(), results, others)
     claims["condition"] = (claims["id"] + ": " + claims["condition"]).str.removesuffix(
         ": "
     )
@@ -186,11 +186,11 @@ def _judge(
     except NotComputableError as error:
         unknown = {"recomputed": np.nan, "shown": "", "verdict": "not_computable"}
         return row | unknown | {"reason": str(error)}
-    shown = printed.form(number)
-    verdict = "" if row["kind"] == "imputed" else judge(printed.published, shown)
+    text = printed.form(number)
+    verdict = "" if row["kind"] == "imputed" else judge(printed.published, text)
     return row | {
         "recomputed": float(number),
-        "shown": shown,
+        "shown": text,
         "verdict": verdict,
         "reason": "",
     }

@@ -19,11 +19,8 @@ def judge(published: str, shown: str) -> str:
     except ArithmeticError:  # "--", stars
         return "differs"
     last_place = min(_last_place(printed), _last_place(computed))
-    return (
-        "unit"
-        if abs(printed - computed) <= Decimal(1).scaleb(last_place)
-        else "differs"
-    )
+    unit = Decimal(1).scaleb(last_place)
+    return "unit" if abs(printed - computed) <= unit else "differs"
 
 
 def _last_place(number: Decimal) -> int:

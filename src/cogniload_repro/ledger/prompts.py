@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from cogniload_repro.files import DATA
+from cogniload_repro.grid import CELL
 from cogniload_repro.models import BY_NAME, NAMES
 from cogniload_repro.published import TOKEN_TABLES, load_table
 from cogniload_repro.schemas import FIDELITY
@@ -26,7 +27,8 @@ _SEED = 42
 ODD = "odd"
 #: Departures up to so many standard errors are chance.
 LARGEST_Z = 3
-_ROUNDING = 1 / 12  # variance of a printed whole number about the true one
+#: Variance of a printed whole number around the true one.
+_ROUNDING = 1 / 12
 
 
 def load_prompt_counts() -> pd.DataFrame:
@@ -35,17 +37,14 @@ def load_prompt_counts() -> pd.DataFrame:
 
 
 def load_tokenizers() -> pd.DataFrame:
-    """Return the tokenizers that have counted.
+    """Return the tokenizers with which prompts were counted.
 
     One row each: name, label, package, version, models (a list) and basis (why it is taken for that
     of these models).
     """
     tokenizers = json.loads(TOKENIZERS.read_text("utf-8"))
-    table = (
-        pd.DataFrame.from_dict(tokenizers, orient="index")
-        .rename_axis("name")
-        .reset_index()
-    )
+    table = pd.DataFrame.from_dict(tokenizers, orient="index")
+    table = table.rename_axis("name").reset_index()
     return table[["name", "label", "package", "version", "models", "basis"]]
 
 
@@ -63,24 +62,30 @@ def prompt_statistics(
         lengths = group[tokenizer].to_numpy()
         places = group.groupby("ratio_pct").indices.values()
         strata = [lengths[of_ratio] for of_ratio in places]
-        sizes = [per_cell or len(stratum) for stratum in strata]
+        sizes = tuple(per_cell or len(stratum) for stratum in strata)
         variances = [
             stratum.var(ddof=1) if len(stratum) > 1 else np.nan for stratum in strata
         ]
         se_mean = np.sqrt(np.dot(variances, sizes)) / sum(sizes)
-        resampled = _resample(tuple(map(len, strata)), tuple(sizes))
-        drawn = np.concatenate(strata)[resampled]
-        se_p90 = np.quantile(drawn, 0.9, axis=1).std(ddof=1)
-        p90 = np.quantile(lengths, 0.9)
-        rows.append((N, d, len(lengths), lengths.mean(), p90, se_mean, se_p90))
-    return pd.DataFrame(
-        rows, columns=["N", "d", "total", "mean", "p90", "se_mean", "se_p90"]
-    )
+        resampled = _resample(tuple(len(stratum) for stratum in strata), sizes)
+        percentiles = np.quantile(np.concatenate(strata)[resampled], 0.9, axis=1)
+        rows.append(
+            {
+                "N": N,
+                "d": d,
+                "total": len(lengths),
+                "mean": lengths.mean(),
+                "p90": np.quantile(lengths, 0.9),
+                "se_mean": se_mean,
+                "se_p90": percentiles.std(ddof=1),
+            }
+        )
+    return pd.DataFrame(rows)
 
 
 @cache
 def _resample(lengths: tuple[int, ...], sizes: tuple[int, ...]) -> np.ndarray:
-    """Return places drawn from strata in a row, shape (resamples, sum of sizes)."""
+    """Return row numbers drawn within strata that follow one another."""
     rng = np.random.default_rng(_SEED)
     drawn = []
     end = 0
@@ -100,24 +105,26 @@ def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
     difference (printed - counted - overhead) and z (that over se).
     """
     tokenizers = load_tokenizers().explode("models").set_index("models")["name"]
-    statistics = cache(
-        lambda tokenizer, size: prompt_statistics(counts, tokenizer, size)
-    )
-    sizes = set(counts.groupby(["N", "d", "ratio_pct"]).size())
+
+    @cache
+    def statistics(tokenizer: str, per_cell: int | None) -> pd.DataFrame:
+        return prompt_statistics(counts, tokenizer, per_cell)
+
+    sizes = set(counts.groupby(CELL).size())
     frames = []
     for model in NAMES:
         tokenizer = tokenizers.get(model)
         if tokenizer not in counts:
             continue
-        ours = theirs = statistics(tokenizer, None)
+        ours = statistics(tokenizer, None)
         per_cell = BY_NAME[model].puzzles_per_cell
-        if sizes != {per_cell}:
-            theirs = statistics(tokenizer, per_cell)
+        theirs = ours if sizes == {per_cell} else statistics(tokenizer, per_cell)
         frame = _compare_model(model, ours, theirs)
         frame.insert(3, "tokenizer", tokenizer)
         frames.append(frame)
     rows = pd.concat(frames, ignore_index=True)
 
+    # the overhead is the weighted mean of a model's differences
     weights = (1 / rows["se"] ** 2).where(~rows["odd"], 0.0)
     keys = [rows["model"], rows["quantity"]]
     weighted = weights * (rows["printed"] - rows["counted"])
@@ -131,21 +138,19 @@ def _compare_model(
     model: str, ours: pd.DataFrame, theirs: pd.DataFrame
 ) -> pd.DataFrame:
     """Return a model's printed lengths beside ours, with the standard error of the difference."""
-    both = ours.merge(theirs, on=["N", "d"], suffixes=("", "_theirs"))
-    printed = load_table("tokens").query("model == @model").merge(both, on=["N", "d"])
-    flags = printed["flag"].str.split(";")
-    odd = flags.map(lambda words: ODD in words)
+    pairs = ours.merge(theirs, on=["N", "d"], suffixes=("", "_theirs"))
+    printed = load_table("tokens").query("model == @model").merge(pairs, on=["N", "d"])
+    is_odd = printed["flag"].str.split(";").map(lambda flags: ODD in flags)
     frames = []
-    for name in ("mean", "p90"):
-        variance = (
-            printed[f"se_{name}"] ** 2 + printed[f"se_{name}_theirs"] ** 2 + _ROUNDING
-        )
+    for statistic in ("mean", "p90"):
+        se_ours = printed[f"se_{statistic}"]
+        se_theirs = printed[f"se_{statistic}_theirs"]
         rows = printed[["model", "N", "d"]].assign(
-            quantity=f"prompt_{name}",
-            odd=odd,
-            printed=printed[f"prompt_{name}"],
-            counted=printed[name],
-            se=np.sqrt(variance),
+            quantity=f"prompt_{statistic}",
+            odd=is_odd,
+            printed=printed[f"prompt_{statistic}"],
+            counted=printed[statistic],
+            se=np.sqrt(se_ours**2 + se_theirs**2 + _ROUNDING),
         )
         frames.append(rows.dropna(subset="printed"))
     return pd.concat(frames, ignore_index=True)
@@ -159,31 +164,25 @@ def prompt_rows(comparison: pd.DataFrame) -> pd.DataFrame:
     """
     keys = ["model", "N", "d"]
     quantities = ["prompt_mean", "prompt_p90"]
-    printed = (
-        load_table("tokens").melt(keys, quantities, "quantity", "printed").dropna()
-    )
+    printed = load_table("tokens").melt(keys, quantities, "quantity", "printed")
     compared = comparison.drop(columns="printed")
-    rows = printed.merge(compared, how="left", on=[*keys, "quantity"])
-    is_known = rows["z"].notna()
-    is_near = rows["z"].abs() <= LARGEST_Z
+    rows = printed.dropna().merge(compared, how="left", on=[*keys, "quantity"])
     expected = rows["printed"] - rows["difference"]
-    condition = (
-        "N=" + rows["N"].astype(str) + " d=" + rows["d"].astype(str) + ", counted"
-    )
+    is_known = rows["z"].notna()
+    verdict = np.where(rows["z"].abs() <= LARGEST_Z, "within", "differs")
+    levels = "N=" + rows["N"].astype(str) + " d=" + rows["d"].astype(str)
     table = pd.DataFrame(
         {
             "table": rows["N"].map(TOKEN_TABLES),
             "model": rows["model"],
             "quantity": rows["quantity"],
-            "condition": condition,
+            "condition": levels + ", counted",
             "kind": "independent",
             "evidence": "",
             "published": rows["printed"].map("{:.0f}".format),
             "recomputed": expected,
             "shown": expected.map("{:.0f}".format).where(is_known, ""),
-            "verdict": np.select(
-                [~is_known, is_near], ["not_computable", "within"], "differs"
-            ),
+            "verdict": np.where(is_known, verdict, "not_computable"),
             "reason": np.where(is_known, "", "the model's tokenizer is not here"),
         }
     )

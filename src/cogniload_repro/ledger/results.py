@@ -5,7 +5,7 @@ A number is known only where the build has the paper's number of puzzles in ever
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -14,15 +14,15 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from cogniload_repro.grid import PAPER_GRID, Cell
+from cogniload_repro.grid import CELL, PAPER_GRID, Cell
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ERRORS
 from cogniload_repro.regression.cell_tables import errors_by, load_cells
 from cogniload_repro.regression.reconstructions import from_printed_tables
 from cogniload_repro.schemas import FRAMES, read_frame
 
-_KEYS = ["N", "ratio_pct", "d"]
-_PAPER_CELLS = {(cell.N, cell.ratio_pct, cell.d): cell for cell in PAPER_GRID}
+#: The paper's cells by their values of `CELL`.
+_PAPER_CELLS = {(cell.N, cell.d, cell.ratio_pct): cell for cell in PAPER_GRID}
 #: The model, N and d of a number of tokens.
 Condition = tuple[str, int, int]
 
@@ -44,14 +44,11 @@ class Results:
 
     def of_paper(self) -> "Results":
         """Return the rows of the paper's models alone."""
-        frames = {name: getattr(self, name) for name in FRAMES}
-        return replace(
-            self,
-            **{
-                name: frame[frame["model"].isin(BY_NAME)]
-                for name, frame in frames.items()
-            },
-        )
+        frames = {}
+        for name in FRAMES:
+            frame = getattr(self, name)
+            frames[name] = frame[frame["model"].isin(BY_NAME)]
+        return Results(**frames)
 
 
 def load_results(build: str | Path) -> Results:
@@ -94,13 +91,13 @@ class ResultLookup:
 
     def __init__(self, results: Results):
         cells = results.cells[results.cells["total"] > 0]
-        keys = cells[_KEYS].itertuples(index=False, name=None)
+        keys = cells[CELL].itertuples(index=False, name=None)
         is_inside = np.array([key in _PAPER_CELLS for key in keys], dtype=bool)
         self._cells = cells[is_inside]
         outside = cells.loc[~is_inside, ["model", "N", "d"]]
         #: Conditions with cells that the paper does not have: tokens and fits rest on these too.
         self._mixed: set[Condition] = set(outside.itertuples(index=False, name=None))
-        self._puzzles = self._cells.groupby(["model", *_KEYS])["total"].sum().to_dict()
+        self._puzzles = self._cells.groupby(["model", *CELL])["total"].sum().to_dict()
         self._tokens = results.tokens.set_index(["model", "N", "d"]).to_dict("index")
         self._fits: dict[tuple[str, str], float] = {}
         for frame in (results.glm, results.interactions, results.aic):
@@ -158,7 +155,7 @@ class ResultLookup:
         return [self._puzzles[model, *cell] for cell in _PAPER_CELLS]
 
     def require(self, model: str, **levels: float) -> None:
-        """Refuse if a cell at these levels has not the paper's number of puzzles."""
+        """Refuse if a cell at these levels does not have the paper's number of puzzles."""
         needed = cells_at(**levels)
         if not needed:
             raise NotComputableError(f"the paper has no cell with {levels}")
@@ -170,7 +167,7 @@ class ResultLookup:
             raise NotComputableError("cells without the paper's number of puzzles")
 
     def _find_gaps(self, model: str) -> set[Cell]:
-        """Return the cells of the paper's grid in which a model has other numbers of puzzles.
+        """Return the cells of the paper's grid in which a model has another number of puzzles.
 
         Which ratio lacks a puzzle that is missing in the paper is not printed.
         """

@@ -11,9 +11,9 @@ from cogniload_repro.outputs.messages import (
     Row,
     read_choice,
     read_choices,
-    take_sentences,
+    take_beside,
 )
-from cogniload_repro.outputs.records import at, first, listed
+from cogniload_repro.outputs.records import at, first
 
 _HUMP = re.compile(r"(?<=[a-z])[A-Z]")
 # what an error says where the provider's filter has blocked the prompt or the answer
@@ -45,10 +45,7 @@ def is_batch_line(record: Mapping) -> bool:
 def read_batch_line(record: Mapping) -> list[Row]:
     """Read a line of results; what the provider has blocked, prompt or answer, is a refusal."""
     line = _to_snake_case(record)
-    response = line.get("response")
-    body = at(line, "result", "message") if response is None else response
-    if isinstance(body, dict) and "body" in body:  # OpenAI's has the status beside it
-        body = body["body"]
+    body, beside = _find_body(line)
     # the model that was asked may stand before the puzzle's name
     key = first(line, "custom_id", "key") or at(line, "metadata", "key")
     model, slash, name = str(key or "").rpartition("/")
@@ -62,33 +59,40 @@ def read_batch_line(record: Mapping) -> list[Row]:
         **read_tokens(first(body, "usage", "usage_metadata")),
     }
     error = line.get("error") or at(body, "error")
-    is_done = at(response, "status_code") in (None, 200)
+    is_done = at(line, "response", "status_code") in (None, 200)
     is_done = is_done and at(line, "result", "type") in (None, "succeeded")
-    choices = _find_choices(body) if is_done and not error else []
+    place = _find_place(body)
+    choices = (
+        _MESSAGE_READERS[place][1](body) if place and is_done and not error else []
+    )
     if choices:
-        return read_choices(fields, choices)
-    detail = json.dumps(error or line.get("result") or response)
+        beside |= take_beside(body, place)
+        return read_choices(fields, choices, beside)
+    detail = json.dumps(error or line.get("result") or line.get("response"))
     if _BLOCKED.search(detail):
         return read_choices(fields, [({"content": None}, "refusal")])
-    is_empty = choices is not None or not body
+    is_empty = place or not body or not is_done or error
     return [(fields, (FAILED if is_empty else UNKNOWN_SHAPE, detail[:200]))]
 
 
-def _find_choices(body: object) -> list[tuple[object, object]] | None:
-    """Return messages and words for why they stopped; None if no place for them is known."""
-    if not isinstance(body, dict):
-        return None
-    for place, (kinds, read) in _MESSAGE_READERS.items():
-        if not isinstance(body.get(place), kinds):
-            continue
-        beside = dict(body)
-        del beside[place]
-        sentences = take_sentences(beside)
-        return [
-            (sentences | message if isinstance(message, dict) else None, stopped)
-            for message, stopped in read(body)
-        ]
-    return None
+def _find_body(line: Mapping) -> tuple[Any, dict]:
+    """Return what a provider's server has answered, and what stands around it."""
+    beside = take_beside(line, "response", "result", "key")
+    response = line.get("response")
+    if response is None:
+        result = line.get("result")
+        return at(result, "message"), beside | take_beside(result, "message")
+    if isinstance(response, dict) and "body" in response:  # OpenAI's
+        return response["body"], beside | take_beside(response, "body")
+    return response, beside
+
+
+def _find_place(body: object) -> str:
+    """Return under which key the messages of a body stand; "" if none is known."""
+    for place, (kinds, _) in _MESSAGE_READERS.items():
+        if isinstance(at(body, place), kinds):
+            return place
+    return ""
 
 
 def _read_items(body: Mapping) -> list[tuple[object, object]]:
@@ -99,12 +103,12 @@ def _read_items(body: Mapping) -> list[tuple[object, object]]:
 
 
 def _read_item(item: object) -> list:
-    if not isinstance(item, dict) or item.keys().isdisjoint(("summary", "content")):
+    if not isinstance(item, dict):
         return [item]
-    parts = listed(item.get("summary")) + listed(item.get("content"))
-    if item.get("type") != "reasoning":
-        return parts
-    return [{**part, "thought": True} for part in parts if isinstance(part, dict)]
+    rest = dict(item)
+    texts = [rest.pop(key) for key in ("summary", "content") if key in item]
+    is_trace = item.get("type") == "reasoning"
+    return [{"text": text, "thought": is_trace} for text in texts] + [rest]
 
 
 def _read_content(body: Mapping) -> list[tuple[object, object]]:
@@ -121,10 +125,13 @@ def _read_candidates(body: Mapping) -> list[tuple[object, object]]:
 
 def _read_candidate(candidate: object) -> tuple[object, object]:
     """Return a candidate of Gemini's, which leaves out what is empty, as a message."""
-    content = at(candidate, "content")
-    parts = content.get("parts") if isinstance(content, dict) else content
-    message = {**candidate, "content": parts} if isinstance(candidate, dict) else None
-    return message, at(candidate, "finish_reason")
+    if not isinstance(candidate, dict):
+        return None, None
+    content = candidate.get("content")
+    if isinstance(content, dict):
+        candidate = candidate | take_beside(content, "parts")
+        content = content.get("parts")
+    return candidate | {"content": content}, candidate.get("finish_reason")
 
 
 # where the messages of a body stand, by provider: of what kinds, and what reads them

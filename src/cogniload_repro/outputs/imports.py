@@ -1,12 +1,11 @@
 """Outputs of a source -> one table per model, the puzzles, the rejected rows."""
 
+import shutil
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from tqdm import tqdm
 
 from cogniload_repro import __version__
@@ -33,6 +32,7 @@ from cogniload_repro.puzzles.draws import PORT, Edition
 from cogniload_repro.puzzles.sets import release_row
 from cogniload_repro.schemas import OUTPUTS, PUZZLES
 from cogniload_repro.storage import (
+    open_parquet,
     part_writer,
     partition_path,
     read_metadata,
@@ -43,8 +43,11 @@ BAD_PUZZLE = "bad puzzle"
 UNKNOWN_PUZZLE = "unknown puzzle"
 DUPLICATE = "duplicate"
 
-#: Responses are kept in memory up to this many characters; then those of one model are written.
+#: Responses are kept in memory up to this many characters; then they are set aside.
 BUFFER_CHARS = 64_000_000
+# what a row takes beside its response, and the folder of what is set aside
+_ROW_CHARS = 1_000
+_ASIDE = ".aside"
 
 
 def import_outputs(
@@ -75,11 +78,11 @@ def import_outputs(
     count = len(catalog)
     rejected: list[Rejected] = []
     try:
-        with _Partitions(folder / "outputs", metadata) as partitions:
-            report = read_source(
-                layout, catalog, partitions.add, rejected, model=model, edition=edition
-            )
-            partitions.flush_all()
+        partitions = _Partitions(folder / "outputs", metadata)
+        report = read_source(
+            layout, catalog, partitions.add, rejected, model=model, edition=edition
+        )
+        partitions.finish()
     finally:
         write_rejected(folder, rejected, metadata)
     if len(catalog) > count or not known.exists():
@@ -157,37 +160,35 @@ def _find_edition(layout: Layout, catalog: Catalog) -> list[EditionMatch]:
     return find_edition(unknown, texts)
 
 
-class _Partitions(ExitStack):
-    """Writes one file per model; it stays open only if its rows have filled the common buffer."""
+class _Partitions:
+    """Writes one file per model; what fills the memory is set aside in files until the end."""
 
     def __init__(self, folder: Path, metadata: Mapping[str, str]):
-        super().__init__()
         self._folder = folder
         self._metadata = metadata
-        self._writers: dict[str, pq.ParquetWriter] = {}
         self._buffers: dict[str, list[Output]] = defaultdict(list)
-        self._chars: Counter[str] = Counter()
+        self._chars = 0
+        self._aside: dict[str, list[Path]] = defaultdict(list)
         folder.mkdir(parents=True, exist_ok=True)
 
     def add(self, output: Output) -> None:
         """Write a response, sooner or later."""
         self._buffers[output.model].append(output)
-        self._chars[output.model] += len(output.response) + len(output.name)
-        if self._chars.total() > BUFFER_CHARS:
-            fullest = max(self._chars, key=self._chars.__getitem__)
-            self._flush(fullest, self)
+        self._chars += len(output.response) + _ROW_CHARS
+        if self._chars > BUFFER_CHARS:
+            self._set_aside()
 
-    def flush_all(self) -> None:
-        """Write what is gathered; nothing more will come."""
-        for model in sorted(self._buffers):
-            with ExitStack() as stack:
-                self._flush(model, stack)
+    def _set_aside(self) -> None:
+        for model, outputs in self._buffers.items():
+            folder = self._folder / _ASIDE / str(len(self._aside[model]))
+            path = write_table(partition_path(folder, model), _make_table(outputs))
+            self._aside[model].append(path)
+        self._buffers.clear()
+        self._chars = 0
 
-    def _flush(self, model: str, stack: ExitStack) -> None:
-        """Write the rows of a model; a file that is opened for it is closed with the stack."""
-        rows = [output._asdict() for output in self._buffers.pop(model)]
-        del self._chars[model]
-        if model not in self._writers:
+    def finish(self) -> None:
+        """Write the file of each model."""
+        for model in sorted({*self._buffers, *self._aside}):
             path = partition_path(self._folder, model)
             if path.exists():
                 source = read_metadata(path).get("source")
@@ -195,9 +196,17 @@ class _Partitions(ExitStack):
                     f"{model} was already imported from {source}; name it otherwise in the rows of"
                     " one of the two sources"
                 )
-            writer = part_writer(path, OUTPUTS, self._metadata)
-            self._writers[model] = stack.enter_context(writer)
-        self._writers[model].write_table(pa.Table.from_pylist(rows, OUTPUTS))
+            with part_writer(path, OUTPUTS, self._metadata) as writer:
+                for part in self._aside[model]:
+                    with open_parquet(part) as file:
+                        writer.write_table(file.read())
+                if model in self._buffers:
+                    writer.write_table(_make_table(self._buffers.pop(model)))
+        shutil.rmtree(self._folder / _ASIDE, ignore_errors=True)
+
+
+def _make_table(outputs: list[Output]) -> pa.Table:
+    return pa.Table.from_pylist([output._asdict() for output in outputs], OUTPUTS)
 
 
 class _Answers:

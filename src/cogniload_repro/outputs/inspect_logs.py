@@ -12,7 +12,13 @@ import pyarrow as pa
 
 from cogniload_repro.outputs.batches import read_tokens
 from cogniload_repro.outputs.harness import find_name
-from cogniload_repro.outputs.messages import FAILED, Row, read_choice, read_choices
+from cogniload_repro.outputs.messages import (
+    FAILED,
+    Row,
+    read_choice,
+    read_choices,
+    take_beside,
+)
 from cogniload_repro.outputs.records import (
     ROW_BYTES,
     UNREADABLE,
@@ -50,19 +56,26 @@ _ZSTANDARD = (
 _LOCAL_HEADER = struct.Struct(
     "<26xHH"
 )  # of a zip's member: lengths of its name and its extras
-# how a log begins that is one JSON file
-_JSON_LOG = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*"version":\s*\d+,\s*"status":')
+# an object that says somewhere what was evaluated, in a log that is one JSON file
+_OBJECT = re.compile(rb"(\xef\xbb\xbf)?\s*\{")
+_EVALUATED = re.compile(rb'"eval":\s*\{')
+# this much is read of both ends of a file: a log may begin with its samples
+_ENDS_BYTES = 1 << 20
 #: Longest log that is one JSON file, in bytes.
 JSON_BYTES = 1 << 30
 
 
 def is_json_log(path: Path) -> bool:
-    """Return whether a file begins as a log of Inspect that is one JSON file."""
+    """Return whether a file is a log of Inspect that is one JSON file, by its beginning and end."""
     try:
         with path.open("rb") as file:
-            return _JSON_LOG.match(file.read(200)) is not None
+            head = file.read(_ENDS_BYTES)
+            file.seek(max(file.tell(), path.stat().st_size - _ENDS_BYTES))
+            tail = file.read()
     except OSError:
         return False
+    is_object = _OBJECT.match(head) is not None
+    return is_object and _EVALUATED.search(head + tail) is not None
 
 
 def is_log(path: Path) -> bool:
@@ -141,7 +154,7 @@ def read_log_sample(sample: Mapping, settings: Mapping[str, object]) -> list[Row
         sample, "limit", "type"
     ):  # Inspect ended it, whatever the model said last
         choices = [(message, f"{limit}_limit") for message, _ in choices]
-    return read_choices(fields, choices)
+    return read_choices(fields, choices, take_beside(output, "choices"))
 
 
 def _refuse_sample(sample: Mapping, model: object) -> Refusal | None:

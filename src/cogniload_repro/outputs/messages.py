@@ -1,11 +1,12 @@
 """What a model wrote, wherever its program puts it: the reasoning, the answer, what is not read."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from cogniload_repro.endings import names_reasoning, read_stop
-from cogniload_repro.outputs.records import Refusal, first
+from cogniload_repro.outputs.records import MISSING_WORDS, Refusal, first
+from cogniload_repro.puzzles.ontology import names_value
 
 FAILED = "failed request"
 UNKNOWN_SHAPE = "unknown shape"
@@ -30,42 +31,27 @@ Row = tuple[dict, Refusal | None]
 # where the text of a part stands, the first that is not empty
 _TEXT_KEYS = ("text", "thinking", "reasoning", "summary", "refusal")
 # what stands beside a text and is none; encrypted reasoning among it
-_NO_TEXT = (
-    *(
-        "role",
-        "type",
-        "id",
-        "name",
-        "format",
-        "status",
-        "model",
-        "source",
-        "metadata",
-        "internal",
-    ),
-    *("data", "signature", "encrypted_content", "thought_signature"),
-    *(
-        "finish_reason",
-        "native_finish_reason",
-        "finish_message",
-        "stop_reason",
-        "matched_stop",
-    ),
-    *("logprobs", "content_filter_results", "safety_ratings"),
-    *("citation_metadata", "grounding_metadata", "logprobs_result"),
+_NO_TEXT_NAMES = (
+    "role type id name format status model object phase source provider metadata internal"
+    " tool_choice verbosity signature encrypted_content thought_signature finish_reason"
+    " native_finish_reason finish_message stop_reason matched_stop logprobs logprobs_result"
+    " content_filter_results safety_ratings citation_metadata grounding_metadata"
 )
-_KNOWN = frozenset(("content", "refusal", *REASONING, *_NO_TEXT))
-# words in the names of columns and keys that may hold an answer, and of those that hold others
+_NO_TEXT = frozenset(_NO_TEXT_NAMES.split())
+_KNOWN = _NO_TEXT | {"content", "refusal", *REASONING}
+# words in the names of places that hold an answer, and of those with texts of others
 _ANSWER = re.compile(
     "text|resp|answer|reply|completion|content|generat|output|predict|choice|result|message"
-    "|assistant",
+    "|assistant|delta|msg|final|raw|body|audio|parsed|call",
     re.IGNORECASE,
 )
-_NO_ANSWER = re.compile(
-    "prompt|question|puzzle|input|user|system|messages|gold|correct|expected|reference|target"
-    "|context|error|filter|token|_at$|_time$",
+_OTHERS = re.compile(
+    "prompt|question|puzzle|input|user|system|gold|correct|expected|reference|target|truth"
+    "|instruct|query|request|context|error|filter|token|comment|warning|descri|_at$|_id$"
+    "|(?<![a-z])(date|time|timestamp|notes?|stop|finish|service)(?![a-z])",
     re.IGNORECASE,
 )
+_PROMPT_ROLES = ("user", "system", "developer", "tool")
 # a model that stopped so without a text has given a wrong, empty answer
 _TEXTLESS = ("stop", "length", "context", "refusal")
 
@@ -79,15 +65,20 @@ class Texts(NamedTuple):
     unread: tuple[str, ...] = ()
 
 
-def read_choices(fields: dict, choices: list[tuple[object, object]]) -> list[Row]:
-    """Return each choice, its message and the word for why it stopped, as a row."""
-    if len(choices) > 1:
-        fields = fields | {
-            "response_tokens": None
-        }  # it counts the tokens of all choices
-    return [
-        (fields | {"message": text, "stopped": stop}, None) for text, stop in choices
-    ]
+def read_choices(
+    fields: dict, choices: list[tuple[object, object]], beside: Mapping = {}
+) -> list[Row]:
+    """Return each choice, its message and the word for why it stopped, as a row.
+
+    What stands beside the choices may be a text of each.
+    """
+    if len(choices) > 1:  # they are counted together
+        fields = fields | {"response_tokens": None}
+    rows: list[Row] = []
+    for message, stopped in choices:
+        texts = {**beside, **message} if isinstance(message, dict) else None
+        rows.append((fields | {"message": texts, "stopped": stopped}, None))
+    return rows
 
 
 def read_choice(choice: object) -> tuple[object, object]:
@@ -110,13 +101,11 @@ def read_message(message: Mapping) -> Texts:
     for key in [key for key in REASONING if key in message]:
         part = read_content(message[key])
         reasoning = reasoning or part.reasoning or part.answer
-        if part.unread:
+        if part.unread and _may_be_answer(key, message[key]):
             unread.append(key)
-    unread += [
-        key
-        for key, value in message.items()
-        if key not in _KNOWN and _count_words(value)
-    ]
+    for key, value in message.items():
+        if key not in _KNOWN and _may_be_answer(key, value):
+            unread.append(key)
     refusal = read_content(message.get("refusal")).answer
     is_refusal = texts.is_refusal or bool(refusal)
     return Texts(reasoning, texts.answer or refusal, is_refusal, tuple(unread))
@@ -132,26 +121,32 @@ def read_content(content: object) -> Texts:
         return Texts(answer=content or "")
     if isinstance(content, list):
         return _join_parts([read_content(part) for part in content])
-    if not isinstance(content, dict):
-        return Texts(unread=(type(content).__name__,))
-    keys = (
-        ["summary"]
-        if content.get("redacted")
-        else [key for key in _TEXT_KEYS if content.get(key)]
-    )
-    kind = str(content.get("type") or " ".join(keys[:1]))
+    if isinstance(content, dict):
+        return _read_part(content)
+    return Texts(unread=(type(content).__name__,))
+
+
+def _read_part(part: Mapping) -> Texts:
+    """Return the texts of a part: the first one that is not empty, by `_TEXT_KEYS`."""
+    keys = [key for key in _TEXT_KEYS if part.get(key)]
+    kind = str(part.get("type") or " ".join(keys[:1]))
+    is_trace = bool(part.get("thought")) or names_reasoning(kind)
+    if part.get("redacted"):
+        keys = ["summary"]
+    unread: list[str] = []
     for key in keys:
-        part = read_content(content.get(key))
-        if text := part.reasoning or part.answer:
-            is_trace = bool(content.get("thought")) or names_reasoning(kind)
-            texts = Texts(reasoning=text) if is_trace else Texts(answer=text)
-            return texts._replace(is_refusal=bool(content.get("refusal")))
-    unread = [
-        key
-        for key, value in content.items()
-        if key not in _NO_TEXT and isinstance(value, str | list | dict) and value
-    ]
-    if content.get("redacted") or not unread:
+        texts = read_content(part.get(key))
+        if text := texts.reasoning or texts.answer:
+            is_refusal = texts.is_refusal or bool(part.get("refusal"))
+            known = Texts(reasoning=text) if is_trace else Texts(answer=text)
+            return known._replace(is_refusal=is_refusal, unread=texts.unread)
+        unread += texts.unread
+    is_encrypted = "redacted" in kind or "encrypted" in kind
+    others = part.keys() - {*_NO_TEXT, *_TEXT_KEYS, "data" if is_encrypted else ""}
+    for key in sorted(others):
+        if part[key] and isinstance(part[key], str | list | dict):
+            unread.append(key)
+    if part.get("redacted") or not unread:
         return Texts()
     return Texts(unread=(kind or unread[0],))
 
@@ -169,45 +164,64 @@ def _join_parts(parts: list[Texts]) -> Texts:
     )
 
 
-def _count_words(value: object) -> int:
-    """Return the number of words of a text, or of the longest one that a value holds."""
-    if isinstance(value, dict):
+def is_unknown_place(name: str) -> bool:
+    """Return whether a column or key of this name may hold what a model wrote."""
+    return name not in _NO_TEXT and (names_reasoning(name) or not _OTHERS.search(name))
+
+
+def take_beside(record: object, *places: str) -> dict:
+    """Return what stands in a record beside the places that are read, for `read_message`."""
+    fields = record if isinstance(record, dict) else {}
+    names = [name for name in fields if name not in places and is_unknown_place(name)]
+    return {f"outer {name}": fields[name] for name in names}
+
+
+def _may_be_answer(name: str, value: object) -> bool:
+    """Return whether what stands in an unknown place may be an answer or reasoning.
+
+    It has several words, or one: under a name for answers, or a value that puzzles ask for.
+    """
+    if not is_unknown_place(name):
+        return False
+    for text in _find_texts(value):
+        words = [word for word in text.split() if any(map(str.isalpha, word))]
+        is_answer = _ANSWER.search(name) is not None or names_value(text)
+        if len(words) > 1 or (words and is_answer):
+            return True
+    return False
+
+
+def _find_texts(value: object) -> Iterator[str]:
+    """Yield the texts in a value, without those of a conversation that no model wrote."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict) and value.get("role") not in _PROMPT_ROLES:
         value = [item for key, item in value.items() if key not in _NO_TEXT]
     if isinstance(value, list):
-        return max(map(_count_words, value), default=0)
-    return len(value.split()) if isinstance(value, str) else 0
-
-
-def may_hold_text(name: str) -> bool:
-    """Return whether a column or key of this name may hold what a model wrote."""
-    is_answer = _ANSWER.search(name) is not None and not _NO_ANSWER.search(name)
-    return is_answer or names_reasoning(name)
-
-
-def take_sentences(record: Mapping) -> dict:
-    """Return what a model may have written into places that are not known: several words each."""
-    return {
-        key: value
-        for key, value in record.items()
-        if may_hold_text(key) and _count_words(value) > 1
-    }
+        for item in value:
+            yield from _find_texts(item)
 
 
 def refuse_textless(texts: Texts, stopped: object, has_place: bool) -> Refusal | None:
     """Return why a record is no response, None if it is one: one rule for all programs.
 
     A record without any text is a wrong, empty response only if the place for its text is there
-    and empty, and the model stopped by itself or at a limit, or was blocked.
+    and empty, and the model stopped by itself or at a limit, or was blocked. A word that programs
+    write for a missing value is a text, unless the model stopped for another reason.
     """
-    if texts.answer.strip():
+    answer = texts.answer.strip()
+    is_ended = texts.is_refusal or read_stop(stopped) in _TEXTLESS
+    is_failed = answer in MISSING_WORDS and stopped and not is_ended
+    if answer and not is_failed:
         return None
     if texts.unread:
-        return UNKNOWN_SHAPE, f"{texts.unread[0]!r} may hold its text and is not read"
+        place = f"{texts.unread[0]!r} may hold its text and is not read"
+        return UNKNOWN_SHAPE, f"{place}; put that into its place, or leave it out"
     if texts.reasoning.strip():
         return None
     if not has_place:
         return UNKNOWN_SHAPE, "it has no place for a text"
-    if texts.is_refusal or read_stop(stopped) in _TEXTLESS:
+    if is_ended:
         return None
     stop = (
         f"stopped with {str(stopped)[:40]!r}"
@@ -217,13 +231,15 @@ def refuse_textless(texts: Texts, stopped: object, has_place: bool) -> Refusal |
     return FAILED, f"there is no text, and the model {stop}"
 
 
-def find_remarks(texts: Texts, message: Mapping) -> tuple[str, ...]:
-    """Return what a reader should know: reasoning that is not read, a text that was cut off."""
+def find_remarks(texts: Texts) -> tuple[str, ...]:
+    """Return what a reader should know: reasoning that is not read, a text that may be none."""
     remarks = [
         f"{key!r} looks like reasoning and is not read; name it 'reasoning'"
         for key in texts.unread
-        if names_reasoning(key) and _count_words(message.get(key, message)) > 1
+        if names_reasoning(key)
     ]
+    if texts.answer.strip() in MISSING_WORDS:
+        remarks.append("their text is a word for a missing value, and counts as wrong")
     if any(map(_fills_cell, (texts.reasoning, texts.answer))):
         remarks.append(
             f"a text of {CELL_CHARS:,} characters, where spreadsheets cut a cell"

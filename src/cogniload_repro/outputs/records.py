@@ -16,6 +16,10 @@ MALFORMED = "malformed row"
 UNREADABLE = "unreadable file"
 MISSING_FIELD = "missing field"
 
+_MISSING = "NaN nan NAN -NaN -nan NaT NA N/A n/a #N/A #NA <NA> NULL null None"
+#: What programs write for a value that is missing.
+MISSING_WORDS = frozenset(_MISSING.split())
+
 #: Why a record is refused: a reason of a short list, and what exactly is wrong.
 Refusal = tuple[str, str]
 

@@ -66,7 +66,7 @@ def read_output(fields: Mapping, refusal: Refusal | None = None) -> Output:
         _read_count("response_tokens", fields.get("response_tokens")),
         read_stop(stopped),
         take_settings(fields),
-        find_remarks(texts, message),
+        find_remarks(texts),
     )
 
 

@@ -10,8 +10,7 @@ from cogniload_repro.outputs.inspect_logs import DAMAGE, is_log, read_log
 from cogniload_repro.outputs.messages import (
     REASONING,
     Row,
-    may_hold_text,
-    take_sentences,
+    is_unknown_place,
 )
 from cogniload_repro.outputs.records import (
     MALFORMED,
@@ -72,7 +71,7 @@ def end_at_damage(entries: Iterator[Entry]) -> Iterator[Entry]:
 def _may_matter(name: str) -> bool:
     """Return whether a column is read, is misspelt, or may hold what the model wrote."""
     is_puzzle = name in PUZZLES.names  # its text is no answer
-    return _normalise(name) in ROW_COLUMNS or (may_hold_text(name) and not is_puzzle)
+    return _normalise(name) in ROW_COLUMNS or (is_unknown_place(name) and not is_puzzle)
 
 
 def _normalise(name: str) -> str:
@@ -123,8 +122,7 @@ def _read_row(row: dict) -> Row:
                 MISSING_FIELD,
                 f"{column}: the column is called {name!r}; rename it",
             )
-    sentences = take_sentences(others)
-    message: dict = {f"column {name}": text for name, text in sentences.items()}
+    message: dict = {f"column {name}": value for name, value in others.items()}
     response = fields.get("response")
     if not isinstance(response, str | None):
         return fields, (WRONG_TYPE, f"response is {type(response).__name__}, not text")

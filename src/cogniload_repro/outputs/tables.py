@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from cogniload_repro.outputs.records import (
     MALFORMED,
+    MISSING_WORDS,
     NOT_UTF8,
     ROW_BYTES,
     UNREADABLE,
@@ -22,28 +23,8 @@ from cogniload_repro.outputs.records import (
 from cogniload_repro.puzzles.catalog import parse_name
 from cogniload_repro.storage import open_parquet
 
-# what programs write for a value that is missing
-_MISSING_WORDS = frozenset(
-    [
-        "NaN",
-        "nan",
-        "NAN",
-        "-NaN",
-        "-nan",
-        "NaT",
-        "NA",
-        "N/A",
-        "n/a",
-        "#N/A",
-        "#NA",
-        "<NA>",
-        "NULL",
-        "null",
-        "None",
-    ]
-)
-# columns that are never missing: a model may be called nan
-_NAMES = ("model", "name")
+# columns in which a word for a missing value is a text: a model may be called nan, or say so
+_WORDS_STAY = ("model", "name", "response")
 _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
 # the sign behind one of these names
 _DELIMITER = re.compile(r'\b(?:model|name)\b"?(?: +(?=\W))?(.)', re.IGNORECASE)
@@ -139,7 +120,8 @@ def _check_head(head: str) -> None:
 
 def _refuse_repeated(names: list[str], is_wanted: Callable[[str], bool]) -> None:
     """Raise ValueError if a column comes twice, since nobody knows which one is meant."""
-    repeated = [name for name in names if is_wanted(name) and names.count(name) > 1]
+    wanted = [name for name in names if name and is_wanted(name)]
+    repeated = [name for name in wanted if names.count(name) > 1]
     if repeated:
         raise ValueError(f"it has the column {repeated[0]} twice")
 
@@ -177,7 +159,7 @@ def _is_row(line: str) -> bool:
 def _fill(name: str, value: object) -> object:
     """Return a value, None if it is missing: NaN, or a word for that."""
     if isinstance(value, str):
-        return None if value in _MISSING_WORDS and name not in _NAMES else value
+        return None if value in MISSING_WORDS and name not in _WORDS_STAY else value
     return value if value == value else None
 
 

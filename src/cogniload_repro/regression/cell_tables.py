@@ -6,13 +6,13 @@ from pathlib import Path
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
-from cogniload_repro.files import RECONSTRUCTED
 from cogniload_repro.grid import CELL, PAPER_GRID, Cell
 from cogniload_repro.models import order_models, resolve_model
 from cogniload_repro.published import ERRORS, INTERVAL_ALPHA, load_table
 from cogniload_repro.regression.design import GRID
 from cogniload_repro.regression.formulas import add_logarithm
 from cogniload_repro.regression.reconstructions import (
+    CELLS_FILE,
     from_printed_tables,
     over_reconstructions,
 )
@@ -61,7 +61,7 @@ def load_cells(
     ['reconstructed']
     """
     if build is None:
-        cells = read_frame(RECONSTRUCTED / "cells.csv", CELLS, _REMEDY)
+        cells = read_frame(CELLS_FILE, CELLS, _REMEDY)
         cells = cells.assign(provenance="reconstructed")
     else:
         path = Path(build) / "cells.parquet"
@@ -132,11 +132,8 @@ def load_reconstructions(models: Collection[str] | str | None = None) -> pd.Data
     True
     """
     cells = load_cells(models=models)
-    columns = [
-        *("model", "N", "d", "ratio_pct", "needles", "rho", "log10_N"),
-        *("total", "correct", "provenance"),
-    ]
-    return over_reconstructions(cells[columns], lambda table: table)
+    counts = cells.drop(columns=[*ERRORS])
+    return over_reconstructions(counts, lambda table: table)
 
 
 def describe_cells(cells: pd.DataFrame) -> str:

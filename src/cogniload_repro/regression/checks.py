@@ -15,7 +15,7 @@ _COUNTS = ("correct", "total")
 
 
 def check_cells(cells: pd.DataFrame, *formulas: str) -> pd.DataFrame:
-    """Return a table of counts in which everything that a regression reads is a proper number.
+    """Check a table of counts, and return it with numbers in every column that a fit reads.
 
     Parameters
     ----------

@@ -37,8 +37,8 @@ def find_missing(cells: pd.DataFrame, formula: str) -> str:
     return ""
 
 
-def name_columns(formula: str) -> tuple[str, ...]:
-    """Return the columns of cells that decide on the design of a formula and its rank."""
+def name_deciding_columns(formula: str) -> tuple[str, ...]:
+    """Return the columns of cells on which the design of a formula and its rank depend."""
     covariates = name_covariates(formula)
     levels = [_LEVELS[name] for name in covariates if name in _LEVELS]
     return tuple(dict.fromkeys([*covariates, *levels]))
@@ -100,7 +100,7 @@ def is_separated(
 
 @lru_cache(maxsize=1024)
 def _is_separated(covariates: bytes, sides: bytes) -> bool:
-    """Decide it by a linear programme.
+    """Decide by a linear programme whether a direction separates right from wrong answers.
 
     In each row all answers are right (1), all are wrong (-1), or there are both (0). A direction b
     other than zero separates them if x'b >= 0 where all are right, x'b <= 0 where all are wrong,

@@ -50,6 +50,6 @@ FAMILIES = {"logit": _LOGIT, "probit": _PROBIT, "cloglog": _CLOGLOG, QUASI: _LOG
 
 def check_family(family: str) -> None:
     """Raise ValueError for a name that is not a key of `FAMILIES`."""
-    if family not in FAMILIES:
+    if family not in list(FAMILIES):  # a list is no key either
         names = ", ".join(FAMILIES)
         raise ValueError(f"there is no family {family!r}; choose one of: {names}")

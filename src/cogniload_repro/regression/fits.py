@@ -209,7 +209,7 @@ def fits_of(
 
 
 def check_fits(fits: pd.DataFrame) -> None:
-    """Raise ValueError for what is no table of fits as `fit` returns it."""
+    """Raise ValueError if something is not a table of fits as `fit` returns it."""
     if not isinstance(fits, pd.DataFrame):
         raise ValueError(f"{fits!r:.60} is no table of fits; pass what fit returned")
     needed = ["model", "term", "coef", *OF_FIT, "identified"]
@@ -266,27 +266,23 @@ def _fit_samples(counts: pd.DataFrame, formula: str, family: str) -> tuple[Fit, 
 def _list_coefficients(fit: Fit) -> Iterator[tuple]:
     """Yield each term of a fit with its numbers, and with those of the whole fit."""
     of_fit = [getattr(fit, name) for name in OF_FIT]
-    numbers = zip(fit.terms, fit.coef, fit.se, fit.p, strict=True)
-    for of_term in numbers:
-        yield *of_term, *of_fit
+    for numbers in zip(fit.terms, fit.coef, fit.se, fit.p, strict=True):
+        yield *numbers, *of_fit
 
 
 def _summarise_terms(fits: pd.DataFrame) -> pd.DataFrame:
     """Return one row per model and term: the fit, or median and range if it is not identified."""
     reach = norm.ppf(1 - ALPHA / 2) * fits["se"]
-    low = fits["coef"] - reach
-    high = fits["coef"] + reach
-    fits = fits.assign(low=low, high=high)
+    fits = fits.assign(low=fits["coef"] - reach, high=fits["coef"] + reach)
     keys = ["model", "term"]
     terms = summarise(fits, keys, _NUMBERS, ranges=["coef", "p"])
-    groups = fits.groupby(keys, sort=False)
-    ends = range_over(groups, ["low", "high"]).reset_index()
+    ends = range_over(fits.groupby(keys, sort=False), ["low", "high"]).reset_index()
     has_fit = terms["coef"].notna()
     terms["low"] = ends["low_p10"].where(has_fit)
     terms["high"] = ends["high_p90"].where(has_fit)
-    terms["p"] = terms["p"].where(terms["identified"])
     z = terms["coef"] / terms["se"]
     terms["z"] = z.where(terms["identified"])
+    terms["p"] = terms["p"].where(terms["identified"])
     first = [*keys, "coef", "se", "z", "p", "low", "high", *OF_FIT, "identified"]
     others = terms.columns.difference(first, sort=False)
     return terms[[*first, *others]]
@@ -298,7 +294,7 @@ def summarise(
     numbers: list[str],
     ranges: list[str],
 ) -> pd.DataFrame:
-    """Return one row per key: what there is once as it is, else the median over reconstructions.
+    """Return one row per key: the fit itself if there is one, else medians over reconstructions.
 
     Numbers in ``ranges`` have their 10 and 90% quantiles in ``NAME_p10`` and ``NAME_p90``. Where a
     fit fails in some reconstructions only, the status says in how many and the numbers are NaN.

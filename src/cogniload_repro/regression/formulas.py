@@ -66,9 +66,7 @@ def _read_formula(formula: str) -> Formula:
     try:
         loss = next(_find_losses(tree), "")
         terms = None if loss else formulaic.Formula(right)
-    except (
-        Exception
-    ) as error:  # formulaic raises many types, all for text that is no formula
+    except Exception as error:  # formulaic raises many types for what is no formula
         raise ValueError(f"cannot be read: {first_line(error)}") from None
     if loss:
         raise ValueError(loss)
@@ -78,7 +76,7 @@ def _read_formula(formula: str) -> Formula:
 
 
 def _find_losses(tree: Tree) -> Iterator[str]:
-    """Yield what a formula says that would not be in the regression."""
+    """Yield each part of a formula that formulaic would silently leave out of the regression."""
     if not isinstance(tree, ASTNode):
         return
     for part in tree.args:
@@ -152,7 +150,7 @@ def build_design(
     cells: pd.DataFrame,
     formula: str,
 ) -> tuple[pd.DataFrame, formulaic.ModelSpec]:
-    """Return a formula's columns at each row of the cells, and how to build them at other rows.
+    """Return a formula's design matrix for the cells, and the recipe that builds it for others.
 
     All values are finite. A column has the name of its term.
     """
@@ -222,10 +220,8 @@ def thaw_columns(columns: Columns, rows: int) -> pd.DataFrame:
 @contextmanager
 def _strictly() -> Iterator[None]:
     """Refuse levels that a factor does not have, which formulaic would count as its reference."""
-    with (
-        np.errstate(all="ignore"),
-        warnings.catch_warnings(),
-    ):  # what is not finite is refused later
+    # what is not finite is refused later
+    with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", DataMismatchWarning)
         yield

@@ -21,7 +21,7 @@ from cogniload_repro.regression.existence import (
     describe_deficiency,
     find_missing,
     is_separated,
-    name_columns,
+    name_deciding_columns,
 )
 from cogniload_repro.regression.families import FAMILIES, QUASI, check_family
 from cogniload_repro.regression.formulas import (
@@ -166,7 +166,7 @@ def glm(
     counts = counts[counts["total"] > 0]
     correct = counts["correct"].to_numpy(float)
     total = counts["total"].to_numpy(float)
-    design = _lay_out(counts, formula)
+    design = _lay_out_cells(counts, formula)
     status = design.find_obstacle(correct, total, family)
     results = None
     if status == "ok":
@@ -205,10 +205,9 @@ def fit_tables(
     Counts have the shape (tables, cells), and every cell has answers.
     """
     check_family(family)
-    columns = freeze_columns(cells, name_columns(formula))
-    return _fit_tables(
-        formula, family, columns, correct.tobytes(), total.tobytes(), correct.shape
-    )
+    columns = freeze_columns(cells, name_deciding_columns(formula))
+    counts = (correct.tobytes(), total.tobytes())
+    return _fit_tables(formula, family, columns, counts, correct.shape)
 
 
 @lru_cache(maxsize=2048)
@@ -216,30 +215,29 @@ def _fit_tables(
     formula: str,
     family: str,
     columns: Columns,
-    correct: bytes,
-    total: bytes,
+    counts: tuple[bytes, bytes],
     shape: tuple[int, int],
 ) -> tuple[Fit, ...]:
-    """Fit equal tables once: chapters ask for many fits again."""
-    k = np.frombuffer(correct).reshape(shape)
-    n = np.frombuffer(total).reshape(shape)
-    design = _lay_out_once(formula, columns, shape[1])
+    """Fit equal tables only once, since chapters ask for the same fits repeatedly."""
+    correct, total = (np.frombuffer(part).reshape(shape) for part in counts)
+    design = _lay_out(formula, columns, shape[1])
+    obstacles = []
+    for k, n in zip(correct, total, strict=True):
+        obstacles.append(design.find_obstacle(k, n, family))
+    status = np.array(obstacles, dtype=object)
+    exists = status == "ok"
     x = design.columns.to_numpy()
-    obstacles = [
-        design.find_obstacle(*counts, family) for counts in zip(k, n, strict=True)
-    ]
-    statuses = np.array(obstacles, dtype=object)
-    exists = statuses == "ok"
-    coefficients = np.full((len(k), x.shape[1]), np.nan)
+    coef = np.full((len(correct), x.shape[1]), np.nan)
     if exists.any():
-        coefficients[exists] = _maximise(x, k[exists], n[exists], family)
-    is_found = np.isfinite(coefficients).all(axis=1)
-    statuses[exists & ~is_found] = "not converged"
+        coef[exists] = _maximise(x, correct[exists], total[exists], family)
+    is_found = np.isfinite(coef).all(axis=1)
+    status[exists & ~is_found] = "not converged"
     fits = []
-    for counts, coef, status in zip(
-        zip(k, n, strict=True), coefficients, statuses, strict=True
-    ):
-        fits.append(_describe(design, family, *counts, status, coef))
+    for table in range(len(correct)):
+        counts_of_table = (correct[table], total[table])
+        fits.append(
+            _describe_fit(design, family, *counts_of_table, status[table], coef[table])
+        )
     return tuple(fits)
 
 
@@ -249,29 +247,37 @@ def _maximise(
     """Return the coefficients of each table at the maximum of its likelihood, or NaN.
 
     Many tables are fitted at once, in a hundredth of the time that statsmodels takes for each.
+    statsmodels fits a single table, and those at which Fisher's scoring gives up.
     """
+    coefficients = np.full((len(correct), x.shape[1]), np.nan)
     if len(correct) > 1:
-        return maximise_counts(x, correct, total, family)
-    results = _run_glm(x, correct[0], total[0], family)
-    if results is None:
-        return np.full((1, x.shape[1]), np.nan)
-    return results.params[None]
+        coefficients = maximise_counts(x, correct, total, family)
+    for table in np.flatnonzero(np.isnan(coefficients).any(axis=1)):
+        results = _run_glm(x, correct[table], total[table], family)
+        if results is not None:
+            coefficients[table] = results.params
+    return coefficients
+
+
+def _lay_out_cells(cells: pd.DataFrame, formula: str) -> _Design:
+    """Return the design of a formula at each row of the cells."""
+    columns = freeze_columns(cells, name_deciding_columns(formula))
+    return _lay_out(formula, columns, len(cells))
 
 
 @lru_cache(maxsize=64)
-def _lay_out_once(formula: str, columns: Columns, rows: int) -> _Design:
-    """Return the design of a formula for all models with the same cells."""
-    return _lay_out(thaw_columns(columns, rows), formula)
+def _lay_out(formula: str, columns: Columns, rows: int) -> _Design:
+    """Return the design of a formula, once for all models with the same cells.
 
-
-def _lay_out(cells: pd.DataFrame, formula: str) -> _Design:
-    """Return the design of a formula; one empty column if a covariate is not known everywhere."""
+    It has one empty column if a covariate is not known everywhere.
+    """
+    cells = thaw_columns(columns, rows)
     missing = find_missing(cells, formula)
     if missing:
-        nothing = pd.DataFrame({"": np.zeros(len(cells))})
+        nothing = pd.DataFrame({"": np.zeros(rows)})
         return _Design(nothing, None, f"no {missing}")
-    columns, spec = build_design(cells, formula)
-    return _Design(columns, spec, describe_deficiency(cells, columns, spec))
+    design, spec = build_design(cells, formula)
+    return _Design(design, spec, describe_deficiency(cells, design, spec))
 
 
 def _run_glm(
@@ -286,18 +292,16 @@ def _run_glm(
         warnings.simplefilter("ignore")
         model = GLM(counts, design, family=Binomial(FAMILIES[family].link))
         results = model.fit(**_PRECISE)
-        if (
-            not _squared_distance(results) < 1e-16
-        ):  # Fisher scoring may circle around the maximum
+        if not _squared_distance(results) < 1e-16:
+            # Fisher scoring may circle around the maximum
             newton = model.fit(
                 method="newton", start_params=results.params, maxiter=200, disp=0
             )
             results = model.fit(start_params=newton.params, maxiter=1)
         if not _squared_distance(results) < 1e-12:
             return None
-        if (
-            family == QUASI
-        ):  # never narrower than binomial; "X2" would leave out the numbers of answers
+        if family == QUASI:
+            # never narrower than binomial; "X2" would leave out the numbers of answers
             scatter = results.pearson_chi2 / results.df_resid
             results = model.fit(scale=max(scatter, 1.0), **_PRECISE)
     return results
@@ -309,7 +313,7 @@ def _squared_distance(results: GLMResultsWrapper) -> float:
     return float(score @ results.normalized_cov_params @ score)
 
 
-def _describe(
+def _describe_fit(
     design: _Design,
     family: str,
     correct: np.ndarray,
@@ -359,12 +363,6 @@ def _estimate_covariance(
     return np.linalg.inv(information)
 
 
-def _variance(total: np.ndarray, eta: np.ndarray, family: str) -> np.ndarray:
-    """Return the binomial variance of the correct answers in each row."""
-    _, log_accuracy, log_error, _ = FAMILIES[family]
-    return total * np.exp(log_accuracy(eta) + log_error(eta))
-
-
 def _chi_square(
     correct: np.ndarray,
     total: np.ndarray,
@@ -372,13 +370,12 @@ def _chi_square(
     family: str,
 ) -> float:
     """Return Pearson's chi-square of the counts."""
-    accuracy = np.exp(FAMILIES[family].log_accuracy(eta))
+    _, log_accuracy, log_error, _ = FAMILIES[family]
+    accuracy = np.exp(log_accuracy(eta))
     squares = (correct - total * accuracy) ** 2
-    variance = _variance(total, eta, family)
-    scatters = (
-        variance > 0
-    )  # elsewhere accuracy is 0 or 1 to the last digit, as observed
-    return float((squares[scatters] / variance[scatters]).sum())
+    variance = total * np.exp(log_accuracy(eta) + log_error(eta))
+    varies = variance > 0  # elsewhere accuracy is 0 or 1 to the last digit, as observed
+    return float((squares[varies] / variance[varies]).sum())
 
 
 def _sum_loglik(

@@ -151,7 +151,8 @@ def maximise_counts(
     start = np.zeros((len(correct), size))
     coefficients, _ = _climb(evaluate, start)
     tables = np.flatnonzero(np.isfinite(coefficients).all(axis=1))
-    for _ in range(_LAST_STEPS):  # so near the maximum that rounding hides their gains
+    # so near the maximum that rounding hides the gains of steps
+    for _ in range(_LAST_STEPS):
         fits, steps = _aim(evaluate(tables, coefficients[tables]))
         coefficients[fits.tables] += steps
     return np.linalg.solve(triangle, coefficients.T).T
@@ -189,13 +190,14 @@ def _climb(
     for _ in range(_MOST_STEPS):
         fits, steps = _aim(fits)
         gains = (fits.gradient * steps).sum(axis=1)
-        done = gains < 1e-14 * np.abs(fits.loglik)
+        is_last = gains < 1e-14 * np.abs(fits.loglik)
         ends = fits.coefficients + steps
-        last = evaluate(fits.tables[done], ends[done])
-        fits = fits.select(~done)
-        higher, is_stuck = _move(evaluate, fits, steps[~done])
-        is_highest = is_stuck & (gains[~done] < 1e-9)  # rounding hides any further gain
-        for highest in (last, fits.select(is_highest)):
+        arrived = evaluate(fits.tables[is_last], ends[is_last])
+        fits = fits.select(~is_last)
+        higher, is_stuck = _move(evaluate, fits, steps[~is_last])
+        # rounding hides any further gain
+        is_highest = is_stuck & (gains[~is_last] < 1e-9)
+        for highest in (arrived, fits.select(is_highest)):
             coefficients[highest.tables] = highest.coefficients
             logliks[highest.tables] = highest.loglik
         fits = higher.select(~is_stuck)
@@ -278,9 +280,8 @@ def solve_aic(
     coefficients, logliks = maximise_all(others, answers, sums)
     highest_aic = 2 * covariates.shape[1] - 2 * logliks
     accuracy = expit(coefficients @ others.T)
-    flattest = (
-        answers * accuracy
-    ) @ last  # the sum with which the last coefficient is zero
+    # the sum with which the last coefficient is zero
+    flattest = (answers * accuracy) @ last
     weights = answers * accuracy * (1 - accuracy)
     information = np.einsum(
         "ca,mc,cb->mab", covariates, weights, covariates, optimize=True
@@ -289,9 +290,8 @@ def solve_aic(
     exists = height >= 0
     covariance = np.linalg.inv(information[exists])
     variance = covariance[:, -1, -1]
-    reach = np.full(
-        len(sums), np.nan
-    )  # the distance of the solutions if the AIC were a parabola
+    # the distance of the solutions if the AIC were a parabola
+    reach = np.full(len(sums), np.nan)
     reach[exists] = np.sqrt(height[exists] / variance)
     below = _solve_from(covariates, answers, sums, aic, flattest - reach)
     above = _solve_from(covariates, answers, sums, aic, flattest + reach)
@@ -324,11 +324,10 @@ def _solve_from(
         distance = height - aic[tables]
         step = distance / (2 * coefficients[:, -1])
         last[tables] += step
-        done = (
-            np.abs(step) < 1e-7
-        )  # steps shrink quadratically: the next would be lost in rounding
-        solutions[tables[done]] = last[tables[done]]
-        going = ~done & np.isfinite(step)
-        tables = tables[going]
-        coefficients = coefficients[going]
+        # steps shrink quadratically: the next would be lost in rounding
+        is_done = np.abs(step) < 1e-7
+        solutions[tables[is_done]] = last[tables[is_done]]
+        goes_on = ~is_done & np.isfinite(step)
+        tables = tables[goes_on]
+        coefficients = coefficients[goes_on]
     return solutions

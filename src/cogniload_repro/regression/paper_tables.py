@@ -17,13 +17,9 @@ def glm_table(cells: pd.DataFrame) -> pd.DataFrame:
     """Return Table 2 (`schemas.GLM`): the quadratic fit of every model and its capacity points."""
     cells = as_given(cells)
     fits = fit(cells, QUADRATIC)
-    points = capacity_points(fits, cells)
-    coefficients = spread_terms(fits)
-    with_points = coefficients.merge(
-        points[["model", "ecl50", "nt50", "id50"]], on="model"
-    )
-    criteria = fits.drop_duplicates("model")
-    return with_points.merge(criteria[["model", "aic", "loglik", "total"]], on="model")
+    points = capacity_points(fits, cells)[["model", "ecl50", "nt50", "id50"]]
+    criteria = fits.drop_duplicates("model")[["model", "aic", "loglik", "total"]]
+    return spread_terms(fits).merge(points, on="model").merge(criteria, on="model")
 
 
 def interactions_table(cells: pd.DataFrame) -> pd.DataFrame:

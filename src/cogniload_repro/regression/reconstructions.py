@@ -19,6 +19,8 @@ from cogniload_repro.regression.checks import check_cells
 
 #: The committed tables, r0 to r24.
 TABLES_FILE = RECONSTRUCTED / "reconstructions.csv"
+#: The typical one of them as counts by cell (`counts.reconstruct`).
+CELLS_FILE = RECONSTRUCTED / "cells.csv"
 #: The table that was drawn around a smooth response: an example, in no range or count. The others
 #: depart from a smooth response as data do.
 SMOOTH = "r0"
@@ -34,7 +36,7 @@ _LOAD_TYPES = {"N": float, "d": float, "ratio_pct": float}
 
 
 def each_reconstruction(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Yield the cells once per sampled reconstruction; only once if no model is reconstructed.
+    """Yield the cells with the counts of each sampled reconstruction; once if none is one.
 
     Models with answers of their own keep their counts. ``.attrs["reconstruction"]`` is the table's
     number, 1 to 24.
@@ -54,7 +56,7 @@ def each_reconstruction(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
 def over_reconstructions(
     cells: pd.DataFrame, statistic: Callable[[pd.DataFrame], pd.DataFrame]
 ) -> pd.DataFrame:
-    """Return ``statistic(cells)`` for every sampled reconstruction, stacked.
+    """Apply a statistic to the cells of every sampled reconstruction, and stack the results.
 
     The first column, ``reconstruction``, is the number of the sample.
 
@@ -95,9 +97,9 @@ def as_given(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def reconstructed_models(cells: pd.DataFrame) -> list[str]:
-    """Return the models whose counts are, wherever there are answers, those of a committed table.
+    """Return the models whose counts are those of a committed table wherever they have answers.
 
-    Counts of scored answers are none, whatever they are.
+    Scored answers are never reconstructed, whatever their counts are.
     """
     if not {*KEYS, "total"} <= set(cells):
         return []
@@ -144,7 +146,7 @@ def range_over(
 
 
 def mean_cells(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells with the mean over the samples as correct answers of reconstructed models.
+    """Return the cells with reconstructed models' correct answers averaged over the samples.
 
     One sample, even the nearest to this, has the chance of one draw in it; the mean has next to
     none.
@@ -200,7 +202,7 @@ def _join_committed(cells: pd.DataFrame) -> pd.DataFrame:
 
 @cache
 def _load_committed() -> pd.DataFrame:
-    cells = pd.read_csv(RECONSTRUCTED / "cells.csv")
+    cells = pd.read_csv(CELLS_FILE)
     totals = cells[[*KEYS, "total"]]
     tables = load_tables().merge(totals, on=KEYS)
     return tables.astype(_LOAD_TYPES)

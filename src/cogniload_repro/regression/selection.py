@@ -15,9 +15,16 @@ from cogniload_repro.regression.glm import QUADRATIC
 _MODEL_KEYS = ["model", "reconstruction"]
 #: What is a median where the comparison is not identified.
 _COMPARED_NUMBERS = [
-    *("loglik", "aic", "bic"),
-    *("against_loglik", "against_aic", "against_bic"),
-    *("daic", "dbic", "lr", "lr_p"),
+    "loglik",
+    "aic",
+    "bic",
+    "against_loglik",
+    "against_aic",
+    "against_bic",
+    "daic",
+    "dbic",
+    "lr",
+    "lr_p",
 ]
 
 
@@ -92,35 +99,32 @@ def _pair_fits(fits: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
 
     One row per model and, where one of the two is not identified, reconstruction.
     """
-    mine = _describe_fits(fits, "")
-    theirs = _describe_fits(others, "against_")
-    pairs = mine.merge(theirs, on=_MODEL_KEYS, how="outer")
+    fitted = _describe_fits(fits, "")
+    other = _describe_fits(others, "against_")
+    pairs = fitted.merge(other, on=_MODEL_KEYS, how="outer")
     pairs = pairs.sort_values(_MODEL_KEYS, ignore_index=True)
+    models = pairs.groupby("model", sort=False)
     for prefix in ("", "against_"):
+        # an identified fit has one row for all samples
         columns = [f"{prefix}{name}" for name in ("df", *OF_FIT, "identified")]
-        models = pairs.groupby("model", sort=False)
-        pairs[columns] = models[
-            columns
-        ].ffill()  # an identified fit has one row for all samples
+        pairs[columns] = models[columns].ffill()
         status = f"{prefix}status"
         pairs[status] = pairs[status].fillna("not fitted")
         df = f"{prefix}df"
         pairs[df] = pairs[df].fillna(0).astype(int)
-    fit_is_open = pairs["identified"].eq(False)
-    other_is_open = pairs["against_identified"].eq(False)
-    pairs["identified"] = ~(fit_is_open | other_is_open)
+    is_open = pairs["identified"].eq(False) | pairs["against_identified"].eq(False)
+    pairs["identified"] = ~is_open
     pairs.attrs = {}  # those of the fits are of one regression
     return pairs.drop(columns=["total", "against_total", "against_identified"])
 
 
 def _describe_fits(fits: pd.DataFrame, prefix: str) -> pd.DataFrame:
     """Return what holds for the whole fit of each model and reconstruction; df counts its terms."""
-    has_term = fits["term"] != ""
-    counted = fits.assign(df=has_term.astype(int))
+    counted = fits.assign(df=(fits["term"] != "").astype(int))
     groups = counted.groupby(_MODEL_KEYS, sort=False)
-    whole = groups[["df", *OF_FIT, "identified"]].first()
-    whole["df"] = groups["df"].sum()
-    return whole.add_prefix(prefix).reset_index()
+    fit_rows = groups[["df", *OF_FIT, "identified"]].first()
+    fit_rows["df"] = groups["df"].sum()
+    return fit_rows.add_prefix(prefix).reset_index()
 
 
 def _joint_ranks(
@@ -128,7 +132,7 @@ def _joint_ranks(
     regression: Mapping[Hashable, str],
     other: Mapping[Hashable, str],
 ) -> dict[str, int]:
-    """Return by model the dimension that the columns of two regressions span together.
+    """Return by model the rank of the columns of two regressions side by side.
 
     Regressions of different families have none.
     """
@@ -155,10 +159,8 @@ def _test_ratios(pairs: pd.DataFrame, joint_ranks: dict[str, int]) -> pd.DataFra
     """
     df = pairs["df"] - pairs["against_df"]
     most_terms = pairs[["df", "against_df"]].max(axis=1)
-    fit_exists = pairs["status"] == "ok"
-    other_exists = pairs["against_status"] == "ok"
-    joint_rank = pairs["model"].map(joint_ranks)
-    is_nested = fit_exists & other_exists & (joint_rank == most_terms)
+    both_exist = (pairs["status"] == "ok") & (pairs["against_status"] == "ok")
+    is_nested = both_exist & (pairs["model"].map(joint_ranks) == most_terms)
     pairs["larger"] = np.where(df > 0, "formula", "against")
     pairs.loc[df == 0, "larger"] = "same"
     pairs.loc[~is_nested, "larger"] = ""
@@ -166,6 +168,5 @@ def _test_ratios(pairs: pd.DataFrame, joint_ranks: dict[str, int]) -> pd.DataFra
     ratio = 2 * gain * np.sign(df)
     pairs["lr"] = ratio.where(is_nested & (df != 0))
     pairs["lr_df"] = df.abs().where(is_nested, 0)
-    statistic = pairs["lr"].clip(lower=0)
-    pairs["lr_p"] = chi2.sf(statistic, pairs["lr_df"])
+    pairs["lr_p"] = chi2.sf(pairs["lr"].clip(lower=0), pairs["lr_df"])
     return pairs

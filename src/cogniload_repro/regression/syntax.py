@@ -48,9 +48,7 @@ def read_tree(right: str) -> Tree:
             warnings.simplefilter("ignore")  # Python's, about odd text within quotes
             tree = DefaultFormulaParser().get_ast(right)
             factors = {token: _parse(token) for token in find_factors(tree)}
-    except (
-        Exception
-    ) as error:  # formulaic raises many types, all for text that is no formula
+    except Exception as error:  # formulaic raises many types for what is no formula
         raise ValueError(f"cannot be read: {first_line(error)}") from None
     for token, factor in factors.items():
         _check_powers(token, factor)
@@ -113,9 +111,8 @@ def _list_parts(node: ast.expr) -> list[ast.expr]:
             parts = [node.operand]
         case ast.BinOp() if isinstance(node.op, _ARITHMETIC):
             parts = [node.left, node.right]
-        case ast.BinOp(op=ast.Pow()) if _has_covariate(
-            node.left
-        ):  # 9**9**9 would never end
+        # a power of numbers alone, such as 9**9**9, would never end
+        case ast.BinOp(op=ast.Pow()) if _has_covariate(node.left):
             parts = [node.left, node.right]
         case ast.Compare(ops=[comparison]) if isinstance(comparison, _COMPARISONS):
             parts = [node.left, *node.comparators]
@@ -213,8 +210,7 @@ def _bound_terms(tree: Tree) -> int:
         return first * second + first + second
     if symbol in ("**", "^"):
         exponent = str(tree.args[1])
-        power = (
-            int(exponent[:9]) if exponent.isdecimal() else 1
-        )  # others are refused by formulaic
+        # formulaic refuses other exponents
+        power = int(exponent[:9]) if exponent.isdecimal() else 1
         return counts[0] ** min(power, 20)
     return sum(counts)

@@ -31,28 +31,28 @@ def summarise_answers(scores: pd.DataFrame) -> pd.DataFrame:
       (leaning ones that say that they are not sure).
     """
     stopped = scores["stopped"].fillna("unknown")
-    full = scores["bucket"] == CONTEXT_BUCKET
-    cut = stopped.isin(CUT) | scores["unclosed_trace"] | full
-    correct = scores["correct"].astype(bool)
-    leaning = correct & ~scores["answer_correct"]
     bucket = scores["bucket"].astype(str)
     kind = bucket.map(BUCKET_COLUMNS)
+    is_full = bucket == CONTEXT_BUCKET
+    is_cut = stopped.isin(CUT) | scores["unclosed_trace"] | is_full
+    is_correct = scores["correct"].astype(bool)
+    is_leaning = is_correct & ~scores["answer_correct"]
     flags = {
         "answers": True,
-        "correct": correct,
+        "correct": is_correct,
         **{word: stopped == word for word in STOPS},
         "unclosed_trace": scores["unclosed_trace"],
-        "full": full,
-        "cut": cut,
-        "finished": ~cut,
-        "correct_finished": correct & ~cut,
+        "full": is_full,
+        "cut": is_cut,
+        "finished": ~is_cut,
+        "correct_finished": is_correct & ~is_cut,
         **{name: kind == name for name in WRONG},
-        "wrong": ~correct,
+        "wrong": ~is_correct,
         "unreadable": bucket == OTHER_BUCKET,
         **{name: bucket == name for name in CORRECT_BUCKETS},
-        "leaning": leaning,
-        "alone": correct & ~leaning,
-        "hedged": leaning & scores["unsure"],
+        "leaning": is_leaning,
+        "alone": is_correct & ~is_leaning,
+        "hedged": is_leaning & scores["unsure"],
     }
     counts = pd.DataFrame(flags, index=scores.index).astype(int)
     groups = counts.groupby(scores["model"].astype(str), sort=False)

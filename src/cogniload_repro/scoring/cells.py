@@ -22,6 +22,7 @@ BUCKET_COLUMNS = {
     "wrong_other": "other",
 }
 _COUNT_COLUMNS = list(dict.fromkeys(BUCKET_COLUMNS.values()))
+#: Rows of cells are in the order of the grid.
 _ROW_ORDER = ["N", "ratio_pct", "d"]
 _TOKEN_SOURCES = {"prompt": "prompt_tokens", "output": "response_tokens"}
 #: Columns of scores that are read again.
@@ -63,7 +64,7 @@ def _describe_tokens(groups: Any) -> pd.DataFrame:
 def count_scores(
     scores_dir: str | Path, count: Callable[[pd.DataFrame], pd.DataFrame]
 ) -> pd.DataFrame:
-    """Return what a function counts in the scores of a folder, one file (a model) after another.
+    """Apply a count to the scores of each file (a model) of a folder, and stack the results.
 
     ValueError if there are no scores.
     """
@@ -110,21 +111,19 @@ def write_cells(
         cells.append(counts)
         tokens.append(counts[TOKENS.names].drop_duplicates())
     if counts is None or any((folder / "scores").glob("*.parquet")):
-        cells.append(
-            count_scores(folder / "scores", count_cells).assign(provenance="scored")
-        )
+        scored = count_scores(folder / "scores", count_cells)
+        cells.append(scored.assign(provenance="scored"))
         tokens.append(count_scores(folder / "scores", token_stats))
     all_tokens = pd.concat(tokens).sort_values(["model", "N", "d"], ignore_index=True)
     all_cells = _by_model(pd.concat(cells).sort_values(_ROW_ORDER, kind="stable"))
     write_table(folder / "tokens.parquet", all_tokens, metadata)
-    write_table(
-        folder / "cells.parquet", all_cells, metadata
-    )  # make looks at the cells
+    # last, as make looks at the cells
+    write_table(folder / "cells.parquet", all_cells, metadata)
     return all_cells
 
 
 def _by_model(frame: pd.DataFrame) -> pd.DataFrame:
     """Return rows with models in printed order."""
-    ranks = {model: rank for rank, model in enumerate(order_models(frame["model"]))}
-    places = frame["model"].map(ranks).argsort(kind="stable")
-    return frame.iloc[places].reset_index(drop=True)
+    models = pd.Index(order_models(frame["model"]))
+    places = models.get_indexer(frame["model"])
+    return frame.iloc[places.argsort(kind="stable")].reset_index(drop=True)

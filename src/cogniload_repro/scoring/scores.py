@@ -42,7 +42,7 @@ _NAMED_ERRORS = 3
 _LOAD_COLUMNS = ("N", "d", "ratio_pct", "rho")
 
 
-class Asked(NamedTuple):
+class PuzzleQuestion(NamedTuple):
     """The cell of a puzzle (N, d, ratio_pct and rho), and what the scorer needs to know of it."""
 
     cell: dict[str, float]
@@ -56,7 +56,7 @@ def score_dataset(
     executor: Executor | None = None,
     rules: ScorerRules = PSEUDOCODE,
 ) -> list[Path]:
-    """Score every file of a folder of outputs, in place of the scores that are there.
+    """Score every file of a folder of outputs, and replace the scores that are there.
 
     A row group is a task of the executor (a thread here by default), which does not affect the
     bytes. Returns the new files. ValueError if there is no folder of outputs or a file cannot be
@@ -74,23 +74,24 @@ def score_dataset(
     with nullcontext(executor) if executor else ThreadPoolExecutor(1) as workers:
         tasks: dict[Path, list[Future]] = {}
         for outputs in sorted(outputs_dir.glob("*.parquet")):
-            arguments = (outputs, puzzles_path, rules)
-            groups = range(_count_groups(outputs))
             tasks[outputs] = [
-                workers.submit(score_group, group, *arguments) for group in groups
+                workers.submit(score_group, group, outputs, puzzles_path, rules)
+                for group in range(_count_groups(outputs))
             ]
         with _open_bar(tasks):
             for outputs, parts in tasks.items():
                 try:
                     _write_parts(scores_dir / outputs.name, outputs, parts, rules)
                 except (ValueError, OSError, ImportError) as error:
-                    text = describe_error(error)
-                    errors.append(
-                        text if outputs.name in text else f"{outputs.name}: {text}"
-                    )
+                    errors.append(_name_file(outputs.name, describe_error(error)))
     if errors:
         raise ValueError(_join_errors(errors))
     return sorted(scores_dir.glob("*.parquet"))
+
+
+def _name_file(name: str, message: str) -> str:
+    """Return the message of an error with the name of its file, unless it has it already."""
+    return message if name in message else f"{name}: {message}"
 
 
 def _check_inputs(outputs_dir: Path, puzzles_path: Path) -> None:
@@ -145,55 +146,51 @@ def score_group(
     group: int, outputs: Path, puzzles: Path, rules: ScorerRules
 ) -> pa.Table:
     """Score one row group of a file of outputs."""
-    questions = _read_questions_once(puzzles, puzzles.stat().st_mtime_ns)
+    questions = _read_questions(puzzles, puzzles.stat().st_mtime_ns)
     batches = [
-        score_batch(batch, questions, rules) for batch in read_batches(outputs, group)
+        score_batch(batch, questions, rules) for batch in _read_batches(outputs, group)
     ]
     return pa.Table.from_batches(batches, SCORES)
 
 
 def score_batch(
-    batch: pa.RecordBatch, questions: Mapping[str, Asked], rules: ScorerRules
+    batch: pa.RecordBatch, questions: Mapping[str, PuzzleQuestion], rules: ScorerRules
 ) -> pa.RecordBatch:
     """Score some rows of outputs: one verdict a row, beside the columns that lead to the cells."""
-    columns = {
-        name: batch.column(name).to_pylist()
-        for name in OUTPUTS.names
-        if name != "response"
-    }
+    names = [name for name in OUTPUTS.names if name != "response"]
+    facts = batch.select(names).to_pylist()
     rows = []
-    for place, response in enumerate(batch.column("response")):
-        row = {name: values[place] for name, values in columns.items()}
-        asked = find_question(questions, row["model"], row["name"])
+    for row, response in zip(facts, batch.column("response"), strict=True):
+        puzzle = _find_question(questions, row["model"], row["name"])
         try:
-            rows.append(row | score_row(response.as_py(), row, asked, rules))
+            rows.append(row | score_row(response.as_py(), row, puzzle, rules))
         except ValueError as error:
-            raise ValueError(
-                f"{row['model']}, puzzle {row['name']!r}: {error}"
-            ) from None
+            place = f"{row['model']}, puzzle {row['name']!r}"
+            raise ValueError(f"{place}: {error}") from None
     return pa.RecordBatch.from_pylist(rows, SCORES)
 
 
-def score_row(response: str, row: Mapping, asked: Asked, rules: ScorerRules) -> dict:
+def score_row(
+    response: str, row: Mapping, puzzle: PuzzleQuestion, rules: ScorerRules
+) -> dict:
     """Return the verdict on a row of outputs as columns of `schemas.SCORES`."""
-    question = asked.question
+    question = puzzle.question
     verdict = find_verdict(
         response, question, rules, row["prompt_tokens"], row["response_tokens"]
     )
     answer = take_answer(response)
-    # the reasoning may have the correct value, and the answer after it another one
-    is_alone = (
-        verdict.is_correct
-        and find_verdict(answer or "", question, ANSWER_ONLY).is_correct
-    )
+    answer_correct = False
+    if verdict.is_correct:
+        # the reasoning may have the correct value, and the answer after it another one
+        answer_correct = find_verdict(answer or "", question, ANSWER_ONLY).is_correct
     return {
-        **asked.cell,
+        **puzzle.cell,
         "bucket": verdict,
         "correct": verdict.is_correct,
         "window": _clip(verdict),
         "answer": verdict.answer,
         "unclosed_trace": answer is None,
-        "answer_correct": is_alone,
+        "answer_correct": answer_correct,
         "unsure": is_unsure(answer or ""),
     }
 
@@ -206,27 +203,26 @@ def _clip(verdict: Verdict) -> str:
     return verdict.window[:end][-WINDOW_CHARS:]
 
 
-def read_questions(puzzles_path: str | Path) -> dict[str, Asked]:
-    """Return what the scorer needs to know of each puzzle of a table, by name."""
+@lru_cache(maxsize=1)
+def _read_questions(puzzles_path: Path, _modified: int) -> dict[str, PuzzleQuestion]:
+    """Return what the scorer needs to know of each puzzle of a table, by name.
+
+    It is read once per process, and again if the file has another time.
+    """
     columns = ["name", *_LOAD_COLUMNS, "poi", "gold", "domain", "category"]
     with open_parquet(puzzles_path) as file:
         table = file.read(columns=columns)
     questions = {}
     for row in table.to_pylist():
+        cell = {name: row[name] for name in _LOAD_COLUMNS}
         question = Question(row["poi"], row["gold"], row["domain"], row["category"])
-        questions[row["name"]] = Asked(
-            {name: row[name] for name in _LOAD_COLUMNS}, question
-        )
+        questions[row["name"]] = PuzzleQuestion(cell, question)
     return questions
 
 
-@lru_cache(maxsize=1)
-def _read_questions_once(puzzles: Path, _modified: int) -> dict[str, Asked]:
-    """Read the puzzles once per process, and again if their file has another time."""
-    return read_questions(puzzles)
-
-
-def find_question(questions: Mapping[str, Asked], model: str, name: str) -> Asked:
+def _find_question(
+    questions: Mapping[str, PuzzleQuestion], model: str, name: str
+) -> PuzzleQuestion:
     """Return what a response was asked; a ValueError where the puzzles table does not have it."""
     if name not in questions:
         raise ValueError(
@@ -235,26 +231,20 @@ def find_question(questions: Mapping[str, Asked], model: str, name: str) -> Aske
     return questions[name]
 
 
-def read_batches(
-    path: str | Path, group: int | None = None
-) -> Iterator[pa.RecordBatch]:
-    """Yield few outputs of a row group, or of all, at a time: the longer they are, the fewer."""
+def _read_batches(path: Path, group: int) -> Iterator[pa.RecordBatch]:
+    """Yield few outputs of a row group at a time: the longer they are, the fewer."""
     with open_parquet(path) as file:
-        missing = [
-            name for name in OUTPUTS.names if name not in file.schema_arrow.names
-        ]
-        if missing:
+        absent = [name for name in OUTPUTS.names if name not in file.schema_arrow.names]
+        if absent:
             remedy = "import it with `make download-outputs`"
-            raise ValueError(f"{path} lacks the columns {', '.join(missing)}; {remedy}")
-        groups = range(file.num_row_groups) if group is None else [group]
+            raise ValueError(f"{path} lacks the columns {', '.join(absent)}; {remedy}")
         try:
-            for number in groups:
-                about = file.metadata.row_group(number)
-                rows = _BATCH_BYTES * about.num_rows // max(about.total_byte_size, 1)
-                size = min(max(rows, 1), _BATCH_ROWS)
-                yield from file.iter_batches(
-                    size, row_groups=[number], columns=OUTPUTS.names
-                )
+            about = file.metadata.row_group(group)
+            rows = _BATCH_BYTES * about.num_rows // max(about.total_byte_size, 1)
+            size = min(max(rows, 1), _BATCH_ROWS)
+            yield from file.iter_batches(
+                size, row_groups=[group], columns=OUTPUTS.names
+            )
         except (pa.ArrowException, OSError) as error:
             remedy = "remove it, and the next `make` makes it again"
             raise ValueError(f"{path} is damaged ({error}); {remedy}") from None

@@ -111,9 +111,8 @@ def _find_lines(
     start = text.rfind("\n") + 1
     # a letter's lower case does not depend on what stands on another line
     last = text[start:].lower()
-    poi_last = (
-        last if last.rfind(name) >= 0 else ""
-    )  # in long texts twice as fast as `in`
+    # in long texts rfind is twice as fast as `in`
+    poi_last = last if last.rfind(name) >= 0 else ""
     if poi_last and _has_any(last, qualifiers):
         return last, last, last
     size = _FIRST_BLOCK
@@ -156,7 +155,7 @@ def _has_any(line: str, qualifiers: tuple[str, ...]) -> bool:
 
 
 def find_mention(value: str, sentence: str) -> tuple[int, int] | None:
-    """Return start and end of the last place where a sentence gives a value, None if it does not.
+    """Return the start and end of the last mention of a value in a sentence, None if none.
 
     A value may be in any of its spellings (CheckCorrectAnswer of Algorithm 3).
     """

@@ -1,0 +1,127 @@
+"""Two models compared, as text for a terminal."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from cogniload_repro.analysis.comparisons import (
+    compare_answers,
+    compare_models,
+)
+from cogniload_repro.analysis.differences import judge_difference
+from cogniload_repro.analysis.overflows import MARKED_SHARE
+from cogniload_repro.analysis.shortcut import shortcut_use
+from cogniload_repro.formats import display_names
+from cogniload_repro.models import resolve_model
+from cogniload_repro.published import CONFIDENCE
+from cogniload_repro.regression.cell_tables import describe_cells, load_cells
+from cogniload_repro.storage import partition_path
+
+
+def describe_pair(
+    build: Path, first: str, second: str, loads: Sequence[list[str]], margin: float
+) -> Iterator[str]:
+    """Yield what tells two models of a build apart: accuracies by load, overflows, answers.
+
+    Without a build, these are the committed counts of the paper's models. `loads` are the columns
+    of each table, beside the one of all cells; differences below `margin` are negligible.
+    """
+    has_cells = (build / "cells.parquet").exists()
+    cells = load_cells(build if has_cells else None)
+    names = display_names(cells["model"])
+    first = resolve_model(first, cells["model"])
+    second = resolve_model(second, cells["model"])
+    yield f"{names[first]} minus {names[second]}"
+    for columns in ([], *loads):
+        differences = compare_models(cells, first, second, columns, margin)
+        table = _format_differences(differences, columns)
+        headings = {
+            "first": names[first],
+            "second": names[second],
+            "ratio_pct": "rho (%)",
+        }
+        yield table.rename(columns=headings).to_string(index=False) + "\n"
+    counts = {model: cells[cells["model"] == model] for model in (first, second)}
+    for model, of_model in counts.items():
+        for remark in _describe_counts(of_model):
+            yield f"{names[model]}: {remark}"
+    origin = describe_cells(cells)
+    if origin:
+        yield f"{origin}."
+    scored = [model for model, of_model in counts.items() if _are_scored(of_model)]
+    if scored:
+        yield from _describe_answers(build, scored, margin)
+
+
+def _are_scored(cells: pd.DataFrame) -> bool:
+    return bool((cells["provenance"] == "scored").all())
+
+
+def _describe_counts(cells: pd.DataFrame) -> Iterator[str]:
+    """Yield what a model's counts hold besides correct answers, and whether it has answers."""
+    lost = cells["ctx"].sum() / cells["total"].sum()
+    if lost > MARKED_SHARE:
+        yield f"{lost:.0%} of the answers ran out of context and count as wrong."
+    if not _are_scored(cells):
+        yield (
+            "no single answers exist, its counts are reconstructed from the printed "
+            "tables."
+        )
+
+
+def _format_differences(differences: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    """Return a table of differences in points; those that are not identified have no p-value."""
+    table = differences[columns].assign(cells=differences["cells"])
+    for place in ("first", "second"):
+        table[place] = differences[f"accuracy_{place}"].map("{:.1%}".format)
+    identified = differences["identified"].all()
+    heading = "median and range over the reconstructions"
+    ends = ["difference_p10", "difference_p90"]
+    if identified:
+        heading = f"difference ({CONFIDENCE})"
+        ends = ["ci_low", "ci_high"]
+    points = 100 * differences[["difference", *ends]].to_numpy()
+    table[heading] = ["{:+.1f} ({:+.1f} to {:+.1f})".format(*row) for row in points]
+    if identified:
+        table["p (Holm)"] = differences["p_holm"].map("{:.2g}".format)
+    table["verdict"] = differences["verdict"]
+    return table
+
+
+def _describe_answers(build: Path, models: list[str], margin: float) -> Iterator[str]:
+    """Yield each scored model's use of the last clause, and both models on the same puzzles."""
+    names = display_names(models)
+    scores = [
+        pd.read_parquet(partition_path(build / "scores", name)) for name in models
+    ]
+    baselines = pd.read_parquet(build / "baselines.parquet")
+    for row in shortcut_use(pd.concat(scores), baselines).itertuples():
+        yield f"{names[row.model]}: {_describe_kinds(row)}"
+    if len(models) < 2:
+        return
+    first, second = (frame.set_index("name")["correct"] for frame in scores)
+    if first.index.intersection(second.index).empty:
+        return
+    counts, difference = compare_answers(first, second, margin)
+    outcomes = [f"{count:,} {word.replace('_', ' ')}" for word, count in counts.items()]
+    yield f"{counts.sum():,} puzzles answered by both: {', '.join(outcomes)}"
+    verdict = judge_difference(difference.p, difference.p_equivalence)
+    yield f"{_format_interval(difference)}, McNemar p = {difference.p:.2g}: {verdict}"
+
+
+def _describe_kinds(row: Any) -> str:
+    """Return a model's accuracy where the last clause is right and where it is wrong."""
+    right = f"{row.correct_right:,} of {row.answers_right:,} correct where the last clause is right"
+    wrong = f"{row.correct_wrong:,} of {row.answers_wrong:,} where it is wrong"
+    within = "no cell has puzzles of both kinds"
+    if row.answers:
+        within = f"within cells, {_format_interval(row)}"
+    return f"{right}, {wrong}; {within}"
+
+
+def _format_interval(difference: Any) -> str:
+    points = f"{100 * difference.difference:+.1f} points"
+    ends = f"{100 * difference.ci_low:+.1f} to {100 * difference.ci_high:+.1f}"
+    return f"difference {points} ({CONFIDENCE}: {ends})"
