@@ -19,6 +19,7 @@ from cogniload_repro.analysis.comparisons import MARGIN, count_different
 from cogniload_repro.analysis.differences import (
     Share,
     compare_paired,
+    compare_shares,
     two_sided_p,
     wilson_limits,
 )
@@ -34,6 +35,7 @@ from cogniload_repro.regression import design
 from cogniload_repro.regression.glm import QUADRATIC, fit_glm, fit_tables
 from cogniload_repro.regression.reconstructions import (
     committed_counts,
+    each_reconstruction,
     over_reconstructions,
     range_over,
 )
@@ -138,15 +140,23 @@ def _rank_by_accuracy(
     second = names.get_indexer(pairs.get_level_values("model"))
     masks = (table.answers[first] > 0) & (table.answers[second] > 0)
 
-    def compare(sample: pd.DataFrame) -> pd.DataFrame:
+    rival_means = []
+    own_means = []
+    for sample in each_reconstruction(paper):
         counted = table.with_counts(pd.concat([sample, answered], ignore_index=True))
-        differences = compare_means(counted, first, second, masks, MARGIN)
-        return pairs.to_frame(index=False).join(differences)
+        rival_means.append(mean_shares(counted, first, masks))
+        own_means.append(mean_shares(counted, second, masks))
+    # all samples at once, as each search for p-values takes its time
+    rival_share = Share(*np.hstack(rival_means))
+    own_share = Share(*np.hstack(own_means))
+    differences = compare_shares(rival_share, own_share, MARGIN)
 
+    samples = range(len(own_means))
+    rows = pd.concat([pairs.to_frame(index=False) for _ in samples], ignore_index=True)
+    rows = rows.join(differences).assign(sample=np.repeat(samples, len(pairs)))
     ranks = {}
-    samples = over_reconstructions(paper, compare)
-    for model, rows in samples.groupby("model"):
-        of_sample = [_rank(sample) for _, sample in rows.groupby("reconstruction")]
+    for model, rows_of_model in rows.groupby("model"):
+        of_sample = [_rank(sample) for _, sample in rows_of_model.groupby("sample")]
         ranks[str(model)] = _summarise_ranks(of_sample)
     return ranks
 
@@ -225,7 +235,7 @@ def _paper_lengths(paper: pd.DataFrame) -> pd.DataFrame:
     for model, cells in paper.groupby("model", sort=False, observed=True):
         correct = counts[:, paper["model"] == model]
         total = cells["total"].to_numpy(float)
-        x = design.lay_out(cells)[:, :5]
+        x = design.lay_out(cells)[:, design.QUADRATIC_COLUMNS]
         means = design.grid_means(cells)
         totals = np.tile(total, (len(correct), 1))
         fits = fit_tables(cells, correct, totals, QUADRATIC)

@@ -60,13 +60,11 @@ class Specification(NamedTuple):
         return np.log(np.log(2)) if self.family == "cloglog" else 0.0
 
 
-def _read_specifications() -> tuple[Specification, ...]:
-    table = pd.read_csv(DATA / "specifications.csv")
-    return tuple(Specification(*row) for row in table.itertuples(index=False))
-
-
 #: The regressions of chapter 11, the paper's first.
-SPECIFICATIONS = _read_specifications()
+SPECIFICATIONS = tuple(
+    Specification(*row)
+    for row in pd.read_csv(DATA / "specifications.csv").itertuples(index=False)
+)
 
 _OF_FIT = ["status", "terms", "loglik", "aic", "bic", "ecl50"]
 _COUNTED = ["daic", "aic_better", "bic_better", "ecl50_ratio", "ecl50_left", "order"]
