@@ -14,7 +14,10 @@ PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
 
 
 def book_html() -> Path | None:
-    """Folder of the built HTML: COGNILOAD_BOOK when set, otherwise the mini-grid's or the paper grid's."""
+    """Folder of the built HTML.
+
+    COGNILOAD_BOOK when set, otherwise the mini-grid's or the paper grid's.
+    """
     named = os.environ.get("COGNILOAD_BOOK")
     places = [Path(named)] if named else [ROOT / place for place in _BUILT]
     return next(
@@ -25,14 +28,14 @@ def book_html() -> Path | None:
 def pages(html: Path) -> list[str]:
     """The book's own pages, without those that only lead to others."""
     files = sorted(html.rglob("*.html"))
-    found = [
+    paths = [
         file.relative_to(html).as_posix()
         for file in files
         if "_static" not in file.parts
     ]
     return [
         page
-        for page in found
+        for page in paths
         if 'http-equiv="refresh"' not in (html / page).read_text("utf-8")[:600]
     ]
 
@@ -79,14 +82,16 @@ def complaints(browser):
 
 def traffic(browser):
     """Return the addresses asked for, and those that failed."""
-    asked, failed = {}, []
+    requests = {}
+    failed = []
     for entry in browser.get_log("performance"):
         message = json.loads(entry["message"])["message"]
-        method, what = message["method"], message["params"]
+        method = message["method"]
+        what = message["params"]
         if method == "Network.requestWillBeSent":
-            asked[what["requestId"]] = what["request"]["url"]
+            requests[what["requestId"]] = what["request"]["url"]
         elif method == "Network.responseReceived" and what["response"]["status"] >= 400:
             failed.append(what["response"]["url"])
         elif method == "Network.loadingFailed" and not what.get("canceled"):
-            failed.append(asked.get(what["requestId"], "?"))
-    return list(asked.values()), failed
+            failed.append(requests.get(what["requestId"], "?"))
+    return list(requests.values()), failed

@@ -236,7 +236,10 @@ def draw_question(rng):
 
 
 def draw_response(rng, question):
-    """Draw a response about a question: some lines of names, values and words, perhaps after a lot of text."""
+    """Draw a response about a question.
+
+    Some lines of names, values and words, perhaps after a lot of text.
+    """
     return (
         _draw_padding(rng, question)
         + "".join(_draw_line(rng, question) for _ in range(rng.randrange(6)))
@@ -250,7 +253,8 @@ def draw_tokens(rng):
 
 
 def _draw_line(rng, question):
-    poi, gold = question["poi"], question["gold"]
+    poi = question["poi"]
+    gold = question["gold"]
     pieces = []
     for _ in range(rng.randrange(8)):
         kind = rng.random()

@@ -1,6 +1,9 @@
-"""Answers of made-up models whose results are known: perfect, the last clause, guessing, cut off; and a few answers.
+"""Answers of made-up models whose results are known.
 
-As a script it prints them for a build: `python tests/extreme_models.py extreme > answers.jsonl`, or few, or small.
+Perfect, the last clause, guessing, cut off; and a few answers.
+
+As a script it prints them for a build: `python tests/extreme_models.py extreme >
+answers.jsonl`, or few, or small.
 """
 
 import json
@@ -13,12 +16,10 @@ from cogniload_repro.puzzles.baselines import find_last_value
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import draw_rows
 
-PERFECT, CLAUSE, GUESS, CUT = (
-    "mine-perfect",
-    "mine-last-clause",
-    "mine-guess",
-    "mine-cut",
-)
+PERFECT = "mine-perfect"
+CLAUSE = "mine-last-clause"
+GUESS = "mine-guess"
+CUT = "mine-cut"
 WHOLE = "N=20,50,100,250 ratio=5,10,25,50,75,90,95 d=1,3,5,7,10"
 SMALL = "N=20,50 ratio=5,50,95 d=1,5"
 
@@ -68,7 +69,10 @@ def small_rows() -> Iterator[dict]:
 
 
 def answer_some(model: str, drawn, every: int) -> Iterator[dict]:
-    """Answers of which every so many is right, the next one names no value, the others another value."""
+    """Answers of which every so many is right.
+
+    The next one names no value, the others another value.
+    """
     for number, puzzle in enumerate(drawn):
         others = [value for value in puzzle["domain"] if value != puzzle["gold"]]
         value = puzzle["gold"] if number % every == 0 else others[number % len(others)]

@@ -66,7 +66,7 @@ def write_json(path, samples, header=None):
 
 
 def write_archive(path, samples, header=None, *, zstandard=True):
-    """Write an archive, its members deflated as in older logs or in Zstandard as in present ones."""
+    """Write an archive, deflated as in older logs or in Zstandard as in present ones."""
     members = {f"samples/{s['id']}_epoch_{s['epoch']}.json": s for s in samples}
     members |= {"summaries.json": [], "header.json": header or make_header()}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -84,4 +84,6 @@ def _write_zstandard(archive, name, content):
     compressed = pa.compress(content, codec="zstd", asbytes=True)
     info = zipfile.ZipInfo(name)
     archive.writestr(info, compressed, zipfile.ZIP_STORED)
-    info.compress_type, info.file_size, info.CRC = 93, len(content), zlib.crc32(content)
+    info.compress_type = 93
+    info.file_size = len(content)
+    info.CRC = zlib.crc32(content)

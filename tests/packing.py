@@ -16,7 +16,10 @@ def write_packed(path, content):
 
 
 def make_archive(path, members, links=()):
-    """Write a zip or tar of files, and of links to /etc/passwd, with names as a hostile program would write them."""
+    """Write a zip or tar of files, and of links to /etc/passwd.
+
+    Names are as a hostile program would write them.
+    """
     if path.suffix == ".zip":
         with zipfile.ZipFile(path, "w") as file:
             for name, content in members:
@@ -36,6 +39,7 @@ def make_archive(path, members, links=()):
             file.addfile(info, io.BytesIO(content))
         for name, kind in links:
             info = tarfile.TarInfo(name)
-            info.type, info.linkname = kind, "/etc/passwd"
+            info.type = kind
+            info.linkname = "/etc/passwd"
             file.addfile(info)
     return write_packed(path, buffer.getvalue())

@@ -19,7 +19,8 @@ def read_chapter(name, monkeypatch, **parameters):
     monkeypatch.setattr(page, "glue", lambda key, value, display: None)
     monkeypatch.setattr(page, "save_figure", save_nothing)
     cells = json.loads((NOTEBOOKS / f"{name}.ipynb").read_text("utf-8"))["cells"]
-    shown, space = [], {}
+    outputs = []
+    space = {}
     for cell in cells:
         if cell["cell_type"] != "code":
             continue
@@ -33,10 +34,10 @@ def read_chapter(name, monkeypatch, **parameters):
                 compile(ast.Expression(last.value), f"{name}, {cell['id']}", "eval"),
                 space,
             )
-            shown.append(show(value))
+            outputs.append(show(value))
         if "parameters" in cell["metadata"].get("tags", ()):
             space |= {key: value for key, value in parameters.items() if key in space}
-    return shown
+    return outputs
 
 
 def save_nothing(figure, stem, source):
@@ -48,7 +49,10 @@ def save_nothing(figure, stem, source):
 
 
 def show(value):
-    """What a notebook shows of a value: Markdown and HTML where it has them, else its plain text."""
+    """What a notebook shows of a value.
+
+    Markdown and HTML where it has them, else its plain text.
+    """
     if hasattr(value, "_repr_mimebundle_"):
         return "\n".join(value._repr_mimebundle_().values())
     if hasattr(value, "_repr_html_"):

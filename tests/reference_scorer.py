@@ -1,6 +1,7 @@
-"""Appendix D's Algorithms 1-3, written down line by line: slow, and the reference for the real scorer.
+"""Appendix D's Algorithms 1-3, line by line: the reference for the real scorer.
 
-The keywords late_drop, cut_windows and last_mention are the places where the appendix can be read twice.
+The keywords late_drop, cut_windows and last_mention are the places where the appendix
+can be read twice.
 """
 
 QUALIFIERS = {
@@ -113,6 +114,11 @@ def alt_flag(s, alts, gold, last_mention=False):
     return alt_present
 
 
+def is_qualified(line, quals):
+    """Whether a line has a word that goes with the category."""
+    return any(word in line for word in quals)
+
+
 def score(
     resp,
     *,
@@ -142,13 +148,11 @@ def score(
     last_sentence = take_last_sentence(lines[-1])
     poi_lines = [s for s in lines if poi in s]
     poi_last = poi_lines[-1] if poi_lines else ""
-    valid_poi_lines = [s for s in poi_lines if any(q in s for q in quals)]
+    valid_poi_lines = [s for s in poi_lines if is_qualified(s, quals)]
     valid_poi_last = valid_poi_lines[-1] if valid_poi_lines else ""
     if cut_windows:
-        poi_last, valid_poi_last = (
-            take_last_sentence(poi_last),
-            take_last_sentence(valid_poi_last),
-        )
+        poi_last = take_last_sentence(poi_last)
+        valid_poi_last = take_last_sentence(valid_poi_last)
     if (
         exceeded_context(prompt_tokens, response_tokens)
         or last_sentence == ""

@@ -29,7 +29,8 @@ _spec.loader.exec_module(reference_generator)
 
 #: A regression other than the paper's.
 PRODUCT = "correct ~ d * log10_N + rho + I(rho**2)"
-LLAMA, GPT5 = "DeepSeek-R1-Distill-Llama-70B", "gpt-5-2025-08-07"
+LLAMA = "DeepSeek-R1-Distill-Llama-70B"
+GPT5 = "gpt-5-2025-08-07"
 TEMPLATE = 7
 
 
@@ -46,14 +47,17 @@ def table_of(*points):
 
 
 def counts_like(model, column):
-    """Return counts whose mean at each N and d is the one printed for a model, without a template of 7 tokens."""
+    """Return counts whose mean at each N and d is the one printed for a model.
+
+    They lack a template of 7 tokens.
+    """
     rng = np.random.default_rng(0)
     means = load_table("tokens").set_index(["model", "N", "d"])["prompt_mean"]
     rows = []
     for cell in PAPER_GRID:
         mean = means[(model, cell.N, cell.d)] - TEMPLATE
-        own = np.rint(rng.normal(mean, 0.05 * mean, 100)).astype(int)
-        rows += [(cell.N, cell.d, float(cell.ratio_pct), length) for length in own]
+        counts = np.rint(rng.normal(mean, 0.05 * mean, 100)).astype(int)
+        rows += [(cell.N, cell.d, float(cell.ratio_pct), length) for length in counts]
     return pd.DataFrame(rows, columns=["N", "d", "ratio_pct", column]).assign(name="")
 
 
@@ -64,7 +68,10 @@ def results_of(cells):
 
 
 def release_state(puzzle, **changes):
-    """The metadata of a puzzle in the authors' release, as JSON; a change of None leaves the key out."""
+    """The metadata of a puzzle in the authors' release, as JSON.
+
+    A change of None leaves the key out.
+    """
     keys = {
         "poi": puzzle.poi,
         "category_defaults": puzzle.domains,

@@ -1,6 +1,9 @@
-"""A server that speaks OpenAI's protocol and solves puzzles, wrongly at known rates and with a server's usual faults.
+"""A server that speaks OpenAI's protocol and solves puzzles.
 
-What it does to a prompt follows from the prompt alone, so that a test knows what must come out.
+It is wrong at known rates and has a server's usual faults.
+
+What it does to a prompt follows from the prompt alone, so that a test knows what must
+come out.
 """
 
 import hashlib
@@ -13,16 +16,19 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from cogniload_repro.puzzles.parse import parse_puzzle
 
+VERBS = "is at, wears, eats, watches, listens to, reads, has hair"
 #: Log-odds of a right answer: 1, d, log10 N, rho, rho^2.
 CURVE = (7.0, -0.35, -2.5, -2.0, 1.6)
 
 
 def fate(text):
-    """What happens to a prompt: how its answer ends, where it thinks, and what fails at the first attempt."""
-    puzzle, rng = (
-        parse_puzzle(text),
-        random.Random(hashlib.sha256(text.encode()).digest()),
-    )
+    """What happens to a prompt.
+
+    How its answer ends, where the reasoning stands, and what fails at the first
+    attempt.
+    """
+    puzzle = parse_puzzle(text)
+    rng = random.Random(hashlib.sha256(text.encode()).digest())
     terms = (1, puzzle.d, math.log10(puzzle.N), puzzle.rho, puzzle.rho**2)
     right = rng.random() < 1 / (
         1 + math.exp(-sum(map(math.prod, zip(CURVE, terms, strict=True))))
@@ -37,44 +43,58 @@ def fate(text):
     }
 
 
+class Handler(BaseHTTPRequestHandler):
+    """Answers one request with what the solver says."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        """Answer a request; a client that has gone is no trouble."""
+        try:
+            size = int(self.headers["Content-Length"])
+            request = json.loads(self.rfile.read(size))
+            self.reply(*self.server.solver.answer(request))
+        except OSError:
+            pass
+
+    def reply(self, status, body, key=None):
+        """Send a body, and remember the key of what was answered."""
+        content = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        if status == 429:
+            self.send_header("Retry-After", "1")
+        self.end_headers()
+        self.wfile.write(content)
+        if key:
+            self.server.solver.note(key)
+
+    def log_message(self, *arguments):
+        """Print nothing."""
+
+
+class Listener(ThreadingHTTPServer):
+    """Takes many requests at a time."""
+
+    daemon_threads = True
+    request_queue_size = 256
+    solver = None
+
+
 class Server:
-    """The server in a thread; `answered` has the hash of each prompt once for each answer that was sent."""
+    """The server in a thread.
+
+    `answered` has the hash of each prompt once for each answer that was sent.
+    """
 
     def __init__(self, port=0, answered=None, pause=0.02):
-        self.answered, self.pause = [] if answered is None else answered, pause
-        self.met, self.lock, own = set(), threading.Lock(), self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self):
-                try:
-                    request = json.loads(
-                        self.rfile.read(int(self.headers["Content-Length"]))
-                    )
-                    self.reply(*own.answer(request))
-                except OSError:
-                    pass  # the client has gone
-
-            def reply(self, status, body, key=None):
-                content = json.dumps(body).encode()
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(content)))
-                if status == 429:
-                    self.send_header("Retry-After", "1")
-                self.end_headers()
-                self.wfile.write(content)
-                if key:
-                    own.note(key)
-
-            def log_message(self, *arguments):
-                pass
-
-        class Listener(ThreadingHTTPServer):
-            daemon_threads, request_queue_size = True, 256
-
+        self.answered = [] if answered is None else answered
+        self.pause = pause
+        self.met = set()
+        self.lock = threading.Lock()
         self._http = Listener(("127.0.0.1", port), Handler)
+        self._http.solver = self
         self.port = self._http.server_address[1]
         threading.Thread(target=self._http.serve_forever, daemon=True).start()
 
@@ -91,37 +111,43 @@ class Server:
     def answer(self, request):
         """Return status, body and the key of what was answered."""
         (message,) = request["messages"]
-        text, key = message["content"], key_of(message["content"])
-        own = fate(text)
+        text = message["content"]
+        key = key_of(message["content"])
+        outcome = fate(text)
         time.sleep(self.pause)
         with self.lock:
-            first, _ = key not in self.met, self.met.add(key)
-        if first and own["trouble"] in ("429", "500"):
-            return int(own["trouble"]), {
+            first = key not in self.met
+            self.met.add(key)
+        if first and outcome["trouble"] in ("429", "500"):
+            return int(outcome["trouble"]), {
                 "error": {"message": "try later", "type": "server_error", "code": None}
             }
-        if first and own["trouble"] == "stall":
+        if first and outcome["trouble"] == "stall":
             time.sleep(1.5)
-        limit, prompt_tokens = (
-            request.get("max_tokens") or request["max_completion_tokens"],
-            len(text) // 4,
-        )
-        puzzle, others = (
-            own["puzzle"],
-            [v for v in own["puzzle"].domains[own["puzzle"].category]],
-        )
-        others.remove(puzzle.solution)
-        value = puzzle.solution if own["end"] == "right" else others[0]
-        said = f"{puzzle.poi} is at, wears, eats, watches, listens to, reads, has hair {value}."
-        thought, reason, spent = f"Now {puzzle.poi} moves on.", "stop", 800
-        if own["end"] in ("cut", "full"):
-            said, reason, spent = "", "length", limit
-        if own["in_field"]:
-            reply = {"role": "assistant", "content": said, "reasoning_content": thought}
-        else:
-            close = "" if reason == "length" else f"</think>\n\n{said}"
-            reply = {"role": "assistant", "content": f"<think>{thought}{close}"}
-        return 200, complete(reply, reason, prompt_tokens, spent), key
+        limit = request.get("max_tokens") or request["max_completion_tokens"]
+        return 200, solve(text, outcome, limit), key
+
+
+def solve(text, outcome, limit):
+    """The body of an answer that ends as it is to end."""
+    puzzle = outcome["puzzle"]
+    others = list(puzzle.domains[puzzle.category])
+    others.remove(puzzle.solution)
+    value = puzzle.solution if outcome["end"] == "right" else others[0]
+    sentence = f"{puzzle.poi} {VERBS} {value}."
+    thought = f"Now {puzzle.poi} moves on."
+    reason = "stop"
+    spent = 800
+    close = f"</think>\n\n{sentence}"
+    if outcome["end"] in ("cut", "full"):
+        sentence = ""
+        reason = "length"
+        spent = limit
+        close = ""
+    reply = {"role": "assistant", "content": f"<think>{thought}{close}"}
+    if outcome["in_field"]:
+        reply |= {"content": sentence, "reasoning_content": thought}
+    return complete(reply, reason, len(text) // 4, spent)
 
 
 def complete(message, reason, prompt_tokens, spent):

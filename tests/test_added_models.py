@@ -36,7 +36,10 @@ def write_build(folder, cells):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("chapter", REGRESSIONS)
 def test_no_term_of_a_regression_is_markup(chapter, tmp_path, monkeypatch):
-    """A level of a factor is a reader's text; a chapter shows it letter by letter, in the book and in Jupyter."""
+    """A level of a factor is a reader's text.
+
+    A chapter shows it letter by letter, in the book and in Jupyter.
+    """
     cells = odd_cells("even and odd", "length alone")
     level = "<img src=x onerror=alert(9)>"
     perturbed = cells.assign(
@@ -45,11 +48,11 @@ def test_no_term_of_a_regression_is_markup(chapter, tmp_path, monkeypatch):
     build = write_build(tmp_path, perturbed)
     formula = "correct ~ d + log10_N + C(perturbation)"
     models = ["even and odd", "length alone"]
-    shown = read_chapter(
+    outputs = read_chapter(
         chapter, monkeypatch, build=build, formula=formula, models=models
     )
-    assert any("onerror" in text for text in shown) == (chapter == "05_glm")
-    for text in shown:
+    assert any("onerror" in text for text in outputs) == (chapter == "05_glm")
+    for text in outputs:
         markup = re.sub(
             r"^:alt: .*$", "", text, flags=re.MULTILINE
         )  # a plain attribute
@@ -57,7 +60,10 @@ def test_no_term_of_a_regression_is_markup(chapter, tmp_path, monkeypatch):
 
 
 def answer(names):
-    """Answers of odd models to the same puzzles, with as many right, wrong and cut off as their counts say."""
+    """Answers of odd models to the same puzzles.
+
+    As many are right, wrong and cut off as their counts say.
+    """
     puzzles = {}
     for row in odd_cells(*names).itertuples():
         for place in range(row.total):
@@ -81,7 +87,10 @@ CHAPTERS = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
 
 @pytest.fixture(scope="module", params=["beside the paper's", "alone"])
 def odd_build(request, tmp_path_factory):
-    """A build whose models are the odd ones, beside those of the paper or alone, through the whole chain."""
+    """A build whose models are the odd ones, through the whole chain.
+
+    They stand beside those of the paper, or alone.
+    """
     folder = tmp_path_factory.mktemp("odd")
     answers = write_lines(folder / "odd.jsonl", answer(FEW))
     option = "--add" if request.param == "beside the paper's" else "--source"
@@ -96,7 +105,7 @@ def odd_build(request, tmp_path_factory):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_no_chapter_fails_because_of_added_models(chapter, odd_build, monkeypatch):
-    """Every chapter is made, whether it shows the odd models by itself or because they are named."""
+    """Every chapter is made with odd models, also where they are named."""
     read_chapter(chapter, monkeypatch, build=odd_build)
     read_chapter(chapter, monkeypatch, build=odd_build, models=FEW)
 

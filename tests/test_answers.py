@@ -216,7 +216,7 @@ def test_an_answer_that_stands_elsewhere_is_never_an_empty_answer(tmp_path, case
 
 
 def test_what_programs_put_beside_an_empty_answer_is_no_text(tmp_path):
-    """Filters, log-probabilities, reasons of other names, prompts and gold answers leave it empty."""
+    """Other columns, prompts and gold answers among them, leave the response empty."""
     row = table_row(Answer(PURPLE, text="", stop="length"))
     row |= {
         "prompt_text": SUE,

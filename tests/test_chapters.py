@@ -1,4 +1,7 @@
-"""The chapters as they are committed: their sentences and the numbers in them, on data that the author did not see."""
+"""The chapters as they are committed.
+
+Their sentences and the numbers in them, on data that the author did not see.
+"""
 
 import ast
 import json
@@ -61,20 +64,24 @@ def read(name, kind):
 
 def run(name, monkeypatch, **parameters):
     """Run a notebook's code in this process; return what it keeps for its sentences."""
-    kept, space = {}, {}
+    values = {}
+    space = {}
     monkeypatch.setattr(
-        page, "glue", lambda key, value, display: kept.update({key: value})
+        page, "glue", lambda key, value, display: values.update({key: value})
     )
     monkeypatch.setattr(page, "save_figure", save_nothing)
     for code in read(name, "code").values():
         exec(code, space)  # our own notebook
         space |= parameters
-    return kept
+    return values
 
 
 @pytest.mark.parametrize("name", [path.stem for path in _NOTEBOOKS])
 def test_sentences_read_as_they_stand(name):
-    """No sentence of a notebook has a placeholder, and what a directive shows is kept in a cell."""
+    """No sentence of a notebook has a placeholder.
+
+    What a directive shows is kept in a cell.
+    """
     text = "\n".join(read(name, "markdown").values())
     code = "\n".join(read(name, "code").values())
     assert "{glue:text}" not in text
@@ -108,8 +115,8 @@ def test_the_generator_chapter_holds_for_any_puzzles(levels, tmp_path, monkeypat
         ]
     )
     write_table(tmp_path / "puzzles.parquet", puzzles)
-    kept = run("02_generation", monkeypatch, build=tmp_path, per_cell=1)
-    lead = kept["lead"].markdown
+    values = run("02_generation", monkeypatch, build=tmp_path, per_cell=1)
+    lead = values["lead"].markdown
     assert "nan" not in lead
     assert levels == (1, 4) or " 0% of the puzzles" in lead
 
@@ -117,7 +124,8 @@ def test_the_generator_chapter_holds_for_any_puzzles(levels, tmp_path, monkeypat
 @pytest.fixture(scope="module")
 def scoring():
     """What the visible cells of the scorer's chapter compute."""
-    cells, space = read("03_scoring", "code"), {}
+    cells = read("03_scoring", "code")
+    space = {}
     exec(cells["load"].partition("build, page = ")[0], space)  # our own notebook
     for cell in (
         "explain",
@@ -133,16 +141,30 @@ def scoring():
 
 def test_every_consequence_is_what_the_scorer_does(scoring):
     """The sentence of each example agrees with the bucket that its response falls into."""
-    assert [score_response(response, **asked) for _, asked, response in scoring["made_up"]] == [
-        "correct_valid", "correct_valid", "wrong_other", "wrong_other", "wrong_logic", "correct_valid", "correct_valid",
-        "correct_valid", "correct_valid", "wrong_other", "correct_last_sentence", "wrong_other", "wrong_max_context",
+    assert [
+        score_response(response, **question)
+        for _, question, response in scoring["made_up"]
+    ] == [
+        "correct_valid",
+        "correct_valid",
+        "wrong_other",
+        "wrong_other",
+        "wrong_logic",
+        "correct_valid",
+        "correct_valid",
+        "correct_valid",
+        "correct_valid",
+        "wrong_other",
+        "correct_last_sentence",
+        "wrong_other",
         "wrong_max_context",
-    ]  # fmt: skip
+        "wrong_max_context",
+    ]
     assert scoring["found"] == list(BUCKETS)
 
 
 def test_made_up_endings_distinguish_the_scorers(scoring):
-    """Each scorer changes some verdicts on the ambiguous responses, and none changes all of them."""
+    """Each scorer changes some verdicts on the ambiguous responses, but not all."""
     assert list(scoring["changed"].index) == [
         "prose",
         "late_drop",
@@ -188,12 +210,13 @@ def build_own(folder, rows):
 
 def show(monkeypatch, build):
     """What the chapter on own models shows, as Markdown, and the files of its figures."""
-    fragments, figures = [], []
+    fragments = []
+    figures = []
     for kind in ("table", "sentence", "text"):
-        made = getattr(page.Page, kind)
+        method = getattr(page.Page, kind)
 
-        def keep(*arguments, made=made, **options):
-            fragment = made(*arguments, **options)
+        def keep(*arguments, method=method, **options):
+            fragment = method(*arguments, **options)
             fragments.append(fragment)
             return fragment
 
@@ -215,7 +238,10 @@ def show(monkeypatch, build):
 def test_an_own_model_on_other_levels_has_its_chapter(
     grid, one_process, tmp_path, monkeypatch
 ):
-    """Levels that the paper does not have, and a single one, stop nothing; what cannot be fitted says why."""
+    """Levels that the paper does not have, and a single one, stop nothing.
+
+    What cannot be fitted says why.
+    """
     rows = list(draw_rows(PuzzleSet(grid_cells(grid), 2, 5)))
     answers = [
         {
@@ -225,9 +251,9 @@ def test_an_own_model_on_other_levels_has_its_chapter(
         }
         for row in rows
     ]
-    shown, figures = show(monkeypatch, build_own(tmp_path, answers))
+    texts, figures = show(monkeypatch, build_own(tmp_path, answers))
     (lacking,) = (
-        text for text in shown if text.startswith("There is no regression for mine")
+        text for text in texts if text.startswith("There is no regression for mine")
     )
     assert ("takes 1 value" in lacking) == (grid == "N=250 ratio=50 d=5")
     assert figures == ["your-accuracy"]
@@ -236,23 +262,32 @@ def test_an_own_model_on_other_levels_has_its_chapter(
 def test_the_chapter_on_own_models_has_no_empty_rows_and_no_figure_without_them(
     one_process, tmp_path, monkeypatch
 ):
-    """Four extreme models and one with 18 answers: each is in the tables that it can fill, none with dashes alone."""
+    """Four extreme models and one with 18 answers.
+
+    Each is in the tables that it can fill, none with dashes alone.
+    """
     rows = [*extreme_rows(), *few_rows()]
-    shown, figures = show(monkeypatch, build_own(tmp_path, rows))
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for text in shown for line in text.splitlines()
-             if line.startswith("| ") and not line.startswith("| :")]  # fmt: skip
-    assert len(cells) > 20
-    assert not [
-        row for row in cells if {*row[1:]} <= {r"\-\-", "nan", "", "not stated"}
+    texts, figures = show(monkeypatch, build_own(tmp_path, rows))
+    lines = [
+        line
+        for line in "\n".join(texts).splitlines()
+        if line.startswith("| ") and not line.startswith("| :")
     ]
+    assert len(lines) > 20
+    for line in lines:
+        _, *values = map(str.strip, line.strip("|").split("|"))
+        assert not set(values) <= {r"\-\-", "nan", "", "not stated"}, line
     assert "your-accuracy" in figures
-    assert "tiny" in " ".join(shown)
-    assert "openai" not in " ".join(shown)
-    assert [text for text in shown if "{code-block} text" in text]
+    assert "tiny" in " ".join(texts)
+    assert "openai" not in " ".join(texts)
+    assert [text for text in texts if "{code-block} text" in text]
 
 
 def test_sampling_errors_are_those_of_shares():
-    """Independent answers give the textbook error, alike ones count as one each; drops have the largest variance."""
+    """Independent answers give the textbook error, alike ones count as one each.
+
+    Drops have the largest variance.
+    """
     space = {}
     for cell in ("load", "shares", "sampling"):
         exec(
@@ -271,11 +306,11 @@ def test_sampling_errors_are_those_of_shares():
 @pytest.mark.parametrize("whole_grid", [True, False])
 def test_chapters_link_to_chapters_that_the_same_book_has(whole_grid):
     """A book of a part of the grid has fewer chapters, and no link leads to one that it lacks."""
-    kept = list_chapters(_NOTEBOOKS[0].parent, whole_grid=whole_grid)
-    names = {chapter.source.stem for chapter in kept}
+    chapters = list_chapters(_NOTEBOOKS[0].parent, whole_grid=whole_grid)
+    names = {chapter.source.stem for chapter in chapters}
     dead = {
         (chapter.source.stem, target)
-        for chapter in kept
+        for chapter in chapters
         for target in re.findall(
             r"\]\((\d\d_\w+)", chapter.source.read_text(encoding="utf-8")
         )

@@ -56,12 +56,13 @@ def test_a_regression_is_refused_printed_kept_and_compared(fitted):
             [*fit, "--family", "poisson", *formula],
             "there is no family 'poisson'; choose one of: logit,",
         )
-    said = run(*fit, "--formula", "correct ~ d + log10_N + I(2 * d)").stdout
+    output = run(*fit, "--formula", "correct ~ d + log10_N + I(2 * d)").stdout
     assert (
-        said.splitlines()[0] == "Reconstructed from the paper's tables, not raw outputs"
+        output.splitlines()[0]
+        == "Reconstructed from the paper's tables, not raw outputs"
     )
-    assert "QwQ-32B: the cells determine 3 of its 4 coefficients" in said
-    kept = [
+    assert "QwQ-32B: the cells determine 3 of its 4 coefficients" in output
+    options = [
         "--formula",
         "correct ~ d",
         "--family",
@@ -71,19 +72,19 @@ def test_a_regression_is_refused_printed_kept_and_compared(fitted):
         "--out",
         fitted / "mine.csv",
     ]
-    assert "gemini" not in run(*fit, *kept).stdout
+    assert "gemini" not in run(*fit, *options).stdout
     columns = (
         pd.read_csv(fitted / "mine.csv")[["model", "term", "family"]]
         .to_numpy()
         .tolist()
     )
     assert columns == [["QwQ-32B", "Intercept", "cloglog"], ["QwQ-32B", "d", "cloglog"]]
-    said = run(*fit, "--compare", "--formula", "correct ~ d * rho").stdout
+    output = run(*fit, "--compare", "--formula", "correct ~ d * rho").stdout
     assert all(
-        word in said
+        word in output
         for word in ("logLik", "AIC", "BIC", "less paper's", "yours", "paper")
     )
-    assert max(map(len, said.splitlines())) <= 100
+    assert max(map(len, output.splitlines())) <= 100
     assert (fitted / "cells.parquet").read_bytes() == before
 
 

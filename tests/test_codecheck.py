@@ -1,4 +1,7 @@
-"""The manifest of figures and tables: complete, true of the notebooks, and a built book has its files."""
+"""The manifest of figures and tables.
+
+Complete, true of the notebooks, and a built book has its files.
+"""
 
 from pathlib import Path
 
@@ -21,9 +24,11 @@ def test_every_printed_figure_and_table_has_one_entry():
 @pytest.mark.parametrize("entry", ENTRIES, ids=[entry["item"] for entry in ENTRIES])
 def test_an_entry_is_true(entry):
     """Its notebook is there; a built book has the file, and the notebook that was run names it."""
-    notebook, file = Path(entry["notebook"]), Path(entry["file"])
+    notebook = Path(entry["notebook"])
+    file = Path(entry["file"])
     assert (ROOT / notebook).is_file()
-    if (html := book_html()) is None:
+    html = book_html()
+    if html is None:
         pytest.skip("no built book: run `make smoke` first")
     build = html.parents[2]
     assert (build / file.relative_to("data/build")).is_file()

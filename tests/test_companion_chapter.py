@@ -1,4 +1,7 @@
-"""The chapter on two other documents: its searches, its probes, and what it says of their numbers."""
+"""The chapter on two other documents.
+
+Its searches, its probes, and what it says of their numbers.
+"""
 
 import json
 import re
@@ -77,12 +80,12 @@ def numbers(puzzles):
 
 
 def test_three_numbers_of_the_documents_are_not_supported(numbers):
-    """The steps of the tower, the count of three-digit numbers, and the invertible perturbations."""
+    """Steps of the tower, the count of three-digit numbers, invertible perturbations."""
     checked = numbers["checked"]
     assert checked["id"].is_unique
     differing = checked[checked["verdict"] == "not supported"]
-    found = dict(zip(differing["check"], differing["found"], strict=True))
-    assert found == {"hanoi_steps": "1023", "three_digits": "900", "invertible": "7"}
+    values = dict(zip(differing["check"], differing["found"], strict=True))
+    assert values == {"hanoi_steps": "1023", "three_digits": "900", "invertible": "7"}
 
 
 def test_a_number_without_a_check_is_a_definition_or_untested(numbers):
@@ -100,8 +103,8 @@ def test_another_printed_number_is_not_supported(numbers):
     others = claims.assign(value=claims["value"].where(claims["check"] == "", changed))
     checked = run_cells(["checked"], dict(numbers, claims=others))["checked"]
     circular = ["models", "qwen_vertical", "within_limit"]
-    own = checked[(checked["check"] != "") & ~checked["check"].isin(circular)]
-    assert set(own["verdict"]) == {"not supported"}
+    rows = checked[(checked["check"] != "") & ~checked["check"].isin(circular)]
+    assert set(rows["verdict"]) == {"not supported"}
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 40])

@@ -127,7 +127,7 @@ def run_again(space, chapter, *names, **changed):
 
 
 def test_every_conclusion_is_judged_in_one_visible_cell():
-    """Each conclusion of the file has one verdict in one chapter, and readers see how it follows."""
+    """Each conclusion has one verdict in one chapter, and readers see how it follows."""
     judged = Counter()
     for path in NOTEBOOKS:
         for cell in read_code(path.stem):
@@ -152,7 +152,7 @@ def test_visible_cells_lead_to_the_verdicts_of_the_audits(chapter, build):
 
 
 def test_contradictions_in_main_results_are_verdicts():
-    """What the paper's own tables contradict is not fully supported among the conclusions either."""
+    """What the paper's own tables contradict is not a supported conclusion."""
     main = load_contradictions().query("affects == 'main result'")
     words = {
         name: word for chapter in EXPECTED.values() for name, word in chapter.items()

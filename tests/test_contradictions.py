@@ -26,11 +26,14 @@ from cogniload_repro.published import (
 from cogniload_repro.regression.design import GRID, grid_means, roots_along_rho
 
 PLAIN = "correct ~ d + log10_N"
-GPT5, O3, PLUS = "gpt-5-2025-08-07", "o3-2025-04-16", "Phi-4-reasoning-plus"
+GPT5 = "gpt-5-2025-08-07"
+O3 = "o3-2025-04-16"
+PLUS = "Phi-4-reasoning-plus"
 T2, T3, T4, T5, T6, TOKENS = map(
     load_table, ("table2", "table3", "table4", "table5", "table6", "tokens")
 )
-BY_D, BY_N = T4.set_index(["model", "d"]), T5.set_index(["model", "N"])
+BY_D = T4.set_index(["model", "d"])
+BY_N = T5.set_index(["model", "N"])
 LONG = TOKENS[TOKENS["N"] == 250].set_index(["model", "d"])
 AT_250 = BY_N.xs(250, level="N")
 ACCURACY = correct_by("table4").assign(
@@ -43,8 +46,13 @@ def overflows():
     """Gemini's overflows and all, and the shares of answers lost at N = 250."""
     gemini = T5[T5["model"].str.startswith("gemini-2.5")]["ctx"].sum()
     share = (AT_250["ctx"] / AT_250["samples"]).nlargest(5)
-    assert list(share.index) == ["gemini-2.5-flash", "gemini-2.5-pro", PLUS, "Phi-4-reasoning",
-                                 "DeepSeek-R1-Distill-Qwen-1.5B"]  # fmt: skip
+    assert list(share.index) == [
+        "gemini-2.5-flash",
+        "gemini-2.5-pro",
+        PLUS,
+        "Phi-4-reasoning",
+        "DeepSeek-R1-Distill-Qwen-1.5B",
+    ]
     totals = T5.groupby("model")[["ctx", "samples"]].sum()
     rates = totals["ctx"] / totals["samples"]
     weighted = rates[rates.index.str.startswith("gemini-2.5")].sum() / rates.sum()
@@ -56,14 +64,21 @@ def overflows():
 
 
 def budget():
-    """Tokens of gpt-5 at the highest load, and overflows there: at N = 250 only, so those of a d are of that cell."""
+    """Tokens of gpt-5 at the highest load, and overflows there.
+
+    At N = 250 only, so those of a d are of that cell.
+    """
     assert BY_N.loc[[GPT5, O3], "ctx"].groupby("N").sum().drop(250).eq(0).all()
     errors = AT_250.loc[
         GPT5, ["ctx", "valid_logic", "poi_logic", "last_logic", "other"]
     ]
     total = LONG.loc[(GPT5, 10), ["prompt_p90", "output_p90"]].sum()
-    return [f"{total:,.0f} tokens", f"{BY_D.loc[(GPT5, 10), 'ctx']} of its 70", f"o3: {BY_D.loc[(O3, 10), 'ctx']}",
-            f"{errors['ctx']} of gpt-5's {errors.sum()} errors"]  # fmt: skip
+    return [
+        f"{total:,.0f} tokens",
+        f"{BY_D.loc[(GPT5, 10), 'ctx']} of its 70",
+        f"o3: {BY_D.loc[(O3, 10), 'ctx']}",
+        f"{errors['ctx']} of gpt-5's {errors.sum()} errors",
+    ]
 
 
 def quadratic_terms():
@@ -147,7 +162,10 @@ def three_way():
 
 
 def first_step():
-    """Accuracy lost from d = 1 to d = 3, of the exception and of the model that the paragraph excepts itself."""
+    """Accuracy lost from d = 1 to d = 3.
+
+    Of the exception, and of the model that the paragraph excepts itself.
+    """
     loss = ACCURACY[1] - ACCURACY[3]
     return [
         f"by {loss['Qwen3-1.7B']:.2f}",
@@ -156,7 +174,10 @@ def first_step():
 
 
 def uniquely_large():
-    """Overflows of both Gemini models, at N = 250 and in all, and the slope that they are to explain."""
+    """Overflows of both Gemini models, and the slope that they are to explain.
+
+    At N = 250 and in all.
+    """
     ctx = T5.pivot_table("ctx", "model", "N").loc[
         ["gemini-2.5-flash", "gemini-2.5-pro"]
     ]
@@ -164,8 +185,8 @@ def uniquely_large():
     slope = T2.set_index("model").loc["gemini-2.5-pro", "beta_N"]
     return [
         *(
-            f"({one:.0f} against {other:.0f})"
-            for one, other in zip(flash, pro, strict=True)
+            f"({value:.0f} against {other:.0f})"
+            for value, other in zip(flash, pro, strict=True)
         ),
         f"slope of {slope}",
     ]
@@ -178,10 +199,10 @@ def dependence_on_rho():
     tests = [
         2
         * (
-            cl.glm(cells, one, f"{PLAIN} + rho + I(rho**2)").llf
-            - cl.glm(cells, one, PLAIN).llf
+            cl.glm(cells, model, f"{PLAIN} + rho + I(rho**2)").llf
+            - cl.glm(cells, model, PLAIN).llf
         )
-        for one in (GPT5, O3)
+        for model in (GPT5, O3)
     ]
     return [
         f"χ² = {tests[0]:.1f}, p = {chi2.sf(tests[0], 2):.0e}",
@@ -208,12 +229,15 @@ NUMBERS = {
     "Overflows of gemini-2.5-pro, uniquely large": uniquely_large,
     "gpt-5 and ρ": dependence_on_rho,
     "Models evaluated": models_listed,
-    "The sign of d × ρ": lambda: [f"({((T3['p_drho'] < 0.01) & (T3['beta_drho'] < 0)).sum()} models at p < 0.01"],
+    "The sign of d × ρ": lambda: [
+        f"({((T3['p_drho'] < 0.01) & (T3['beta_drho'] < 0)).sum()} models at p < 0.01"
+    ],
     "Overflows, primarily of Gemini 2.5": overflows,
     "Comfortably below the budget": budget,
     "Models that need the quadratic term": quadratic_terms,
     "Models whose AIC improves": lambda: [
-        f"in {(T6['aic_quadratic'] < T6['aic_linear']).sum()} models", f"{(T6['p_lr'] < STARRED).sum()} is the number"
+        f"in {(T6['aic_quadratic'] < T6['aic_linear']).sum()} models",
+        f"{(T6['p_lr'] < STARRED).sum()} is the number",
     ],
     "The meaning of NT50": nt50,
     "One row of Table 6": one_row,
@@ -222,7 +246,7 @@ NUMBERS = {
     "The size of a value domain": value_domains,
     "gpt-5's three-way coefficient": three_way,
     "From d = 1 to d = 3": first_step,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("title", NUMBERS)
@@ -235,8 +259,10 @@ def test_the_numbers_of_a_finding_follow_from_the_tables(title):
 def test_findings_without_a_recomputation_state_no_result():
     """A finding that is not recomputed here has no number that a table could contradict."""
     others = load_contradictions().set_index("title")["finding"].drop(list(NUMBERS))
-    found = others.str.findall(r"(?<![-\w.])\d[\d,.]*\d%?|\b\d+ of\b").map(list)
-    assert found[found.map(bool)].to_dict() == {"Name of a quantile": ["95%", "90%"]}
+    numbers = others.str.findall(r"(?<![-\w.])\d[\d,.]*\d%?|\b\d+ of\b").map(list)
+    assert numbers[numbers.map(bool)].to_dict() == {
+        "Name of a quantile": ["95%", "90%"]
+    }
     assert (
         f"{norm.ppf(0.95):.9f}"
         in load_contradictions()
@@ -247,7 +273,8 @@ def test_findings_without_a_recomputation_state_no_result():
 
 def test_quoted_rows_are_those_of_the_tables():
     """A passage that quotes a row of Tables 3, 4, 5 or 6 has the row's printed numbers."""
-    rows, quoted = load_contradictions(), 0
+    rows = load_contradictions()
+    quoted = 0
     sides = [
         rows[["title", f"section_{i}", f"passage_{i}"]].set_axis(
             ["title", "section", "text"], axis=1
@@ -285,7 +312,10 @@ def test_lists_and_consequences_agree():
 
 
 def test_versions_are_compared_by_their_printed_rows():
-    """Thirteen models are in both; a row gives back the model's accuracy, and the covariance that a fit has."""
+    """Thirteen models are in both.
+
+    A row gives back the model's accuracy, and the covariance that a fit has.
+    """
     cells = json.loads(
         (DATA.parent / "notebooks" / "13_errata.ipynb").read_text(encoding="utf-8")
     )["cells"]
@@ -297,7 +327,8 @@ def test_versions_are_compared_by_their_printed_rows():
     space = {"ALPHA": ALPHA}
     for name in ("versions-table", "compare", "distances"):
         exec(code[name], space)  # our own notebook
-    moved, cells = space["moved"].set_index("model"), cl.load_cells()
+    moved = space["moved"].set_index("model")
+    cells = cl.load_cells()
     assert len(moved) == 13
     sums = cells.groupby("model")[["correct", "total"]].sum().loc[moved.index]
     assert (moved["accuracy_now"] - sums["correct"] / sums["total"]).abs().max() < 0.01

@@ -1,4 +1,7 @@
-"""The researcher's tour of book/edit-a-regression.md: each edit of chapter 5 renders with one command."""
+"""The researcher's tour of book/edit-a-regression.md.
+
+Each edit of chapter 5 renders with one command.
+"""
 
 import re
 import shlex
@@ -36,7 +39,10 @@ def build(tmp_path_factory):
 
 
 def render(build, folder, *edits, name="05_glm", **parameters):
-    """Edit a chapter's code (old text, new text), run it as `make render` does; return what each cell shows."""
+    """Edit a chapter's code (old text, new text), run it as `make render` does.
+
+    Return what each cell shows.
+    """
     notebook = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
     for old, new in edits:
         (cell,) = (
@@ -49,12 +55,14 @@ def render(build, folder, *edits, name="05_glm", **parameters):
     nbformat.write(notebook, source)
     run_notebook(source, folder / "run.ipynb", {"build": build, **parameters})
     cells = nbformat.read(folder / "run.ipynb", as_version=4).cells
-    data = {
-        cell.id: [output.get("data", {}) for output in cell.get("outputs", ())]
-        for cell in cells
-    }
-    return {name: "\n".join(one.get("text/markdown") or one.get("text/html", "") for one in shown).replace("\\", "")
-            for name, shown in data.items()}  # fmt: skip
+    texts = {}
+    for cell in cells:
+        data = [output.get("data", {}) for output in cell.get("outputs", ())]
+        parts = [
+            kinds.get("text/markdown") or kinds.get("text/html", "") for kinds in data
+        ]
+        texts[cell.id] = "\n".join(parts).replace("\\", "")
+    return texts
 
 
 def beta(formula, model, term):
@@ -64,60 +72,82 @@ def beta(formula, model, term):
 
 
 def test_a_changed_formula_reaches_table_figure_and_reason(build, tmp_path):
-    """Table 2 is made from the fit above it; the paper's own stands beside; the empty columns have their reason."""
-    shown = render(build, tmp_path, (f'formula = "{PAPERS}"', f'formula = "{PRODUCT}"'))
-    assert f"Binomial GLM {PRODUCT} (logit)" in shown["table2"]
-    assert beta(PRODUCT, "QwQ-32B", "d:log10_N") in shown["table2"]
-    assert "not defined with the term d:log10_N" in shown["table2"]
+    """Table 2 is made from the fit above it.
+
+    The paper's own stands beside; the empty columns have their reason.
+    """
+    outputs = render(
+        build, tmp_path, (f'formula = "{PAPERS}"', f'formula = "{PRODUCT}"')
+    )
+    assert f"Binomial GLM {PRODUCT} (logit)" in outputs["table2"]
+    assert beta(PRODUCT, "QwQ-32B", "d:log10_N") in outputs["table2"]
+    assert "not defined with the term d:log10_N" in outputs["table2"]
     assert (
-        shown["picture-shown"].count("not defined with the term d:log10_N") == 2
+        outputs["picture-shown"].count("not defined with the term d:log10_N") == 2
     )  # caption and description
-    assert beta(PAPERS, "QwQ-32B", "rho") in shown["table2-paper"]
-    assert "Table 2, recomputed" in shown["table2-paper"]
-    own = cl.glm(cl.load_cells(), "QwQ-32B", PRODUCT)
-    assert f"{own.params['d:log10_N']:.4f}" in shown["glm"]
+    assert beta(PAPERS, "QwQ-32B", "rho") in outputs["table2-paper"]
+    assert "Table 2, recomputed" in outputs["table2-paper"]
+    fit = cl.glm(cl.load_cells(), "QwQ-32B", PRODUCT)
+    assert f"{fit.params['d:log10_N']:.4f}" in outputs["glm"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "formula", ["correct ~ C(d) + log10_N + C(ratio_pct)", "correct ~ bs(rho, df=4) + poly(d, 2)", "correct ~ 1",
-                "correct ~ np.log(N) - 1", "correct ~ d + log10_N + rho"],
-)  # fmt: skip
+    "formula",
+    [
+        "correct ~ C(d) + log10_N + C(ratio_pct)",
+        "correct ~ bs(rho, df=4) + poly(d, 2)",
+        "correct ~ 1",
+        "correct ~ np.log(N) - 1",
+        "correct ~ d + log10_N + rho",
+    ],
+)
 @pytest.mark.parametrize("name", ["05_glm", "07_aic", "11_alternatives"])
 def test_any_formula_renders(build, tmp_path, formula, name):
-    """Factors, splines, no covariate at all and no intercept: a table or a status, never an error."""
-    shown = render(build, tmp_path, name=name, formula=formula)
+    """Factors, splines, no covariate at all and no intercept.
+
+    A table or a status, never an error.
+    """
+    outputs = render(build, tmp_path, name=name, formula=formula)
     if name == "05_glm":
-        assert f"Binomial GLM {formula} (logit)" in shown["table2"]
+        assert f"Binomial GLM {formula} (logit)" in outputs["table2"]
 
 
 def test_own_terms_fewer_models_a_refit_and_a_column_of_it(build, tmp_path):
-    """A list of models reaches every table and figure, a cubic probit is shown without stars, statsmodels refits."""
+    """A list of models reaches every table and figure.
+
+    A cubic probit is shown without stars; statsmodels fits it again.
+    """
     formula = "correct ~ d + log10_N + rho + I((rho - 0.5) ** 3)"
-    fit = "[cl.glm(cells, m, formula, family).model.fit(cov_type='HC1').bse[t] for m, t in zip(fits.model, fits.term)]"
+    fit = (
+        "[cl.glm(cells, m, formula, family).model.fit(cov_type='HC1').bse[t] "
+        "for m, t in zip(fits.model, fits.term)]"
+    )
     line = 'fits[["model", "term", "coef", "se", "p", "identified"]].head().round(4)'
     edit = (
         line,
         f"fits['robust'] = {fit}\n" + line.replace('"se", ', '"se", "robust", '),
     )
-    shown = render(
+    outputs = render(
         build, tmp_path, edit, formula=formula, family="probit", models=MODELS[:2]
     )
-    assert f"Binomial GLM {formula} (probit)" in shown["table2"]
-    assert "not identified" in shown["table2"]
-    assert "*" not in re.findall(r"^\| QwQ-32B.*$", shown["table2"], re.MULTILINE)[0]
+    assert f"Binomial GLM {formula} (probit)" in outputs["table2"]
+    assert "not identified" in outputs["table2"]
+    assert "*" not in re.findall(r"^\| QwQ-32B.*$", outputs["table2"], re.MULTILINE)[0]
     assert all(
-        "QwQ" in shown[cell] and "o3-" not in shown[cell]
+        "QwQ" in outputs[cell] and "o3-" not in outputs[cell]
         for cell in ("fit", "table2", "intervals-shown")
     )
-    own = cl.glm(cl.load_cells(), "QwQ-32B", formula, "probit").model.fit(
-        cov_type="HC1"
-    )
-    assert f"{own.bse['Intercept']:.4f}" in shown["fit"]
+    plain = cl.glm(cl.load_cells(), "QwQ-32B", formula, "probit")
+    robust = plain.model.fit(cov_type="HC1")
+    assert f"{robust.bse['Intercept']:.4f}" in outputs["fit"]
 
 
 def test_a_chapter_run_by_hand_leaves_the_book_alone(tmp_path):
-    """Chapter 5 with one model, in a kernel as JupyterLab's: every file of the build keeps its time."""
+    """Chapter 5 with one model, in a kernel as JupyterLab's.
+
+    Every file of the build keeps its time.
+    """
     html = book_html()
     build = html.parents[2] if html else tmp_path
     if not (build / "cells.parquet").exists():
@@ -138,13 +168,13 @@ def test_a_chapter_run_by_hand_leaves_the_book_alone(tmp_path):
 def test_the_pages_own_examples_can_be_fitted():
     """Its command and its block of parameters name formulas, families and models that there are."""
     (command,) = (line for line in blocks("sh")[0].splitlines() if "FORMULA" in line)
-    given = dict(word.split("=", 1) for word in shlex.split(command) if "=" in word)
+    variables = dict(word.split("=", 1) for word in shlex.split(command) if "=" in word)
     assert (
-        cl.fit(cl.load_cells(models="QwQ-32B"), given["FORMULA"])["status"]
+        cl.fit(cl.load_cells(models="QwQ-32B"), variables["FORMULA"])["status"]
         .eq("ok")
         .all()
     )
-    assert f"formula: {given['FORMULA']}\n" in blocks("yaml")[0]
+    assert f"formula: {variables['FORMULA']}\n" in blocks("yaml")[0]
     values = {}
     exec(blocks("python")[0], values)  # our own page
     cells = cl.load_cells(models=values["models"])

@@ -1,4 +1,7 @@
-"""What pages say of the paper's models is the same whichever reconstruction a build holds: identified, or a range."""
+"""What pages say of the paper's models is the same whichever reconstruction a build holds.
+
+Identified, or a range.
+"""
 
 import re
 
@@ -35,8 +38,8 @@ def run_on_reconstruction(chapter, number, tmp_path, monkeypatch):
     few = PuzzleSet(PAPER_GRID, 1, scheme="spawn")
     write_parquet(build / "puzzles.parquet", draw_rows(few), describe_set(few, ""))
     write_baselines(build / "puzzles.parquet", build / "baselines.parquet")
-    kept = run(chapter, monkeypatch, build=build)
-    return {key: fragment.markdown for key, fragment in kept.items()}
+    fragments = run(chapter, monkeypatch, build=build)
+    return {key: fragment.markdown for key, fragment in fragments.items()}
 
 
 SLOW = [
@@ -47,7 +50,10 @@ NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 def alike(one, other):
-    """Return whether two values are equal but for one unit of a last digit: the printed digits leave windows."""
+    """Return whether two values are equal but for one unit of a last digit.
+
+    The printed digits leave windows.
+    """
     if NUMBER.sub("#", one) != NUMBER.sub("#", other):
         return False
     pairs = zip(NUMBER.findall(one), NUMBER.findall(other), strict=True)
@@ -63,7 +69,10 @@ def alike(one, other):
 
 @pytest.mark.parametrize("chapter", ["07_aic", *SLOW])
 def test_sentences_do_not_depend_on_the_reconstruction(chapter, tmp_path, monkeypatch):
-    """What a chapter states of the paper holds in another table of counts too, to the last digit."""
+    """What a chapter states of the paper holds in another table of counts too.
+
+    To the last digit.
+    """
     first, second = (
         run_on_reconstruction(chapter, number, tmp_path, monkeypatch)
         for number in (0, 17)

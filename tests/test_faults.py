@@ -1,4 +1,7 @@
-"""What goes wrong in the world: signals, full disks, damaged and monstrous files, with real processes."""
+"""What goes wrong in the world.
+
+Signals, full disks, damaged and monstrous files, with real processes.
+"""
 
 import gzip
 import json
@@ -27,7 +30,10 @@ COMMAND = "from cogniload_repro.cli import main; main()"
 
 
 def contents(folder):
-    """The bytes of every file of a folder, by path, but for what is known about it: parameters, stamps, lock."""
+    """The bytes of every file of a folder, by path, but for what is known about it.
+
+    Parameters, stamps, lock.
+    """
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
@@ -55,7 +61,10 @@ def write_source(path, models="abcdef", text="Raymond: red"):
 
 
 def interrupt(number, script, *arguments, when):
-    """Start a script, send it and its children a signal when `when` is true, and wait for its end."""
+    """Start a script, send it and its children a signal when `when` is true.
+
+    Wait for its end.
+    """
     command = [sys.executable, "-c", script, *map(str, arguments)]
     process = subprocess.Popen(
         command, start_new_session=True, stderr=subprocess.PIPE, text=True
@@ -129,8 +138,9 @@ def test_interrupted_scoring_leaves_whole_partitions_and_the_next_run_finishes(
         number == signal.SIGINT
     )
     assert "Traceback" not in errors
-    left, whole = visible(contents(scores)), contents(scored / "scores")
-    assert left.items() < whole.items()
+    partial = visible(contents(scores))
+    whole = contents(scored / "scores")
+    assert partial.items() < whole.items()
     score(tmp_path)
     assert contents(scores) == whole
 
@@ -157,25 +167,38 @@ def noise(size):
     return random.Random(0).randbytes(size).hex()
 
 
-#: Files of a source that holds both good rows, and how many rows are to be refused of each, by reason.
+#: Files of a source that holds both good rows, and how many rows are to be refused of
+#: each, by reason.
 FAULTS = {
-    "a.jsonl": (b"\xef\xbb\xbf" + lines(ROW, "", '{"model": "mine", ', "[1]", OTHER, "\x00").replace(b"\n", b"\r\n"),
-                {"malformed row": 2, "wrong type": 1}),
-    "b.csv": (pd.DataFrame([ROW, OTHER, {**ROW, "response": "a\nb"}]).to_csv(index=False).encode()[:-6],
-              {"duplicate": 2, "unreadable file": 1}),
+    "a.jsonl": (
+        b"\xef\xbb\xbf"
+        + lines(ROW, "", '{"model": "mine", ', "[1]", OTHER, "\x00").replace(
+            b"\n", b"\r\n"
+        ),
+        {"malformed row": 2, "wrong type": 1},
+    ),
+    "b.csv": (
+        pd.DataFrame([ROW, OTHER, {**ROW, "response": "a\nb"}])
+        .to_csv(index=False)
+        .encode()[:-6],
+        {"duplicate": 2, "unreadable file": 1},
+    ),
     "c.jsonl": (lines(ROW, OTHER).decode().encode("utf-16"), {"unreadable file": 1}),
-    "d.jsonl.gz": (gzip.compress(lines(ROW, {"response": noise(90_000)}))[:60_000],
-                   {"duplicate": 1, "unreadable file": 1}),
+    "d.jsonl.gz": (
+        gzip.compress(lines(ROW, {"response": noise(90_000)}))[:60_000],
+        {"duplicate": 1, "unreadable file": 1},
+    ),
     "e.parquet": (pd.DataFrame([OTHER]).to_parquet(), {"duplicate": 1}),
     "f.parquet": (pd.DataFrame([ROW, OTHER]).to_parquet()[:-9], {"unreadable file": 1}),
     "g.parquet": (b"", {"unreadable file": 1}),
     "h.csv": (b"", {}),
-}  # fmt: skip
+}
 
 
 def test_good_rows_are_scored_and_bad_ones_are_named(tmp_path):
     """The strict run says why; without files that are not whole, the good rows are scored."""
-    source, build = tmp_path / "source", tmp_path / "build"
+    source = tmp_path / "source"
+    build = tmp_path / "build"
     source.mkdir()
     for name, (content, _) in FAULTS.items():
         (source / name).write_bytes(content)
@@ -221,7 +244,8 @@ def test_good_rows_are_scored_and_bad_ones_are_named(tmp_path):
         )
 
 
-#: A command under a limit on the size of files, which a full disk resembles where none can be mounted.
+#: A command under a limit on the size of files, which a full disk resembles where none
+#: can be mounted.
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
@@ -232,8 +256,12 @@ main(sys.argv[2:])
 
 @pytest.mark.parametrize("step", ["import", "archive", "score"])
 def test_a_file_that_cannot_be_written_changes_nothing(tmp_path, step):
-    """The exit code is 2, no part stays, what was there stays; without the limit the same command succeeds."""
-    build, source = tmp_path / "build", tmp_path / "o.jsonl"
+    """The exit code is 2, no part stays, what was there stays.
+
+    Without the limit the same command succeeds.
+    """
+    build = tmp_path / "build"
+    source = tmp_path / "o.jsonl"
     source.write_bytes(lines(ROW))
     assert run("download-outputs", "--build", build, "--source", source)[0] == 0
     source.write_bytes(

@@ -18,11 +18,9 @@ SOURCES = {
 GRID = grid_cells("N=20,50 ratio=5,50,95 d=1,3,10")
 PER_CELL = 5
 #: The reasons in the order in which the generator checks them.
-HAY, NEEDLE, EQUAL = (
-    "distractor would change the PoI",
-    "needle would change everybody",
-    "somebody would be identical to the PoI",
-)
+HAY = "distractor would change the PoI"
+NEEDLE = "needle would change everybody"
+EQUAL = "somebody would be identical to the PoI"
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,7 @@
-"""Logs that are not as they should be, made by Inspect itself: a sentence each, and what is usable is kept."""
+"""Logs that are not as they should be, made by Inspect itself.
+
+A sentence each, and what is usable is kept.
+"""
 
 from collections import Counter
 
@@ -57,11 +60,11 @@ def read(source, folder):
 
 def test_a_run_that_ended_with_an_error(tmp_path):
     """What was answered is kept, what failed is told, and so is that the rest is missing."""
-    asked = []
+    queries = []
 
     def fail_at_last(messages):
-        asked.append(messages)
-        if len(asked) > 3:
+        queries.append(messages)
+        if len(queries) > 3:
             raise RuntimeError("the server has gone")
         return answer()
 

@@ -1,4 +1,7 @@
-"""The chain as make runs it: what has changed is made again and nothing else; what is given holds for one call."""
+"""The chain as make runs it: what has changed is made again and nothing else.
+
+What is given holds for one call.
+"""
 
 import os
 import re
@@ -14,22 +17,14 @@ import pandas as pd
 import pytest
 from harness import write_lines
 
+from cogniload_repro.commands.params import Parameters
 from cogniload_repro.files import locked
 from cogniload_repro.puzzles.generate import draw_puzzle
 
 ROOT = Path(__file__).parents[1]
 PUZZLES = [draw_puzzle(20, d, 10, number) for d in (1, 5) for number in (7, 8)]
 STEPS = ["download-outputs", "score", "fit", "render"]
-GIVEN = (
-    "SOURCE",
-    "ADD",
-    "MAX_REJECTED",
-    "SCORER",
-    "FORMULA",
-    "FAMILY",
-    "MODELS",
-    "GRID",
-)
+GIVEN = tuple(name.upper() for name in vars(Parameters()))
 KERNEL = {
     "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}
 }
@@ -43,7 +38,10 @@ CHAPTER = {
 
 
 def write_answers(path, *models, right=True):
-    """Write one answer of each model to each puzzle: a source with which every step takes as long as its imports."""
+    """Write one answer of each model to each puzzle.
+
+    A source with which every step takes as long as its imports.
+    """
     rows = [
         {
             "model": model,
@@ -144,8 +142,8 @@ def environment(**variables):
     """The environment without what an outer make has handed on."""
     outer = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MODEL", *GIVEN}
     outer |= {f"COGNILOAD_{name}" for name in GIVEN}
-    kept = {name: value for name, value in os.environ.items() if name not in outer}
-    return kept | variables
+    inner = {name: value for name, value in os.environ.items() if name not in outer}
+    return inner | variables
 
 
 def make(folder, *arguments, words=None, **variables):
@@ -194,14 +192,17 @@ def contents(build):
 
 
 def test_nothing_that_is_given_reaches_a_shell(checkout):
-    """Quotes, dollars, backticks and number signs are text, and a bad value ends make before anything is built."""
-    for given in (
+    """Quotes, dollars, backticks and number signs are text.
+
+    A bad value ends make before anything is built.
+    """
+    for variable in (
         ["FORMULA=correct ~ d;x $(shell touch OWNED) `touch OWNED`"],
         ["SOURCE=a$(touch OWNED);touch$${IFS}OWNED;#`touch OWNED`'é\".jsonl"],
         ["ADD=$(shell touch OWNED)"],
         ["MODELS=';touch OWNED;#", "FAMILY=`touch OWNED`"],
     ):
-        done = make(checkout, "render", *given)
+        done = make(checkout, "render", *variable)
         assert (done.returncode, done.stderr.count("Error: ")) == (2, 1), done.stderr
     output_of(make(checkout, "help", "WRITE=$(shell touch OWNED)"))
     assert not list(checkout.rglob("OWNED"))
@@ -228,9 +229,16 @@ def test_a_value_that_a_shell_would_read_is_refused_by_name(checkout, name, valu
 
 @pytest.mark.parametrize(
     "line",
-    ["grid: mini `touch OWNED`", "grid: paper & touch OWNED & true", 'grid: mini "$(touch OWNED)"',
-     "grid: $(shell touch OWNED)", "grid: mini paper", "grid: [mini]", "{grid: mini}"],
-)  # fmt: skip
+    [
+        "grid: mini `touch OWNED`",
+        "grid: paper & touch OWNED & true",
+        'grid: mini "$(touch OWNED)"',
+        "grid: $(shell touch OWNED)",
+        "grid: mini paper",
+        "grid: [mini]",
+        "{grid: mini}",
+    ],
+)
 def test_a_grid_of_params_yaml_is_read_as_yaml_reads_it_or_refused(checkout, line):
     """It reaches no shell, and no build is made in the folder of another grid."""
     (checkout / "params.yaml").write_text(f"{line}\n")
@@ -252,19 +260,27 @@ def test_ordinary_yaml_names_the_grid(checkout, line):
     assert "(now mini)" in output_of(done)
 
 
+@pytest.mark.parametrize("grid", ["GRID=small", "GRID=", "GRID=mini paper"])
+def test_an_unknown_grid_is_refused(checkout, grid):
+    """A build in the folder of another grid would be something else than what is meant."""
+    done = make(checkout, "help", grid)
+    assert done.returncode == 2
+    assert "choose GRID=paper or GRID=mini" in done.stderr or "one grid" in done.stderr
+
+
 def test_a_variable_of_the_shell_is_no_parameter_and_an_unknown_one_is_refused(
     checkout,
 ):
     """MODELS or SOURCE may mean something else in a shell; SORCE= would be lost in silence."""
     shell = {"SOURCE": "/nowhere", "MODELS": "nobody", "COGNILOAD_FAMILY": "normal"}
     output_of(make(checkout, "download-outputs", **shell))
-    for given in ("SORCE=main.jsonl", "source=main.jsonl"):
-        done = make(checkout, "score", given)
-        name = given.partition("=")[0]
+    for variable in ("SORCE=main.jsonl", "source=main.jsonl"):
+        done = make(checkout, "score", variable)
+        name = variable.partition("=")[0]
         assert f"unknown variable {name}; a call may set GRID JOBS" in done.stderr
         assert done.returncode == 2
-    for given in ("MODEL=mine", "PER_CELL=3"):
-        done = make(checkout, "score", given)
+    for variable in ("MODEL=mine", "PER_CELL=3"):
+        done = make(checkout, "score", variable)
         assert "is for make evaluate-local alone" in done.stderr
         assert done.returncode == 2
 
@@ -277,9 +293,11 @@ exec {python} -c 'import sys; {claim}; exec(open(sys.argv[1]).read())' "$@"
 
 @pytest.mark.parametrize(
     ("claim", "reason"),
-    [("sys.version_info = (3, 9, 2)", "3.9.2, which is too old"),
-     ('sys.modules["ensurepip"] = None', "lacks venv")],
-)  # fmt: skip
+    [
+        ("sys.version_info = (3, 9, 2)", "3.9.2, which is too old"),
+        ('sys.modules["ensurepip"] = None', "lacks venv"),
+    ],
+)
 def test_a_python_that_cannot_do_is_refused_before_anything_is_installed(
     checkout, claim, reason
 ):
@@ -310,14 +328,14 @@ def test_answers_are_added_for_one_call(made):
     run = partial(make, made)
     before = contents(build)
     source = write_answers(made / "an swers #$é'.jsonl", "My Model 7B", "$$", "#1")
-    given = f'ADD="{source.name}"'
-    output = output_of(run("score", given))
+    variable = f'ADD="{source.name}"'
+    output = output_of(run("score", variable))
     assert "Outputs: theirs + #1, $$, My Model 7B" in output
     assert read_counts(made)["My Model 7B"] == 4
-    assert steps(output_of(run("score", given))) == []
+    assert steps(output_of(run("score", variable))) == []
 
     write_answers(source, "My Model 7B", "$$", "#1", right=False)
-    output_of(run("score", given))
+    output_of(run("score", variable))
     assert read_counts(made)["My Model 7B"] == 0
     output_of(run("score"))
     assert contents(build) == before
@@ -347,7 +365,10 @@ def test_a_refused_source_changes_nothing(made):
 
 
 def test_the_book_follows_its_notebooks_and_what_is_given(made):
-    """A changed chapter is run, a formula holds for one call, a failing cell is named, and else nothing is done."""
+    """A changed chapter is run, and nothing else.
+
+    A formula holds for one call; a failing cell is named.
+    """
     source = made / "notebooks/page.ipynb"
     copy = made / "data/build-mini/notebooks/page.ipynb"
     page = made / "data/build-mini/book/_build/html/notebooks/page.html"
@@ -382,12 +403,19 @@ def test_the_book_follows_its_notebooks_and_what_is_given(made):
 
 @pytest.mark.parametrize(
     ("lost", "again"),
-    [("outputs/mine.parquet", STEPS), ("puzzles.parquet", STEPS), ("scores/mine.parquet", STEPS[1:]),
-     ("tokens.parquet", STEPS[1:]), ("aic.parquet", STEPS[2:]), ("fidelity.parquet", STEPS[2:]),
-     ("notebooks/page.ipynb", STEPS[3:]), ("tables/formulas.csv", STEPS[3:]),
-     ("book/_build/html/notebooks/page.html", STEPS[3:]),
-     ("book/_build/html/_static/doctools.js", STEPS[3:])],
-)  # fmt: skip
+    [
+        ("outputs/mine.parquet", STEPS),
+        ("puzzles.parquet", STEPS),
+        ("scores/mine.parquet", STEPS[1:]),
+        ("tokens.parquet", STEPS[1:]),
+        ("aic.parquet", STEPS[2:]),
+        ("fidelity.parquet", STEPS[2:]),
+        ("notebooks/page.ipynb", STEPS[3:]),
+        ("tables/formulas.csv", STEPS[3:]),
+        ("book/_build/html/notebooks/page.html", STEPS[3:]),
+        ("book/_build/html/_static/doctools.js", STEPS[3:]),
+    ],
+)
 def test_a_lost_file_of_a_build_is_made_again(made, lost, again):
     """Whichever it is, by the next make, with the steps that rest on it."""
     before = contents(made / "data/build-mini")
@@ -399,12 +427,19 @@ def test_a_lost_file_of_a_build_is_made_again(made, lost, again):
 
 @pytest.mark.parametrize(
     ("damaged", "needed"),
-    [("outputs/mine.parquet", "scores/mine.parquet"), ("puzzles.parquet", "baselines.parquet"),
-     ("cells.parquet", "aic.parquet"), ("tokens.parquet", "fidelity.parquet"),
-     ("sources.json", "cells.parquet")],
-)  # fmt: skip
+    [
+        ("outputs/mine.parquet", "scores/mine.parquet"),
+        ("puzzles.parquet", "baselines.parquet"),
+        ("cells.parquet", "aic.parquet"),
+        ("tokens.parquet", "fidelity.parquet"),
+        ("sources.json", "cells.parquet"),
+    ],
+)
 def test_a_damaged_file_of_a_build_is_named_with_the_remedy(made, damaged, needed):
-    """Where the step is done again that reads it; once it is removed, the next make ends as if nothing had been."""
+    """Where the step is done again that reads it.
+
+    Once it is removed, the next make ends as if nothing had been.
+    """
     build = made / "data/build-mini"
     before = contents(build)
     (build / damaged).write_bytes((build / damaged).read_bytes()[:-9])
@@ -418,7 +453,10 @@ def test_a_damaged_file_of_a_build_is_named_with_the_remedy(made, damaged, neede
 
 
 def test_tables_of_the_book_come_from_its_own_runs(made):
-    """A chapter run by hand writes none; one that somebody has written over is made again, another removed."""
+    """A chapter run by hand writes none.
+
+    One that somebody has written over is made again, another removed.
+    """
     build = made / "data/build-mini"
     before = contents(build)
     table = build / "tables/formulas.csv"
@@ -479,11 +517,13 @@ KILLS = (1, 2, 3, 5, 8, 13, 21, 34, 55, 1000)
 
 @pytest.mark.parametrize(
     ("step", "result"),
-    [("render", "book/_build/html/index.html"),
-     pytest.param("download-outputs", "sources.json", marks=pytest.mark.slow),
-     pytest.param("score", "cells.parquet", marks=pytest.mark.slow),
-     pytest.param("fit", "fidelity.csv", marks=pytest.mark.slow)],
-)  # fmt: skip
+    [
+        ("render", "book/_build/html/index.html"),
+        pytest.param("download-outputs", "sources.json", marks=pytest.mark.slow),
+        pytest.param("score", "cells.parquet", marks=pytest.mark.slow),
+        pytest.param("fit", "fidelity.csv", marks=pytest.mark.slow),
+    ],
+)
 def test_a_kill_at_any_write_changes_nothing(step, result, made):
     """Make is killed with all that it started: the next call ends as an undisturbed one does."""
     build = made / "data/build-mini"
@@ -516,7 +556,7 @@ def test_clean_leaves_downloads_and_environments(tmp_path):
     """What is a download stays, with its folder; everything else of both builds goes."""
     for name in ("Makefile", "params.yaml"):
         shutil.copy(ROOT / name, tmp_path)
-    kept = {
+    remaining = {
         tmp_path / "data/build/downloads/outputs.zip",
         tmp_path / ".venv/bin/python",
         tmp_path / "data/models.csv",
@@ -526,12 +566,14 @@ def test_clean_leaves_downloads_and_environments(tmp_path):
         tmp_path / "data/build/params/a.yaml",
         tmp_path / "data/build-mini/a/b",
     }
-    for path in kept | gone:
+    for path in remaining | gone:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     subprocess.run(["make", "clean"], cwd=tmp_path, check=True, capture_output=True)
     committed = {tmp_path / "Makefile", tmp_path / "params.yaml"}
-    assert {path for path in tmp_path.rglob("*") if path.is_file()} == kept | committed
+    assert {
+        path for path in tmp_path.rglob("*") if path.is_file()
+    } == remaining | committed
     assert not (tmp_path / "data/build-mini").exists()
 
 

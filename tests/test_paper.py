@@ -1,7 +1,7 @@
 """The headline: statsmodels on the reconstructed cells prints the paper's numbers.
 
-Nothing here uses the package's own regressions or its optimiser: counts are summed with pandas, fitted with
-statsmodels and formatted as the paper prints them.
+Nothing here uses the package's own regressions or its optimiser: counts are summed with
+pandas, fitted with statsmodels and formatted as the paper prints them.
 """
 
 from fractions import Fraction
@@ -34,11 +34,9 @@ def cells():
 
 def columns(cells):
     """The nine covariates: 1, d, log10 N, rho, rho^2 and the four interactions."""
-    d, log_n, rho = (
-        cells["d"].to_numpy(float),
-        np.log10(cells["N"].to_numpy(float)),
-        cells["rho"].to_numpy(),
-    )
+    d = cells["d"].to_numpy(float)
+    log_n = np.log10(cells["N"].to_numpy(float))
+    rho = cells["rho"].to_numpy()
     ones = np.ones(len(cells))
     return np.column_stack(
         [ones, d, log_n, rho, rho**2, d * log_n, d * rho, log_n * rho, d * log_n * rho]
@@ -46,9 +44,10 @@ def columns(cells):
 
 
 def fit(cells, places):
-    """A binomial GLM on some of the covariates, with the Bernoulli log-likelihood of its answers."""
+    """A binomial GLM on some covariates, with the log-likelihood of its answers."""
     x = columns(cells)[:, places]
-    k, n = cells["correct"].to_numpy(float), cells["total"].to_numpy(float)
+    k = cells["correct"].to_numpy(float)
+    n = cells["total"].to_numpy(float)
     result = sm.GLM(np.column_stack([k, n - k]), x, family=sm.families.Binomial()).fit(
         tol=1e-12
     )
@@ -75,12 +74,14 @@ def thresholds(beta, cells):
 @pytest.fixture(scope="module")
 def recomputed(cells):
     """Tables 2, 3 and 6 as strings, model by model: what the paper would have printed."""
-    table2, table3, table6 = {}, {}, {}
-    for model, own in cells.groupby("model"):
-        quadratic, _, aic = fit(own, [0, 1, 2, 3, 4])
-        _, _, aic_linear = fit(own, [0, 1, 2, 3])
-        full, loglik, _ = fit(own, list(range(9)))
-        ecl50, nt50, id50 = thresholds(quadratic.params, own)
+    table2 = {}
+    table3 = {}
+    table6 = {}
+    for model, counts in cells.groupby("model"):
+        quadratic, _, aic = fit(counts, [0, 1, 2, 3, 4])
+        _, _, aic_linear = fit(counts, [0, 1, 2, 3])
+        full, loglik, _ = fit(counts, list(range(9)))
+        ecl50, nt50, id50 = thresholds(quadratic.params, counts)
         table2[model] = dict(
             zip(BETAS, map(formats.format_beta, quadratic.params), strict=True)
         )
@@ -95,7 +96,7 @@ def recomputed(cells):
         }
         table3[model] = {}
         for place, pair in enumerate(PAIRS, start=5):
-            dropped = fit(own, [c for c in range(9) if c != place])[1]
+            dropped = fit(counts, [c for c in range(9) if c != place])[1]
             p = chi2.sf(2 * (loglik - dropped), 1)
             table3[model] |= {f"beta_{pair}": formats.format_beta(full.params[place])}
             table3[model] |= {
@@ -114,7 +115,10 @@ def recomputed(cells):
 
 
 def differences(recomputed, table, names):
-    """The (model, column) whose recomputed string is not the printed one, and how many were compared."""
+    """The (model, column) whose recomputed string is not the printed one.
+
+    And how many were compared.
+    """
     printed = (
         load_printed(table)
         .set_index("model")[list(names)]
@@ -133,14 +137,16 @@ def test_tables_4_and_5_are_exact(cells, table, key):
     sums = cells.groupby(["model", key])[["total", "correct", *ERRORS]].sum()
     printed = load_printed(table)
     for row in printed.to_dict("records"):
-        own = sums.loc[row["model"], int(row[key])]
-        accuracy = round(Fraction(100 * int(own["correct"]), int(own["total"])))
-        found = {
-            "samples": str(own["total"]),
+        row_sums = sums.loc[row["model"], int(row[key])]
+        accuracy = round(
+            Fraction(100 * int(row_sums["correct"]), int(row_sums["total"]))
+        )
+        values = {
+            "samples": str(row_sums["total"]),
             "acc_pct": str(accuracy),
-            **{e: str(own[e]) for e in ERRORS},
+            **{e: str(row_sums[e]) for e in ERRORS},
         }
-        assert found == {name: row[name] for name in found}, (row["model"], row[key])
+        assert values == {name: row[name] for name in values}, (row["model"], row[key])
     assert len(printed) == len(sums)
 
 
@@ -183,19 +189,25 @@ def test_table_3_is_exact(recomputed):
 
 
 def formats_of(name, text):
-    """A printed string in the spelling of `formats`: the paper writes the same number with or without zeros."""
+    """A printed string in the spelling of `formats`.
+
+    The paper writes the same number with or without zeros.
+    """
     return formats.format_p(float(text)) if name.startswith("p_") else text
 
 
 def test_accuracies_along_rho_are_those_of_the_prose(cells):
-    """Every accuracy that the prose states at a place along rho comes out within half a unit of its second decimal."""
+    """Every accuracy that the prose states along rho is reproduced.
+
+    It is within half a unit of the second decimal.
+    """
     places = {"low end": 5, "middle": 50, "high end": 95}
     claims = load_claims()
     claims = claims[claims["rho"].isin(places) & (claims["quantity"] == "accuracy")]
     assert len(claims) > 10
     for claim in claims.itertuples():
-        own = cells[
+        counts = cells[
             (cells["model"] == claim.model) & (cells["ratio_pct"] == places[claim.rho])
         ]
-        accuracy = Fraction(int(own["correct"].sum()), int(own["total"].sum()))
+        accuracy = Fraction(int(counts["correct"].sum()), int(counts["total"].sum()))
         assert abs(accuracy - Fraction(claim.value)) <= Fraction(1, 200), claim.id

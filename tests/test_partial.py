@@ -1,4 +1,7 @@
-"""The whole chain on parts of the grid and on other models: what is missing is said, nothing is judged without data."""
+"""The whole chain on parts of the grid and on other models.
+
+What is missing is said, nothing is judged without data.
+"""
 
 import json
 from contextlib import chdir
@@ -27,7 +30,8 @@ from cogniload_repro.schemas import FIDELITY
 from cogniload_repro.storage import write_table
 
 pytestmark = pytest.mark.usefixtures("one_process")
-O3, SMALL = "o3-2025-04-16", "Qwen3-1.7B"
+O3 = "o3-2025-04-16"
+SMALL = "Qwen3-1.7B"
 
 
 def points(N, d, ratio_pct):
@@ -41,7 +45,10 @@ def points(N, d, ratio_pct):
 
 
 def answers(model, cells, puzzles, *, right=lambda d: 0.5):
-    """Responses of one model to so many new puzzles of each cell, a share of them right; by chance, but always so."""
+    """Responses of one model to so many new puzzles of each cell, a share of them right.
+
+    By chance, but always so.
+    """
     rng = np.random.default_rng(1)
     for N, d, needles in cells:
         for puzzle_id in range(100_000, 100_000 + puzzles):
@@ -87,7 +94,10 @@ def compared(build):
 
 
 def test_one_own_model_on_two_cells(tmp_path):
-    """Counts are shown, every fit says why there is none, and nothing is compared with the paper."""
+    """Counts are shown, every fit says why there is none.
+
+    Nothing is compared with the paper.
+    """
     rows = answers("me/mine", points([20], [1, 3], [50]), 4)
     build = build_from(tmp_path, "--source", write(tmp_path / "source.jsonl", rows))
     results = load_results(build)
@@ -100,8 +110,8 @@ def test_one_own_model_on_two_cells(tmp_path):
             .all(axis=None)
         )
     fits = cl.fit(results.cells)
-    shown = tables.table2(fits, cl.capacity_points(fits, results.cells)).frame
-    assert shown.iloc[0].tolist() == [
+    table = tables.table2(fits, cl.capacity_points(fits, results.cells)).frame
+    assert table.iloc[0].tolist() == [
         "mine",
         "N takes 1 value, the formula needs 2",
         *[""] * 7,
@@ -111,7 +121,10 @@ def test_one_own_model_on_two_cells(tmp_path):
 
 
 def test_an_own_model_beside_the_papers(tmp_path):
-    """All are there, the own one last; the paper's come from counts, the own one from its scored answers."""
+    """All are there, the own one last.
+
+    The paper's come from counts, the own one from its scored answers.
+    """
     source = write(
         tmp_path / "mine.jsonl", answers("me/mine", points([20], [1, 3], [50]), 3)
     )
@@ -137,7 +150,8 @@ def test_an_own_model_beside_the_papers(tmp_path):
 #: Chapters that speak about the paper's models, and those that take longer.
 CHAPTERS = ["04_accuracy", "05_glm", "07_aic", "08_errors", "12_comparison"]
 DEARER = ["06_interactions", "09_tokens", "10_conclusions", "11_alternatives"]
-#: Own models whose accuracy rises with d: on the whole grid, on levels that the paper does not have, on fewer, on one.
+#: Own models whose accuracy rises with d: on the whole grid, on levels that the paper
+#: does not have, on fewer, on one.
 OWN = {
     "whole grid": [(cell.N, cell.d, cell.needles) for cell in PAPER_GRID],
     "foreign levels": points([20, 200, 1000], [1, 3, 5], [10, 50, 90]),
@@ -147,14 +161,17 @@ OWN = {
 
 
 def said(build, chapters, monkeypatch):
-    """What chapters say about the paper, on a build: the texts of their verdicts, leads and statements by chapter."""
+    """What chapters say about the paper, on a build.
+
+    The texts of their verdicts, leads and statements by chapter.
+    """
     texts = {name: [] for name in chapters}
     for name in chapters:
         for kind in ("verdicts", "state"):
-            made = getattr(Page, kind)
+            method = getattr(Page, kind)
 
-            def keep(*arguments, made=made, name=name):
-                fragment = made(*arguments)
+            def keep(*arguments, method=method, name=name):
+                fragment = method(*arguments)
                 texts[name].append(fragment)
                 return fragment
 
@@ -163,14 +180,18 @@ def said(build, chapters, monkeypatch):
         monkeypatch.setattr(Page, "output", build)
         test_chapters.run(name, monkeypatch, build=build)
         monkeypatch.undo()
-    return {
-        name: "\n".join(text.markdown for text in own) for name, own in texts.items()
-    }
+    joined = {}
+    for name, fragments in texts.items():
+        joined[name] = "\n".join(fragment.markdown for fragment in fragments)
+    return joined
 
 
 @pytest.mark.parametrize("name", [*CHAPTERS, "06_interactions", "09_tokens"])
 def test_the_mini_grids_book_judges_nothing(name):
-    """In the executed notebooks of `make smoke`, lead and verdicts are a sentence on what the build covers."""
+    """Lead and verdicts are a sentence on what the build covers.
+
+    In the executed notebooks of `make smoke`.
+    """
     executed = (
         test_chapters._NOTEBOOKS[0].parents[1]
         / "data/build-mini/notebooks"
@@ -179,15 +200,12 @@ def test_the_mini_grids_book_judges_nothing(name):
     if not executed.exists():
         pytest.skip("no book of the mini-grid: run `make smoke` first")
     cells = json.loads(executed.read_text("utf-8"))["cells"]
-    shown = [
-        output.get("data", {}) for cell in cells for output in cell.get("outputs", ())
-    ]
-    texts = [
-        "".join(text)
-        for data in shown
-        for kind, text in data.items()
-        if kind.endswith("text/markdown")
-    ]
+    texts = []
+    for cell in cells:
+        for output in cell.get("outputs", ()):
+            for kind, text in output.get("data", {}).items():
+                if kind.endswith("text/markdown"):
+                    texts.append("".join(text))
     assert sum(text.startswith("This build holds ") for text in texts) >= 2
     assert not [text for text in texts if text.startswith("| Claim |")]
 
@@ -201,7 +219,10 @@ def test_the_mini_grids_book_judges_nothing(name):
 def test_nothing_is_judged_without_the_papers_models(
     what, chapters, tmp_path, monkeypatch
 ):
-    """Every verdict and lead becomes a sentence on what the build covers, whatever its models do on whatever levels."""
+    """Every verdict and lead becomes a sentence on what the build covers.
+
+    Whatever its models do on whatever levels.
+    """
     rows = answers("me/rising", OWN[what], 3, right=lambda d: 0.2 + 0.07 * d)
     build = build_from(tmp_path, "--source", write(tmp_path / "source.jsonl", rows))
     for text in said(build, chapters, monkeypatch).values():
@@ -212,7 +233,10 @@ def test_nothing_is_judged_without_the_papers_models(
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_outputs_of_all_the_papers_models_make_every_chapter(tmp_path, monkeypatch):
-    """With answers of the 22 models on the whole grid everything rests on their scores, and statements are judged."""
+    """With answers of the 22 models on the whole grid, statements are judged.
+
+    Everything rests on their scores.
+    """
     rows = []
     for place, model in enumerate(NAMES):
         best = 0.9 - 0.02 * place

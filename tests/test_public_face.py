@@ -38,7 +38,10 @@ def test_importing_the_package_imports_nothing_else():
 
 
 def test_every_public_name_is_there_and_no_other():
-    """What the list promises can be had and is seen by completion; anything else is refused with the list."""
+    """What the list promises can be had and is seen by completion.
+
+    Anything else is refused with the list.
+    """
     assert set(cl.__all__) <= set(dir(cl))
     for name in cl.__all__:
         assert getattr(cl, name) is getattr(cl, name)

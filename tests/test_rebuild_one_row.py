@@ -25,7 +25,10 @@ DEATHS = np.array([6, 13, 18, 28, 52, 53, 61, 60])
 
 
 def test_the_script_is_short_and_needs_only_numpy_and_scipy():
-    """At most 60 lines, no module beside numpy, scipy and Python's own; it runs where this package is not."""
+    """At most 60 lines, no module beside numpy, scipy and Python's own.
+
+    It runs where this package is not.
+    """
     text = SCRIPT.read_text("utf-8")
     assert len(text.splitlines()) <= 60
     imported = {
@@ -36,7 +39,10 @@ def test_the_script_is_short_and_needs_only_numpy_and_scipy():
         if isinstance(node, ast.Import | ast.ImportFrom)
     }
     assert imported - set(sys.stdlib_module_names) == {"numpy", "scipy"}
-    program = "import sys, runpy; plain = runpy.run_path(sys.argv[1]); print(plain['rebuild']('QwQ-32B'))"
+    program = (
+        "import sys, runpy; plain = runpy.run_path(sys.argv[1]); "
+        "print(plain['rebuild']('QwQ-32B'))"
+    )
     blocked = f"import sys; sys.modules['cogniload_repro'] = None; {program}"
     done = subprocess.run(
         [sys.executable, "-c", blocked, str(SCRIPT)],
@@ -66,7 +72,10 @@ def test_the_script_gives_the_printed_row_and_what_the_package_gives(name, signs
 
 
 def test_two_deviances_and_the_total_give_the_beetles_coefficients():
-    """The total of 291 deaths and two deviances with two decimals give 532.208 and the logit fit."""
+    """A total of 291 deaths and two rounded deviances give the logit fit.
+
+    The deviances have two decimals; the sum is 532.208.
+    """
     x = np.column_stack([np.ones(len(DOSE)), DOSE])
     counts = np.column_stack([DEATHS, BEETLES - DEATHS])
     full = sm.GLM(counts, x, family=sm.families.Binomial()).fit(tol=1e-12)

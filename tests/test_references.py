@@ -43,12 +43,12 @@ COMMAND = re.compile(
 
 def find(pattern: re.Pattern) -> dict[str, list[str]]:
     """Return what a pattern finds, with the files where it stands."""
-    found: dict[str, list[str]] = {}
+    places: dict[str, list[str]] = {}
     for file in TEXTS:
         if file.name != "CHANGELOG.md":
             for match in pattern.finditer(file.read_text(encoding="utf-8")):
-                found.setdefault(match[1].split()[0], []).append(file.name)
-    return found
+                places.setdefault(match[1].split()[0], []).append(file.name)
+    return places
 
 
 def test_every_target_and_command_that_is_named_exists():
@@ -87,7 +87,10 @@ def test_every_option_that_is_named_exists():
 
 
 def test_the_findings_of_the_readme_are_those_of_the_data():
-    """Its numbers are computed again: prompt lengths, the shortcut, and what the longest puzzles cost."""
+    """Its numbers are computed again.
+
+    Prompt lengths, the shortcut, and what the longest puzzles cost.
+    """
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     z = compare_prompts(load_prompt_counts())["z"].dropna().abs()
     assert (

@@ -70,11 +70,22 @@ def newest(folder):
 
 
 def run_with_faults(folder, *options, stop_at, interrupt_at):
-    """Evaluate; the server goes away for a while, the evaluation is interrupted and retried; return all there is."""
+    """Evaluate.
+
+    The server goes away for a while, the evaluation is interrupted and retried; return
+    all there is.
+    """
     server = Server()
     answered = server.answered
-    process = start(folder, server.port, "eval", "cogniload_repro/cogniload", "--model", "openai-api/local/solver",
-                    *options)  # fmt: skip
+    process = start(
+        folder,
+        server.port,
+        "eval",
+        "cogniload_repro/cogniload",
+        "--model",
+        "openai-api/local/solver",
+        *options,
+    )
     wait_for(lambda: len(answered) >= stop_at, process)
     server.stop()
     time.sleep(1)
@@ -83,7 +94,7 @@ def run_with_faults(folder, *options, stop_at, interrupt_at):
     process.send_signal(signal.SIGINT)
     process.wait(300)
     first = read_eval_log(str(newest(folder)))
-    kept = {
+    files = {
         sample.id
         for sample in first.samples or ()
         if sample.error is None and sample.scores
@@ -92,13 +103,16 @@ def run_with_faults(folder, *options, stop_at, interrupt_at):
     process = start(folder, server.port, "eval-retry", str(newest(folder)))
     assert process.wait(300) == 0
     server.stop()
-    return read_eval_log(str(newest(folder))), kept, before, Counter(answered)
+    return read_eval_log(str(newest(folder))), files, before, Counter(answered)
 
 
 @pytest.mark.slow
 def test_two_hundred_puzzles_survive_server_and_evaluation(tmp_path):
-    """Every puzzle once in the outputs, none asked again that was kept; verdicts, cut-offs and rates as they are."""
-    log, kept, before, after = run_with_faults(
+    """Every puzzle once in the outputs, none asked again that was kept.
+
+    Verdicts, cut-offs and rates as they are.
+    """
+    log, files, before, after = run_with_faults(
         tmp_path,
         "-T",
         f"grid={GRID}",
@@ -110,11 +124,11 @@ def test_two_hundred_puzzles_survive_server_and_evaluation(tmp_path):
         interrupt_at=120,
     )
     assert log.status == "success"
-    assert 50 <= len(kept) < 200
+    assert 50 <= len(files) < 200
     texts = {sample.id: sample.input for sample in log.samples}
     assert len(texts) == len(log.samples) == 200
     assert all(
-        after[key_of(texts[name])] == before[key_of(texts[name])] for name in kept
+        after[key_of(texts[name])] == before[key_of(texts[name])] for name in files
     )
 
     report = import_outputs(newest(tmp_path), tmp_path)
@@ -126,9 +140,9 @@ def test_two_hundred_puzzles_survive_server_and_evaluation(tmp_path):
     scores = pd.DataFrame(pq.read_table(scores_path).to_pylist()).set_index("name")
     assert (scores["correct"] == (scores.index.map(fates) == "right")).all()
     metrics = {
-        name: one.value
+        name: value.value
         for score in log.results.scores
-        for name, one in score.metrics.items()
+        for name, value in score.metrics.items()
     }
     cut = sum(end in ("cut", "full") for end in fates.values()) / 200
     assert metrics["cut_off"] == cut > 0.1

@@ -1,7 +1,10 @@
-"""The page on evaluating a model, command by command: what a reader copies is run against a server of the test.
+"""The page on evaluating a model, command by command.
 
-Commands run in a copy of the tracked files. What a reader has to fill in is filled in: the name of a log, the model,
-the server's address; and the build is that of the mini grid.
+What a reader copies is run against a server of the test.
+
+Commands run in a copy of the tracked files. What a reader has to fill in is filled in:
+the name of a log, the model, the server's address; and the build is that of the mini
+grid.
 """
 
 import json
@@ -71,13 +74,13 @@ def copy(tmp_path_factory):
     for file in filter(None, files.stdout.split("\0")):
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / file, folder / file)
-    given = f'VENV= PYTHON="{sys.executable}" GRID=mini JOBS=2'
+    variables = f'VENV= PYTHON="{sys.executable}" GRID=mini JOBS=2'
     commands = {
         place: f'exec "{sys.executable}" {module} "$@"'
         for place, module in PROGRAMS.items()
     }
     for place, command in (
-        commands | {"bin/make": f'exec {shutil.which("make")} {given} "$@"'}
+        commands | {"bin/make": f'exec {shutil.which("make")} {variables} "$@"'}
     ).items():
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         (folder / place).write_text(f"#!/bin/sh\n{command}\n")
@@ -90,9 +93,12 @@ def walk(copy):
     """Run a block of commands in the copy and return what it printed."""
     server = Server(pause=0)
     environment = os.environ | {
-        "PATH": f"{copy / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": str(copy / "src"), "INSPECT_DISPLAY": "none",
-        "LOCAL_BASE_URL": f"http://127.0.0.1:{server.port}/v1", "LOCAL_API_KEY": "none",
-    }  # fmt: skip
+        "PATH": f"{copy / 'bin'}:{os.environ['PATH']}",
+        "PYTHONPATH": str(copy / "src"),
+        "INSPECT_DISPLAY": "none",
+        "LOCAL_BASE_URL": f"http://127.0.0.1:{server.port}/v1",
+        "LOCAL_API_KEY": "none",
+    }
     for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
         environment.pop(name, None)
 
@@ -111,7 +117,7 @@ def walk(copy):
                 text=True,
                 check=True,
             ).stdout
-        told = ""
+        output = ""
         for line in block.splitlines():
             if "NAME" in line:
                 logs = sorted(
@@ -132,8 +138,8 @@ def walk(copy):
             assert done.returncode == 0, (
                 f"{line}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
             )
-            told += done.stdout
-        return told
+            output += done.stdout
+        return output
 
     yield run
     server.stop()
@@ -162,7 +168,10 @@ def test_an_evaluation_can_be_walked_through(walk, copy):
 
 @pytest.mark.slow
 def test_puzzles_for_other_programs_can_be_walked_through(walk, copy):
-    """Puzzles are drawn, asked by the loop, checked and added; the harness, not installed here, has its own test."""
+    """Puzzles are drawn, asked by the loop, checked and added.
+
+    The harness, not installed here, has its own test.
+    """
     puzzles, loop, add, harness = read_blocks("Puzzles for other programs")
     assert "lm_eval run " in harness[1]
     walk(*puzzles)

@@ -36,7 +36,8 @@ def serve(content):
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.paths, server.url = [], f"http://127.0.0.1:{server.server_port}"
+    server.paths = []
+    server.url = f"http://127.0.0.1:{server.server_port}"
     with running(server):
         yield server
 
@@ -58,7 +59,8 @@ def serve_raw(*answers):
                 self.request.close()
 
     server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads, server.block_on_close = True, False
+    server.daemon_threads = True
+    server.block_on_close = False
     server.requests = []
     server.url = f"http://127.0.0.1:{server.server_address[1]}"
     with running(server):

@@ -194,15 +194,24 @@ def _take_in_icons(static):
 
 
 def _link_to_repository(app, config):
-    """Show the address of the repository, if there is one: a button on every page, a link on the first."""
+    """Let the first page name the repository, if its address is set."""
     address = config.repository
-    config.html_theme_options |= {
-        "repository_url": address,
-        "use_repository_button": bool(address),
-    }
     config.myst_substitutions = {
         "repository": f" · This book: [code]({address})" if address else ""
     }
+
+
+def _add_repository_button(app, pagename, templatename, context, doctree):
+    """Lead from every page to the repository; the theme's button knows three hosts only."""
+    if app.config.repository and "header_buttons" in context:
+        button = {
+            "type": "link",
+            "url": app.config.repository,
+            "tooltip": "Source repository",
+            "icon": "fa-solid fa-code-branch",
+            "label": "source-repository-button",
+        }
+        context["header_buttons"].append(button)
 
 
 def _read_side_by_side(app):
@@ -218,6 +227,7 @@ def setup(app):
     app.connect("builder-inited", _read_side_by_side)
     app.connect("missing-reference", _resolve_left_out)
     app.connect("doctree-read", _add_keywords)
+    app.connect("html-page-context", _add_repository_button, priority=600)
     app.connect("html-page-context", _drop_scripts, priority=900)
     app.connect("html-page-context", _let_scripts_wait, priority=910)
     app.connect("html-page-context", _link_to_pictures)

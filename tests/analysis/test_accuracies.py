@@ -25,7 +25,10 @@ def overall(layout):
 
 
 def test_where_the_fit_meets_the_mean_the_variance_is_that_of_the_strata():
-    """Over the whole grid a fit has the observed mean: the variance is the sum over cells of p (1 - p) / n."""
+    """Over the whole grid a fit has the observed mean.
+
+    The variance is the sum over cells of p (1 - p) / n.
+    """
     share = overall(tabulate_accuracies(PAIR))
     variance = share.mean * (1 - share.mean) / share.answers
     parts = [fit.accuracy * (1 - fit.accuracy) / fit.n for fit in fit_quadratics(PAIR)]
@@ -39,7 +42,7 @@ def test_where_the_fit_meets_the_mean_the_variance_is_that_of_the_strata():
 
 @pytest.mark.parametrize("correct", [0, 2, 5, 18])
 def test_few_answers_have_the_precision_of_as_many_independent_ones(correct):
-    """With 18 answers a regression of five coefficients fits too well to say how precise their mean is."""
+    """With 18 answers, five coefficients fit too well to say how precise their mean is."""
     rows = GRID.query("N in (20, 50) and d in (1, 3, 5) and ratio_pct in (5, 50, 95)")
     right = np.arange(len(rows)) < correct
     cells = rows.assign(model="mine", total=1, correct=right.astype(int))
@@ -49,7 +52,10 @@ def test_few_answers_have_the_precision_of_as_many_independent_ones(correct):
 
 
 def test_counts_of_another_reconstruction_change_no_variance():
-    """Expected accuracies are identified, and so is the mean over the whole grid; single cells are not."""
+    """Expected accuracies are identified, and so is the mean over the whole grid.
+
+    Single cells are not.
+    """
     layout = tabulate_accuracies(PAIR)
     other = layout.with_counts(list(each_reconstruction(PAIR))[7])
     assert overall(other).mean == pytest.approx(overall(layout).mean)

@@ -1,7 +1,7 @@
 """Which models differ."""
 
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,8 @@ FEW = CELLS[
     CELLS["model"].isin(["QwQ-32B", "Qwen3-32B", "gpt-5-nano-2025-08-07", "Qwen3-1.7B"])
 ]
 GRID = [(N, d, 50.0) for N in (20, 50, 100, 250) for d in (1, 3, 5, 7, 10)]
-GPT5, O3 = "gpt-5-2025-08-07", "o3-2025-04-16"
+GPT5 = "gpt-5-2025-08-07"
+O3 = "o3-2025-04-16"
 
 
 @cache
@@ -59,7 +60,10 @@ def table_of(**models):
 
 @pytest.mark.parametrize("quantity", QUANTITIES)
 def test_every_pair_once_with_corrected_p(quantity):
-    """231 pairs, the larger value first; Holm's p is a running maximum of the sorted p times those left."""
+    """231 pairs, the larger value first.
+
+    Holm's p is a running maximum of the sorted p times those left.
+    """
     table = pairs(quantity).sort_values("p", kind="stable")
     assert (
         len(
@@ -81,7 +85,7 @@ def test_every_pair_once_with_corrected_p(quantity):
     ("one", "other"), [((7, 10), (30, 90)), ((0, 10), (0, 10)), ((10, 10), (95, 100))]
 )
 def test_a_single_cell_has_newcombes_interval(one, other):
-    """In one cell the difference is that of the shares, and the interval statsmodels' for the same counts."""
+    """In one cell the difference is that of the shares, and the interval is statsmodels'."""
     (row,) = compare_models(table_of(a=[one], b=[other]), "a", "b").itertuples()
     low, high = confint_proportions_2indep(
         *one, *other, compare="diff", method="newcomb"
@@ -92,13 +96,15 @@ def test_a_single_cell_has_newcombes_interval(one, other):
 
 @pytest.mark.parametrize(("n", "m", "base"), [(10, 100, 2), (10, 10, 0)])
 def test_intervals_cover_as_they_say(n, m, base):
-    """Of drawn tables with other numbers of answers in easy and hard cells, 95% intervals hold the true difference."""
+    """95% of the intervals of drawn tables hold the true difference.
+
+    Easy and hard cells have different numbers of answers.
+    """
     rng = np.random.default_rng([n, m])
-    p, q = (
-        expit(base + np.linspace(-2, 2, 20)),
-        expit(base - 0.3 + np.linspace(-2.4, 2.4, 20)),
-    )
-    truth, sizes = (p - q).mean(), np.where(np.arange(20) % 2, n, 2 * n)
+    p = expit(base + np.linspace(-2, 2, 20))
+    q = expit(base - 0.3 + np.linspace(-2.4, 2.4, 20))
+    truth = (p - q).mean()
+    sizes = np.where(np.arange(20) % 2, n, 2 * n)
     table = pd.DataFrame({"d": range(20), "ratio_pct": 50.0, "rho": 0.5}).merge(
         pd.DataFrame({"N": range(1, 401)}), "cross"
     )  # each drawn table is the level of one N
@@ -111,17 +117,18 @@ def test_intervals_cover_as_they_say(n, m, base):
         )
         for model, size, share in drawn
     ]
-    found = compare_models(pd.concat(cells), "a", "b", ["N"])
-    assert (
-        (found["ci_low"] <= truth) & (truth <= found["ci_high"])
-    ).mean() > 0.95 - 3 * np.sqrt(0.05 * 0.95 / 400)
-    assert (found["ci_high"] - found["ci_low"]).mean() < 2 * 3 * found[
-        "difference"
-    ].std()  # no wider than needed
+    levels = compare_models(pd.concat(cells), "a", "b", ["N"])
+    is_covered = (levels["ci_low"] <= truth) & (truth <= levels["ci_high"])
+    assert is_covered.mean() > 0.95 - 3 * np.sqrt(0.05 * 0.95 / 400)
+    width = (levels["ci_high"] - levels["ci_low"]).mean()
+    assert width < 2 * 3 * levels["difference"].std()  # no wider than needed
 
 
 def test_only_cells_that_both_have_are_compared():
-    """Cells of one model alone do not count; without any in common, and against itself, nothing is compared."""
+    """Cells of one model alone do not count.
+
+    Without any in common, and against itself, nothing is compared.
+    """
     cells = table_of(a=[(10, 10)] * 20, b=[(5, 10)] * 3, c=[(0, 0)] * 19 + [(1, 1)])
     assert compare_models(cells, "a", "b", ["d"])["cells"].tolist() == [1, 1, 1]
     for pair, why in (
@@ -136,8 +143,12 @@ def test_only_cells_that_both_have_are_compared():
 
 
 def test_brackets_are_runs_without_a_significant_pair():
-    """Within a bracket no pair differs, it is in the order of the ranking, and no bracket lies within another."""
-    table, groups = pairs("accuracy"), bracket_models(pairs("accuracy"))
+    """Within a bracket, in the order of the ranking, no pair differs.
+
+    No bracket lies within another.
+    """
+    table = pairs("accuracy")
+    groups = bracket_models(pairs("accuracy"))
     order = list(dict.fromkeys([*table["first"], *table["second"]]))
     different = {
         frozenset((row.first, row.second))
@@ -148,22 +159,21 @@ def test_brackets_are_runs_without_a_significant_pair():
         place = order.index(group[0])
         assert list(group) == order[place : place + len(group)]
         assert not any(pair <= set(group) for pair in different)
-    assert not any(set(one) < set(other) for one in groups for other in groups)
+    for first, second in permutations(groups, 2):
+        assert not set(first) < set(second)
     neighbours = [frozenset(pair) for pair in pairwise(order)]
     assert all(
-        any(pair <= set(group) for group in groups)
-        for pair in neighbours
-        if pair not in different
+        any(map(pair.issubset, groups)) for pair in neighbours if pair not in different
     )
 
 
 def test_pairs_of_answers_are_mcnemars():
     """Counts, p-value and interval on puzzles that both have answered; the others do not count."""
     names = [f"p{number}" for number in range(60)]
-    one = pd.Series([True] * 40 + [False] * 20, index=names)
+    first = pd.Series([True] * 40 + [False] * 20, index=names)
     other = pd.Series([True] * 30 + [False] * 25 + [True] * 5, index=names)
-    counts, found = compare_answers(
-        one, pd.concat([other, pd.Series([True], index=["more"])])
+    counts, difference = compare_answers(
+        first, pd.concat([other, pd.Series([True], index=["more"])])
     )
     assert counts.to_dict() == {
         "both": 30,
@@ -172,11 +182,11 @@ def test_pairs_of_answers_are_mcnemars():
         "neither": 15,
     }
     table = [[30, 10], [5, 15]]
-    assert found.p == pytest.approx(
+    assert difference.p == pytest.approx(
         mcnemar(table, exact=False, correction=False).pvalue
     )
-    assert found.difference == pytest.approx(5 / 60)
-    assert found.ci_low < 0 < found.difference < found.ci_high
+    assert difference.difference == pytest.approx(5 / 60)
+    assert difference.ci_low < 0 < difference.difference < difference.ci_high
     same = pd.Series([True, False] * 500)
     alike = compare_answers(same, same)[1]
     few = compare_answers(same[:10], same[:10])[1]
@@ -184,26 +194,29 @@ def test_pairs_of_answers_are_mcnemars():
     assert judge_difference(alike.p, alike.p_equivalence) == "equivalent"
     assert judge_difference(few.p, few.p_equivalence) == "inconclusive"
     with pytest.raises(ValueError, match="no puzzle"):
-        compare_answers(one, pd.Series([True], index=["else"]))
+        compare_answers(first, pd.Series([True], index=["else"]))
 
 
 def test_pairs_are_single_comparisons_and_identified():
-    """Each row of the table of pairs is what comparing its two models gives, in another reconstruction too."""
+    """Each row of the table of pairs is what comparing its two models gives.
+
+    Another reconstruction gives the same.
+    """
     few, other = list(
         each_reconstruction(CELLS[CELLS["model"].isin([O3, "QwQ-32B", "Qwen3-32B"])])
     )[::12]
     names = ["difference", "ci_low", "ci_high", "p_holm"]
     for pair in compare_pairs(few).itertuples():
-        found, again = (
+        single, again = (
             compare_models(table, pair.first, pair.second).iloc[0]
             for table in (few, other)
         )
-        assert pair.verdict == found["verdict"] == again["verdict"]
+        assert pair.verdict == single["verdict"] == again["verdict"]
         assert [getattr(pair, name) for name in names] == pytest.approx(
-            found[names].tolist()
+            single[names].tolist()
         )
         assert again[names].astype(float).tolist() == pytest.approx(
-            found[names].tolist(), abs=1e-3
+            single[names].tolist(), abs=1e-3
         )  # a printed digit
         levels = compare_models(few, pair.first, pair.second, ["N"]).set_index("N")
         for N, row in levels.iterrows():
@@ -212,7 +225,10 @@ def test_pairs_are_single_comparisons_and_identified():
 
 
 def test_a_model_without_a_capacity_point_is_compared_by_accuracy_alone():
-    """Where accuracy rises with N there is no ECL50, and no p-value; the other models are compared as before."""
+    """Where accuracy rises with N there is no ECL50, and no p-value.
+
+    The other models are compared as before.
+    """
     cells = load_cells().query("model in ('QwQ-32B', 'Qwen3-32B')")
     turned = cells.query("model == 'QwQ-32B'").assign(model="turned")
     turned["N"] = turned["N"].map({20: 250, 50: 100, 100: 50, 250: 20})
@@ -223,7 +239,10 @@ def test_a_model_without_a_capacity_point_is_compared_by_accuracy_alone():
 
 
 def test_models_on_part_of_a_level_are_compared_over_all_reconstructions():
-    """On three ratios a verdict would be one reconstruction's: a range stands in its place, and no pair is tested."""
+    """On three ratios a verdict would be one reconstruction's.
+
+    A range stands in its place, and no pair is tested.
+    """
     part = CELLS.query("model in ('QwQ-32B', 'Qwen3-32B') and ratio_pct in (5, 50, 95)")
     row = compare_models(part, "QwQ-32B", "Qwen3-32B").iloc[0]
     tables = [
@@ -253,17 +272,17 @@ def test_a_model_without_a_correct_answer_is_not_different_from_one_with_few():
 
 def test_of_very_many_models_some_are_compared():
     """The paper's models and as many others as make `MANY` are shown and compared."""
-    own = CELLS[CELLS["model"] == "QwQ-32B"]
+    cells = CELLS[CELLS["model"] == "QwQ-32B"]
     many = pd.concat(
-        [*(own.assign(model=f"m{number}") for number in range(MANY)), CELLS],
+        [*(cells.assign(model=f"m{number}") for number in range(MANY)), CELLS],
         ignore_index=True,
     )
-    shown = set(limit_models(many)["model"])
-    assert (len(shown), set(NAMES) < shown) == (MANY, True)
+    models = set(limit_models(many)["model"])
+    assert (len(models), set(NAMES) < models) == (MANY, True)
     assert limit_models(CELLS) is CELLS
     table = compare_pairs(many)
     assert len(table) == MANY * (MANY - 1) / 2
-    assert set(table["first"]) | set(table["second"]) == shown
+    assert set(table["first"]) | set(table["second"]) == models
 
 
 def test_every_open_model_has_a_size_and_a_source():

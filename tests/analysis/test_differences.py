@@ -19,7 +19,8 @@ from cogniload_repro.analysis.differences import (
 )
 
 MARGIN = 0.05
-#: Correct answers and answers of two models: alike, different, without a wrong answer, without a correct one.
+#: Correct answers and answers of two models: alike, different, without a wrong answer,
+#: without a correct one.
 COUNTS = [
     *(
         ((7, 10), (30, 90)),
@@ -29,7 +30,8 @@ COUNTS = [
     ),
     *(((0, 6), (2, 21)), ((19, 20), (20, 20)), ((500, 1000), (430, 1000))),
 ]
-#: Table II of Newcombe (1998): counts, and the intervals of Miettinen and Nurminen and of method 10.
+#: Table II of Newcombe (1998): counts, and the intervals of Miettinen and Nurminen and
+#: of method 10.
 NEWCOMBE = [
     (((56, 70), (48, 80)), (0.0528, 0.3382), (0.0524, 0.3339)),
     (((9, 10), (3, 10)), (0.1700, 0.8406), (0.1705, 0.8090)),
@@ -60,46 +62,57 @@ def cell(one, other):
 def test_a_difference_is_significant_if_and_only_if_its_interval_excludes_zero(
     one, other
 ):
-    """Independent answers, two kinds of puzzles, and the same puzzles: one test for each interval."""
-    alone, against = one[0], other[0]
+    """Independent answers, two kinds of puzzles, and the same puzzles.
+
+    One test for each interval.
+    """
+    alone = one[0]
+    against = other[0]
     paired = compare_paired(alone, against, max(alone + against, one[1]), MARGIN)
-    for found in (
+    for difference in (
         newcombe(one, other),
         compare_strata(cell(one, other), MARGIN),
         paired,
     ):
-        assert (found.p < 0.05) == (found.ci_low > 0 or found.ci_high < 0)
-        assert found.ci_low <= found.difference <= found.ci_high
+        assert (difference.p < 0.05) == (
+            difference.ci_low > 0 or difference.ci_high < 0
+        )
+        assert difference.ci_low <= difference.difference <= difference.ci_high
 
 
 def test_p_is_five_percent_where_the_interval_ends_at_zero():
-    """Between two tables, one with zero inside and one with zero outside, p passes 5% where the end passes zero."""
+    """From table to table, p passes 5% where the end of the interval passes zero."""
     counts = np.linspace(600, 700, 2001)  # correct answers of 1,000, against 600
     many = Share(counts / 1000, np.full(2001, 1000.0))
-    found = compare_shares(
+    difference = compare_shares(
         many, Share(np.full(2001, 0.6), np.full(2001, 1000.0)), MARGIN
     )
-    at = found["ci_low"].abs().idxmin()
-    assert found.loc[at, "ci_low"] == pytest.approx(0, abs=1e-4)
-    assert found.loc[at, "p"] == pytest.approx(0.05, abs=2e-4)
+    at = difference["ci_low"].abs().idxmin()
+    assert difference.loc[at, "ci_low"] == pytest.approx(0, abs=1e-4)
+    assert difference.loc[at, "p"] == pytest.approx(0.05, abs=2e-4)
 
 
 @pytest.mark.parametrize(("counts", "strata", "independent"), NEWCOMBE)
 def test_intervals_are_those_of_newcombes_table(counts, strata, independent):
     """Two published methods, on contrasts that Newcombe printed, the extreme ones included."""
-    found = compare_strata(cell(*counts), MARGIN)
-    assert (found.ci_low, found.ci_high) == pytest.approx(strata, abs=6e-5)
-    found = newcombe(*counts)
-    assert (found.ci_low, found.ci_high) == pytest.approx(independent, abs=6e-5)
+    difference = compare_strata(cell(*counts), MARGIN)
+    assert (difference.ci_low, difference.ci_high) == pytest.approx(strata, abs=6e-5)
+    difference = newcombe(*counts)
+    assert (difference.ci_low, difference.ci_high) == pytest.approx(
+        independent, abs=6e-5
+    )
 
 
 @pytest.mark.filterwarnings("ignore:divide by zero")  # statsmodels' ratios of shares
 @pytest.mark.parametrize(("one", "other"), COUNTS)
 def test_other_programs_give_the_same_numbers(one, other):
-    """Newcombe's interval, the score test of one cell, Wilson's interval and McNemar's test are statsmodels'."""
-    found = newcombe(one, other)
+    """Intervals and tests are those of statsmodels.
+
+    Newcombe's and Wilson's intervals, the score test of one cell and McNemar's test.
+    """
+    difference = newcombe(one, other)
     ends = confint_proportions_2indep(*one, *other, compare="diff", method="newcomb")
-    assert (found.ci_low, found.ci_high) == pytest.approx(ends)
+    assert (difference.ci_low, difference.ci_high) == pytest.approx(ends)
     low, high = wilson_limits(shares(*one))
     assert (low[0], high[0]) == pytest.approx(proportion_confint(*one, 0.05, "wilson"))
     if 0 < one[0] + other[0] < one[1] + other[1]:
@@ -117,7 +130,10 @@ def test_other_programs_give_the_same_numbers(one, other):
 
 @pytest.mark.parametrize("value", [-0.3, -0.02, 0.2, 0.75])
 def test_the_score_takes_the_likeliest_accuracies_under_the_hypothesis(value):
-    """In a cell of 8 of 10 and 5 of 12, the closed form maximises the likelihood with the difference fixed."""
+    """The closed form maximises the likelihood with the difference fixed.
+
+    The cell has 8 of 10 and 5 of 12 correct answers.
+    """
     from cogniload_repro.analysis.differences import _restricted_share
 
     def loss(p):
@@ -138,27 +154,33 @@ def test_the_score_takes_the_likeliest_accuracies_under_the_hypothesis(value):
 
 
 def test_a_perfect_contrast_has_an_interval_that_excludes_zero():
-    """A model that is right exactly where the last clause is: +100 points, and no interval of width zero."""
+    """A model that is right exactly where the last clause is.
+
+    +100 points, and no interval of width zero.
+    """
     cells = np.ones(105)
-    found = compare_strata(Strata(cells, cells, 0 * cells, cells), MARGIN)
-    assert (found.difference, found.ci_high) == (1, 1)
-    assert 0.85 < found.ci_low < 0.999
-    assert found.p < 1e-6
+    difference = compare_strata(Strata(cells, cells, 0 * cells, cells), MARGIN)
+    assert (difference.difference, difference.ci_high) == (1, 1)
+    assert 0.85 < difference.ci_low < 0.999
+    assert difference.p < 1e-6
 
 
 @pytest.mark.parametrize("share", [0, 1])
 def test_answers_that_are_all_alike_show_no_difference(share):
-    """A perfect model and one without a correct answer: difference 0, p = 1, an interval around zero."""
+    """A perfect model and one without a correct answer.
+
+    Difference 0, p = 1, an interval around zero.
+    """
     cells = np.ones(50)
-    for found in (
+    for difference in (
         compare_strata(
             Strata(share * cells, cells, share * 2 * cells, 2 * cells), MARGIN
         ),
         newcombe((50 * share, 50), (100 * share, 100)),
         compare_paired(0, 0, 150, MARGIN),
     ):
-        assert (found.difference, found.p) == (0, 1)
-        assert -0.15 < found.ci_low < 0 < found.ci_high < 0.15
+        assert (difference.difference, difference.p) == (0, 1)
+        assert -0.15 < difference.ci_low < 0 < difference.ci_high < 0.15
 
 
 @pytest.mark.parametrize("margin", [0.02, 0.05, 0.3])
@@ -173,20 +195,23 @@ def test_models_are_equivalent_if_and_only_if_the_90_percent_interval_lies_withi
         *one, *other, compare="diff", method="newcomb", alpha=0.1
     )
     assert below == (-margin < low and high < margin)
-    for found in tables:
-        assert (found.p_equivalence > 0.5) == (abs(found.difference) > margin)
+    for difference in tables:
+        assert (difference.p_equivalence > 0.5) == (abs(difference.difference) > margin)
 
 
 def test_no_answers_no_difference():
     """Where one of two accuracies is unknown, nothing is."""
-    found = compare_shares(
+    difference = compare_shares(
         shares(1, 2), Share(np.array([np.nan]), np.array([np.nan])), MARGIN
     )
-    assert found.isna().all(axis=None)
+    assert difference.isna().all(axis=None)
 
 
 def test_verdicts_take_both_questions():
-    """A small difference may be significant and negligible; without either test nothing is shown."""
+    """A small difference may be significant and negligible.
+
+    Without either test nothing is shown.
+    """
     assert [
         judge_difference(*pair)
         for pair in ((0.01, 0.5), (0.01, 0.01), (0.5, 0.01), (0.5, 0.5))

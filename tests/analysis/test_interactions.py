@@ -34,9 +34,9 @@ def slopes():
 )
 def test_simple_slopes_are_coefficients_of_moved_covariates(term, load, level):
     """The interaction at a level is the coefficient after measuring the third load from there."""
-    own = FEW[FEW["model"] == "QwQ-32B"]
+    cells = FEW[FEW["model"] == "QwQ-32B"]
     length = f"I(log10_N - {float(np.log10(level))!r})" if load == "N" else "log10_N"
-    moved = own if load == "N" else own.assign(**{load: own[load] - level})
+    moved = cells if load == "N" else cells.assign(**{load: cells[load] - level})
     fit = fit_glm(moved, f"correct ~ d * {length} * rho + I(rho**2)")
     at = fit.terms.index(TERMS[term])
     row = slopes().loc[("QwQ-32B", term, level)]
@@ -46,16 +46,19 @@ def test_simple_slopes_are_coefficients_of_moved_covariates(term, load, level):
 
 
 def test_slopes_of_another_formula():
-    """Products of the formula alone have slopes, in any order; without the three-way product the same at all levels."""
-    own = FEW[FEW["model"] == "QwQ-32B"]
-    found = simple_slopes(own, "correct ~ log10_N * d + rho + I(rho**2)", "probit")
-    fit = fit_glm(own, "correct ~ d * log10_N + rho + I(rho**2)", "probit")
-    assert set(found["term"]) == {"dN"}
-    assert found.loc[~found["tested"], "level"].tolist() == [0.0]  # the origin alone
-    assert found["slope"].to_numpy() == pytest.approx(
+    """Products of the formula alone have slopes, in any order.
+
+    Without the three-way product the same at all levels.
+    """
+    cells = FEW[FEW["model"] == "QwQ-32B"]
+    slopes = simple_slopes(cells, "correct ~ log10_N * d + rho + I(rho**2)", "probit")
+    fit = fit_glm(cells, "correct ~ d * log10_N + rho + I(rho**2)", "probit")
+    assert set(slopes["term"]) == {"dN"}
+    assert slopes.loc[~slopes["tested"], "level"].tolist() == [0.0]  # the origin alone
+    assert slopes["slope"].to_numpy() == pytest.approx(
         fit.coef[fit.terms.index("d:log10_N")]
     )
-    assert simple_slopes(own, "correct ~ d + log10_N + rho").empty
+    assert simple_slopes(cells, "correct ~ d + log10_N + rho").empty
 
 
 def test_detectable_slopes_are_found_with_the_stated_power():
@@ -67,24 +70,35 @@ def test_detectable_slopes_are_found_with_the_stated_power():
 
 def test_slopes_are_counted_by_sign_at_each_level():
     """Raw and corrected counts of one level are those of its rows."""
-    made = pd.DataFrame(
-        {"term": "dN", "third": "rho", "level": 0.5, "tested": True, "slope": [-1.0, 2.0, 3.0],
-         "p": [0.001, 0.04, 0.5], "p_holm": [0.003, 0.08, 0.5]}
-    )  # fmt: skip
-    row = count_slopes(made).iloc[0]
+    slopes = pd.DataFrame(
+        {
+            "term": "dN",
+            "third": "rho",
+            "level": 0.5,
+            "tested": True,
+            "slope": [-1.0, 2.0, 3.0],
+            "p": [0.001, 0.04, 0.5],
+            "p_holm": [0.003, 0.08, 0.5],
+        }
+    )
+    row = count_slopes(slopes).iloc[0]
     assert row[
         ["negative", "positive", "negative_holm", "positive_holm"]
     ].to_list() == [1, 1, 1, 0]
 
 
 def test_arms_are_those_of_the_fitted_curve():
-    """Fall and rise at one level are read off predictions of statsmodels' fit, averaged over the other load."""
-    own, d = CELLS[CELLS["model"] == "QwQ-32B"], 10
-    arms = arms_of_the_u(own).set_index(["load", "level"])
-    results = glm(own, "QwQ-32B", INTERACTIONS)
+    """Fall and rise at a level are those of statsmodels' predictions.
+
+    They are averaged over the other load.
+    """
+    cells = CELLS[CELLS["model"] == "QwQ-32B"]
+    d = 10
+    arms = arms_of_the_u(cells).set_index(["load", "level"])
+    results = glm(cells, "QwQ-32B", INTERACTIONS)
     rho = np.linspace(0.05, 0.95, 181)
     grid = pd.DataFrame(
-        [(float(d), np.log10(N), r) for N in own["N"].unique() for r in rho],
+        [(float(d), np.log10(N), r) for N in cells["N"].unique() for r in rho],
         columns=["d", "log10_N", "rho"],
     )
     design = model_matrix(INTERACTIONS.partition("~")[2], grid)[
@@ -95,11 +109,11 @@ def test_arms_are_those_of_the_fitted_curve():
     assert arms.loc[("d", d), ["fall", "rise"]].to_list() == pytest.approx(
         expected, abs=1e-6
     )
-    assert len(arms) == own["d"].nunique() + own["N"].nunique()
+    assert len(arms) == cells["d"].nunique() + cells["N"].nunique()
 
 
 def test_the_change_of_an_arm_has_the_error_of_refitted_samples():
-    """The delta method agrees with the scatter of arms over coefficients drawn from their covariance."""
+    """The delta method agrees with the scatter of arms over drawn coefficients."""
     cells = CELLS[CELLS["model"] == "QwQ-32B"]
     changes = arm_changes(cells).set_index(["load", "arm"])
     arms = arms_of_the_u(cells).set_index(["load", "level"])
@@ -118,7 +132,10 @@ def test_the_change_of_an_arm_has_the_error_of_refitted_samples():
 
 
 def test_difficulty_and_length_tilt_the_u_in_opposite_directions():
-    """With d the fall deepens and the rise shrinks; with N the rise grows and the fall shrinks (Holm)."""
+    """With d the fall deepens and the rise shrinks.
+
+    With N the rise grows and the fall shrinks (Holm).
+    """
     changes = arm_changes(CELLS)
     sure = changes[changes["p_holm"] < 0.05]
     longer = sure["change"] > 0

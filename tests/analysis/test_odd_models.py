@@ -83,7 +83,10 @@ def test_no_analysis_fails_because_of_a_model_alone(name):
 
 
 def test_a_flat_curve_has_no_trough():
-    """Equal accuracies in all cells have no trough, no interval and no U; a curve in rho keeps its own."""
+    """Equal accuracies in all cells have no trough, no interval and no U.
+
+    A curve in rho keeps its own.
+    """
     table = uncertainty.trough_table(
         odd_cells("constant", "difficulty alone", "ratio alone")
     )

@@ -19,19 +19,19 @@ def of(model):
 
 
 def test_shares_are_those_of_tables_4_and_5():
-    """Overflows by d and by N, as shares of answers and of errors, are those of the printed rows."""
+    """Overflows by d and by N, as shares of answers and errors, are those printed."""
     for load, table in (("d", "table4"), ("N", "table5")):
         printed = load_table(table)
         errors = printed[
             ["ctx", "valid_logic", "poi_logic", "last_logic", "other"]
         ].sum(axis=1)
-        own = overflows.overflow_shares(CELLS, load).set_index(["model", load])
+        shares = overflows.overflow_shares(CELLS, load).set_index(["model", load])
         printed = printed.assign(
             share=printed["ctx"] / printed["samples"], of_errors=printed["ctx"] / errors
         )
-        printed = printed.set_index(["model", load]).reindex(own.index)
-        np.testing.assert_allclose(own["share"], printed["share"])
-        np.testing.assert_allclose(own["of_errors"], printed["of_errors"])
+        printed = printed.set_index(["model", load]).reindex(shares.index)
+        np.testing.assert_allclose(shares["share"], printed["share"])
+        np.testing.assert_allclose(shares["of_errors"], printed["of_errors"])
         marked = (
             overflows.marked_levels(CELLS)
             .query("load == @load")
@@ -44,18 +44,21 @@ def test_shares_are_those_of_tables_4_and_5():
 
 
 def tiny(counts):
-    """Cells of a paper's model with two N, two d, and counts of correct, overflow and valid-logic for each."""
+    """Cells of a paper's model with two N and two d.
+
+    Each has a count of correct answers, overflows and valid logic.
+    """
     rows = [
         {
             "model": "QwQ-32B",
             "N": N,
             "d": d,
-            "total": sum(own),
-            "correct": own[0],
-            "ctx": own[1],
-            "valid_logic": own[2],
+            "total": sum(cell),
+            "correct": cell[0],
+            "ctx": cell[1],
+            "valid_logic": cell[2],
         }
-        for (N, d), own in zip(product((20, 50), (1, 3)), counts, strict=True)
+        for (N, d), cell in zip(product((20, 50), (1, 3)), counts, strict=True)
     ]
     cells = pd.DataFrame(rows).assign(poi_logic=0, last_logic=0, other=0)
     return cells.assign(provenance="reconstructed")
@@ -63,24 +66,25 @@ def tiny(counts):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_bounds_are_those_of_all_tables(seed):
-    """On tiny tables the integer programmes return the least and the largest value over every table of counts."""
+    """Integer programmes return the least and largest value over all tables of counts."""
     rng = np.random.default_rng(seed)
     counts = rng.multinomial(4, rng.dirichlet([1, 1, 1]), size=4)
-    own = [[(c, x, 4 - c - x) for c in range(5) for x in range(5 - c)]] * 4
-    tables = np.array(list(product(*own))).reshape(-1, 2, 2, 3)
+    divisions = [[(c, x, 4 - c - x) for c in range(5) for x in range(5 - c)]] * 4
+    tables = np.array(list(product(*divisions))).reshape(-1, 2, 2, 3)
     sums = counts.reshape(2, 2, 3)
     agree = (tables.sum(axis=1) == sums.sum(axis=0)).all(axis=(1, 2))
     agree &= (tables.sum(axis=2) == sums.sum(axis=1)).all(axis=(1, 2))
     levels = {"1": [1], "3": [3]}
-    found = pd.concat(
+    bounds = pd.concat(
         {
             N: overflows.finished_accuracy(tiny(counts), N, levels).set_index("d")
             for N in (20, 50)
         }
     )
     for (i, N), (j, d) in product(enumerate((20, 50)), enumerate((1, 3))):
-        correct, finished = tables[agree, i, j, 0], 4 - tables[agree, i, j, 1]
-        row = found.loc[(N, str(d))]
+        correct = tables[agree, i, j, 0]
+        finished = 4 - tables[agree, i, j, 1]
+        row = bounds.loc[(N, str(d))]
         assert (row["fewest"], row["most"]) == (finished.min(), finished.max())
         some = finished > 0
         if some.any():
@@ -95,11 +99,11 @@ def test_bounds_are_those_of_all_tables(seed):
 
 def test_real_outputs_have_one_value():
     """Counts that are not reconstructed bound nothing: accuracy among finished answers is known."""
-    own = of("Phi-4-reasoning").assign(provenance="scored")
-    found = overflows.finished_accuracy(own, 250, {"7": [7]}).iloc[0]
-    at = own.query("N == 250 and d == 7")[["total", "correct", "ctx"]].sum()
+    cells = of("Phi-4-reasoning").assign(provenance="scored")
+    row = overflows.finished_accuracy(cells, 250, {"7": [7]}).iloc[0]
+    at = cells.query("N == 250 and d == 7")[["total", "correct", "ctx"]].sum()
     assert (
-        found["low"]
-        == found["high"]
+        row["low"]
+        == row["high"]
         == pytest.approx(at["correct"] / (at["total"] - at["ctx"]))
     )

@@ -35,8 +35,8 @@ def test_a_rank_counts_all_22_models_those_without_a_finite_fit_too():
     """On easy cells the best models have no regression; they rank above all others nevertheless."""
     row = rank(QWQ.query(EASY))
     assert row["of"] == 23
-    own = QWQ.query(EASY).eval("correct / total").mean()
-    ranks = 1 + (accuracies(EASY) > own + 1e-9).sum(axis=1)
+    accuracy = QWQ.query(EASY).eval("correct / total").mean()
+    ranks = 1 + (accuracies(EASY) > accuracy + 1e-9).sum(axis=1)
     assert (row["rank_low"], row["rank_high"]) == (ranks.min(), ranks.max())
     assert (
         row["best"]
@@ -60,7 +60,10 @@ def test_a_model_with_accuracy_1_counts_in_the_rank_of_another():
 
 
 def test_the_same_counts_under_another_name_rank_next_to_the_original():
-    """On whole levels of N the means are identified, and the rank is the same in every reconstruction."""
+    """On whole levels of N the rank is the same in every reconstruction.
+
+    The means are identified there.
+    """
     row = rank(QWQ.query("N < 250"))
     assert (row["cells"], row["total"], row["identified"]) == (105, 10_500, True)
     assert row["rank_low"] == row["rank"] == row["rank_high"]
@@ -72,7 +75,10 @@ def test_the_same_counts_under_another_name_rank_next_to_the_original():
 
 
 def test_a_rank_on_part_of_a_level_has_the_range_of_all_reconstructions():
-    """Three ratios at two lengths are no level of the printed tables: one table of counts would be an accident."""
+    """Three ratios at two lengths are no level of the printed tables.
+
+    One table of counts would be an accident.
+    """
     cells = "N in (20, 250) and d in (1, 10) and ratio_pct in (25, 50, 75)"
     row = rank(QWQ.query(cells))
     assert not row["identified"]
@@ -89,7 +95,10 @@ def test_a_rank_on_part_of_a_level_has_the_range_of_all_reconstructions():
 def test_a_model_that_is_always_right_or_always_wrong_has_a_rank_and_an_interval(
     share, place, nearest
 ):
-    """It needs no regression: the perfect model is first, the other last, and no other rank is left open."""
+    """The perfect model is first and the other one last, without a regression.
+
+    No other rank is open.
+    """
     row = rank(QWQ.assign(correct=share * QWQ["total"]))
     assert [row[name] for name in ("rank", "best", "worst")] == [place] * 3
     assert (row["nearest"], row["status"]) == (nearest, "separation")
@@ -102,7 +111,8 @@ def test_a_model_that_is_always_right_or_always_wrong_has_a_rank_and_an_interval
 def test_levels_that_the_paper_does_not_have_do_not_count():
     """Answers elsewhere change no accuracy and no rank; a model that has no others has neither."""
     elsewhere = QWQ.head(3).assign(N=1000, correct=0)
-    row, plain = rank(pd.concat([QWQ, elsewhere])), rank(QWQ)
+    row = rank(pd.concat([QWQ, elsewhere]))
+    plain = rank(QWQ)
     assert row["cells"] == 140
     assert row["total"] == plain["total"] + elsewhere["total"].sum()
     assert [row[name] for name in ("accuracy", "rank")] == [
@@ -126,7 +136,10 @@ def test_a_few_answers_leave_many_ranks_open():
 
 
 def answered(*models):
-    """Scores and baselines of models on 90 puzzles: of each, whether it is correct by (guess, clause, number)."""
+    """Scores and baselines of models on 90 puzzles.
+
+    Of each, whether it is correct by (guess, clause, number).
+    """
     puzzles = [
         (f"p{number}", (1 / 2, 1 / 4, 1 / 6)[number % 3], number % 2)
         for number in range(90)
@@ -141,7 +154,10 @@ def answered(*models):
 
 
 def test_accuracy_is_compared_with_guessing_by_the_test_that_its_interval_inverts():
-    """Perfect, like guessing, and worse: above, not different, below, as the interval lies to the guesser's mean."""
+    """Perfect, like guessing, and worse.
+
+    Above, not different, below, as the interval lies to the guesser's mean.
+    """
     models = (
         ("perfect", lambda clause, number: True),
         ("chance", lambda clause, number: number % 3 == 0),
@@ -157,7 +173,10 @@ def test_accuracy_is_compared_with_guessing_by_the_test_that_its_interval_invert
 
 
 def test_accuracy_is_compared_with_the_last_clause_on_the_same_puzzles():
-    """Who repeats the clause has its accuracy and an interval around zero; who is always right is above it."""
+    """Who repeats the clause has its accuracy and an interval around zero.
+
+    Who is always right is above it.
+    """
     models = (
         ("repeats", lambda clause, number: clause),
         ("perfect", lambda clause, number: True),

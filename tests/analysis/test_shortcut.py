@@ -47,7 +47,10 @@ def test_a_model_that_only_repeats_the_clause_is_not_bounded():
 
 
 def test_a_model_that_fails_in_easy_cells_of_the_shortcut_is_bounded_near_zero():
-    """Without a correct answer at 95% needles, where the clause is nearly always right, no share is possible."""
+    """Without a correct answer at 95% needles no share is possible.
+
+    The clause is nearly always right there.
+    """
     baselines = draw_baselines()
     cells = GRID[CELL].assign(model="mine", total=100, correct=0)
     assert shortcut_bound(cells, baselines)["bound"].iloc[0] == pytest.approx(
@@ -91,32 +94,39 @@ def test_cells_without_a_puzzle_of_the_baselines_have_no_bound():
 
 
 def answers(*cells):
-    """Scores and baselines of cells, each as answers and correct ones where the clause is wrong, then where right."""
-    rows = [
-        ("m", f"{N}-{clause}-{number}", N, clause, number < correct)
-        for N, counts in enumerate(cells, 20) for clause, (size, correct) in enumerate(counts) for number in range(size)
-    ]  # fmt: skip
-    frame = pd.DataFrame(
-        rows, columns=["model", "name", "N", "last_clause", "correct"]
-    ).assign(d=1, ratio_pct=5.0)
+    """Scores and baselines of cells.
+
+    Each cell is (answers, correct ones) where the clause is wrong, then where it is
+    right.
+    """
+    rows = []
+    for N, counts in enumerate(cells, 20):
+        for clause, (size, correct) in enumerate(counts):
+            for number in range(size):
+                name = f"{N}-{clause}-{number}"
+                rows.append(("m", name, N, clause, number < correct))
+    columns = ["model", "name", "N", "last_clause", "correct"]
+    frame = pd.DataFrame(rows, columns=columns).assign(d=1, ratio_pct=5.0)
     return frame.drop(columns="last_clause"), frame[["name", "last_clause"]]
 
 
 def test_one_cell_is_the_difference_of_two_shares():
-    """Of one cell it is the plain difference, with nearly the standard error of two binomials."""
+    """Its standard error is nearly that of two binomials."""
     (row,) = shortcut_use(*answers(((400, 100), (600, 300)))).itertuples()
     assert (row.answers, row.right, row.wrong) == (1000, 0.5, 0.25)
     se = np.sqrt(0.25 * 0.75 / 400 + 0.25 / 600)
-    assert [row.ci_low, row.ci_high] == pytest.approx(
-        [0.25 - 1.96 * se, 0.25 + 1.96 * se], rel=0.01
-    )
+    ends = [0.25 - 1.96 * se, 0.25 + 1.96 * se]
+    assert [row.ci_low, row.ci_high] == pytest.approx(ends, rel=0.01)
 
 
 def test_loads_do_not_pass_for_a_shortcut():
-    """An easy cell in which the clause is mostly right makes no difference; a cell with one kind alone has no part."""
-    (row,) = shortcut_use(
-        *answers(((100, 90), (900, 810)), ((900, 90), (100, 10)), ((0, 0), (50, 50)))
-    ).itertuples()
+    """An easy cell in which the clause is mostly right makes no difference.
+
+    A cell with one kind alone has no part.
+    """
+    easy = ((100, 90), (900, 810))
+    hard = ((900, 90), (100, 10))
+    (row,) = shortcut_use(*answers(easy, hard, ((0, 0), (50, 50)))).itertuples()
     assert (row.answers, row.difference) == (2000, pytest.approx(0))
     assert row.p == pytest.approx(1)
     assert row.ci_low < 0 < row.ci_high
@@ -125,25 +135,24 @@ def test_loads_do_not_pass_for_a_shortcut():
 
 
 def test_the_interval_covers_with_two_answers_a_cell():
-    """Nineteen of twenty intervals hold the true difference, with as few answers per cell as an evaluation may have."""
-    rng, drawn = np.random.default_rng(5), []
+    """Nineteen of twenty intervals hold the true difference, with few answers per cell."""
+    rng = np.random.default_rng(5)
+    scores = []
+    baselines = []
     for number in range(300):
-        cells = [
-            ((2, rng.binomial(2, base)), (2, rng.binomial(2, base + 0.2)))
-            for base in rng.uniform(0, 0.8, 60)
-        ]
-        drawn.append(
-            [
-                table.assign(name=f"{number} " + table["name"])
-                for table in answers(*cells)
-            ]
-        )
-        drawn[-1][0]["model"] = f"m{number}"
-    table = shortcut_use(*map(pd.concat, zip(*drawn, strict=True)))
+        cells = []
+        for base in rng.uniform(0, 0.8, 60):
+            wrong = rng.binomial(2, base)
+            right = rng.binomial(2, base + 0.2)
+            cells.append(((2, wrong), (2, right)))
+        of_model, clauses = answers(*cells)
+        names = f"{number} " + of_model["name"]
+        scores.append(of_model.assign(model=f"m{number}", name=names))
+        baselines.append(clauses.assign(name=names))
+    table = shortcut_use(pd.concat(scores), pd.concat(baselines))
     assert len(table) == 300
-    assert ((table["ci_low"] < 0.2) & (table["ci_high"] > 0.2)).mean() == pytest.approx(
-        0.95, abs=0.035
-    )
+    covers = (table["ci_low"] < 0.2) & (table["ci_high"] > 0.2)
+    assert covers.mean() == pytest.approx(0.95, abs=0.035)
 
 
 def test_models_keep_their_order_and_one_without_both_kinds_is_unknown():

@@ -29,7 +29,7 @@ from cogniload_repro.regression.reconstructions import each_reconstruction
 
 CELLS = load_cells()
 FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-1.7B", "gpt-5-mini-2025-08-07"])]
-BY_NAME = {one.name: one for one in SPECIFICATIONS}
+BY_NAME = {specification.name: specification for specification in SPECIFICATIONS}
 assert (SPECIFICATIONS[0].formula, BY_NAME["all identified terms"].formula) == (
     QUADRATIC,
     f"correct ~ {FIXED_SUMS}",
@@ -56,9 +56,13 @@ def moved(cells):
 
 
 def drawn_cells(correlation, seed):
-    """Return cells of 100 answers around the fitted line, with a correlation between the answers of a cell."""
+    """Return cells of 100 answers around the fitted line.
+
+    The answers of a cell are correlated.
+    """
     (quadratic,) = fit_quadratics(QWQ)
-    p, rng = quadratic.accuracy, np.random.default_rng(seed)
+    p = quadratic.accuracy
+    rng = np.random.default_rng(seed)
     if correlation:
         precision = 1 / correlation - 1
         p = rng.beta(p * precision, (1 - p) * precision)
@@ -66,25 +70,26 @@ def drawn_cells(correlation, seed):
 
 
 def test_fits_are_those_of_the_general_fit():
-    """Log-likelihood, AIC, BIC and status of every specification and link are those of `fit_glm`."""
+    """Log-likelihood, AIC, BIC and status of a specification are those of `fit_glm`."""
     table = fits().set_index(["specification", "model"])
-    for one in SPECIFICATIONS[::3]:
-        for model, own in FEW.groupby("model"):
-            expected, row = (
-                fit_glm(own, one.formula, one.family),
-                table.loc[(one.name, model)],
-            )
+    for specification in SPECIFICATIONS[::3]:
+        for model, cells in FEW.groupby("model"):
+            expected = fit_glm(cells, specification.formula, specification.family)
+            row = table.loc[(specification.name, model)]
             assert row["status"] == expected.status == "ok"
             assert row["terms"] == len(expected.terms)
-            found = row[["loglik", "aic", "bic"]].astype(float).tolist()
-            assert found == pytest.approx(
+            values = row[["loglik", "aic", "bic"]].astype(float).tolist()
+            assert values == pytest.approx(
                 [expected.loglik, expected.aic, expected.bic], rel=1e-7
-            ), one.name
+            ), specification.name
 
 
 def test_identified_are_those_built_from_printed_sums():
-    """Functions of d or of N alone, rho, rho^2 and Appendix B's products are identified, with the logit link only."""
-    found = set(compress(BY_NAME, are_identified(FEW, SPECIFICATIONS)))
+    """Functions of d or N alone, rho, rho^2 and Appendix B's products are identified.
+
+    They are so with the logit link only.
+    """
+    identified = set(compress(BY_NAME, are_identified(FEW, SPECIFICATIONS)))
     assert {
         "paper",
         "N",
@@ -94,10 +99,10 @@ def test_identified_are_those_built_from_printed_sums():
         "d as factor",
         "d x N",
         "three-way",
-    } <= found
+    } <= identified
     assert (
         not {"nominal ratio", "cubic in rho", "spline in rho", "probit", "cloglog"}
-        & found
+        & identified
     )
     assert are_identified(FEW, [Specification("x", "correct ~ C(d):C(N)")]) == [False]
     tokens = FEW.assign(prompt_mean=40.0 * FEW["N"])
@@ -108,24 +113,28 @@ def test_identified_are_those_built_from_printed_sums():
 
 
 def test_tables_with_the_same_sums_give_the_same_identified_fits():
-    """Counts moved so that the printed sums stay give the same coefficients, and others where it is not identified."""
+    """Counts with the same printed sums give the same identified coefficients.
+
+    Where a fit is not identified, they give other ones.
+    """
     other = moved(QWQ)
-    for one, identified in zip(
+    for specification, identified in zip(
         SPECIFICATIONS, are_identified(QWQ, SPECIFICATIONS), strict=True
     ):
         before, after = (
-            fit_glm(cells, one.formula, one.family) for cells in (QWQ, other)
+            fit_glm(cells, specification.formula, specification.family)
+            for cells in (QWQ, other)
         )
         apart = np.abs(after.coef - before.coef) / before.se
-        assert (apart.max() < 1e-5) == identified, one.name
+        assert (apart.max() < 1e-5) == identified, specification.name
 
 
 def test_points_of_the_papers_specification_are_the_papers():
     """The general search finds what the formula of section 3.1.3 gives."""
     table = fits().set_index(["specification", "model"])["ecl50"]
-    for model, own in FEW.groupby("model"):
+    for model, cells in FEW.groupby("model"):
         expected = (
-            10 ** many_points(fit_glm(own).coef[None], grid_means(own))["ecl50"][0]
+            10 ** many_points(fit_glm(cells).coef[None], grid_means(cells))["ecl50"][0]
         )
         assert table["paper", model] == pytest.approx(
             expected if expected >= 1 else 0, rel=1e-6
@@ -135,16 +144,14 @@ def test_points_of_the_papers_specification_are_the_papers():
 
 
 def test_points_put_any_fit_at_one_half():
-    """For a regression in N with another link, accuracy at ECL50 and mean rho is one half if d does not matter."""
+    """Accuracy at ECL50 and mean rho is one half, in a regression in N with any link."""
     for family, link in (
         ("cloglog", lambda eta: -np.expm1(-np.exp(eta))),
         ("logit", expit),
     ):
-        one = Specification("x", "correct ~ N + rho", family)
-        fit, ecl50 = (
-            fit_glm(QWQ, one.formula, family),
-            fit_specifications(QWQ, [one])["ecl50"].iloc[0],
-        )
+        specification = Specification("x", "correct ~ N + rho", family)
+        fit = fit_glm(QWQ, specification.formula, family)
+        ecl50 = fit_specifications(QWQ, [specification])["ecl50"].iloc[0]
         at = pd.DataFrame({"N": [ecl50], "d": [5.0], "rho": [QWQ["rho"].mean()]})
         assert link(expand_design(at, fit.spec) @ fit.coef)[0] == pytest.approx(
             0.5, abs=1e-4
@@ -160,10 +167,8 @@ def test_a_readers_specification_is_the_last_row():
         ("correct ~ d + np.log10(prompt_mean) + rho", "logit"),
         ("correct ~ d + rho", "quasi-binomial"),
     ):
-        chosen, cells = (
-            (SPECIFICATIONS[0], Specification("yours", formula, family)),
-            QWQ.assign(prompt_mean=40.0),
-        )
+        chosen = (SPECIFICATIONS[0], Specification("yours", formula, family))
+        cells = QWQ.assign(prompt_mean=40.0)
         status = (
             fit_specifications(cells, chosen)
             .set_index("specification")
@@ -178,7 +183,10 @@ def test_a_readers_specification_is_the_last_row():
 
 
 def test_what_is_not_identified_is_a_range_over_the_reconstructions():
-    """Counts of an identified regression have no width; others have the median and range of fits to every table."""
+    """Counts of an identified regression have no width.
+
+    Others have the median and range of fits to every table.
+    """
     chosen = [BY_NAME[name] for name in ("paper", "d x N", "cubic in rho")]
     summary = compare_specifications(FEW, capacity_intervals(FEW), chosen).set_index(
         "specification"
@@ -196,16 +204,15 @@ def test_what_is_not_identified_is_a_range_over_the_reconstructions():
         True,
         True,
     ]
-    each = [
-        [
-            fit_glm(own, chosen[2].formula).aic - fit_glm(own).aic
-            for _, own in table.groupby("model")
-        ]
-        for table in each_reconstruction(FEW)
-    ]
-    by_hand, row = np.sum(each, axis=1), summary.loc["cubic in rho"]
-    better = np.sum(np.array(each) < -2, axis=1)
-    assert better.sum() < np.sum(np.array(each) < 0)  # some are lower, but by less
+    gains = []
+    for table in each_reconstruction(FEW):
+        models = [cells for _, cells in table.groupby("model")]
+        cubic = np.array([fit_glm(cells, chosen[2].formula).aic for cells in models])
+        gains.append(cubic - [fit_glm(cells).aic for cells in models])
+    by_hand = np.sum(gains, axis=1)
+    row = summary.loc["cubic in rho"]
+    better = np.sum(np.array(gains) < -2, axis=1)
+    assert better.sum() < np.sum(np.array(gains) < 0)  # some are lower, but by less
     assert (
         row[["aic_better_p10", "aic_better_p90"]].tolist()
         == np.quantile(better, [0.1, 0.9]).tolist()
@@ -218,9 +225,14 @@ def test_what_is_not_identified_is_a_range_over_the_reconstructions():
 
 
 def test_the_least_dispersion_is_identified_and_a_bound():
-    """It is the likelihood ratio of all identified terms, the same for tables with the same sums."""
-    row, other = dispersion_table(QWQ).iloc[0], dispersion_table(moved(QWQ)).iloc[0]
-    paper, wide = fit_glm(QWQ, QUADRATIC), fit_glm(QWQ, f"correct ~ {FIXED_SUMS}")
+    """The lack of fit is the likelihood ratio of all identified terms.
+
+    It is the same for tables with the same sums.
+    """
+    row = dispersion_table(QWQ).iloc[0]
+    other = dispersion_table(moved(QWQ)).iloc[0]
+    paper = fit_glm(QWQ, QUADRATIC)
+    wide = fit_glm(QWQ, f"correct ~ {FIXED_SUMS}")
     assert row["lr"] == pytest.approx(2 * (wide.loglik - paper.loglik))
     assert row["lr_df"] == len(wide.terms) - len(paper.terms) == 9
     assert row["phi_lower_bound"] == pytest.approx(row["lr"] / 135)

@@ -29,7 +29,8 @@ from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.regression.design import many_points
 
 CELLS = load_cells()
-#: One with a hundred and one with ten puzzles a cell, both with an NT50, and one far outside the grid.
+#: One with a hundred and one with ten puzzles a cell, both with an NT50, and one far
+#: outside the grid.
 CHOSEN = ("QwQ-32B", "gpt-5-nano-2025-08-07", "o3-2025-04-16")
 
 
@@ -53,12 +54,15 @@ def log_likelihood(quadratic, beta):
 
 @pytest.mark.parametrize("model", CHOSEN)
 def test_points_have_the_errors_and_profiles_of_other_implementations(model):
-    """Standard errors are those of central differences, profiles those of scipy's constrained optimum.
+    """Standard errors and profiles are those of central differences and of scipy.
 
-    A profile is zero at the estimate, and the chi-square quantile at the finite ends of the interval.
+    A profile is zero at the estimate, and the chi-square quantile at the finite ends of
+    the interval.
     """
     quadratic = quadratics()[model]
-    beta, means, scale = quadratic.fit.coef, quadratic.means, 1 / quadratic.fit.se
+    beta = quadratic.fit.coef
+    means = quadratic.means
+    scale = 1 / quadratic.fit.se
     for point in [
         name for name, value in quadratic.points.items() if np.isfinite(value)
     ]:
@@ -66,13 +70,14 @@ def test_points_have_the_errors_and_profiles_of_other_implementations(model):
             many_points(beta + sign * 1e-6 * np.eye(5), means)[point]
             for sign in (1, -1)
         )
-        gradient, se = (up - down) / 2e-6, standard_error(quadratic, point)
+        gradient = (up - down) / 2e-6
+        se = standard_error(quadratic, point)
         assert se == pytest.approx(
             np.sqrt(gradient @ quadratic.fit.covariance @ gradient), rel=1e-5
         )
         value = quadratic.points[point] + 1.5 * se
         at = place(point, value, means)
-        found = minimize(
+        optimum = minimize(
             lambda z: -log_likelihood(quadratic, z / scale),
             beta * scale,
             jac=lambda z: (
@@ -93,7 +98,7 @@ def test_points_have_the_errors_and_profiles_of_other_implementations(model):
             method="SLSQP",
             options={"ftol": 1e-12, "maxiter": 500},
         )
-        expected = 2 * (quadratic.fit.loglik + found.fun)
+        expected = 2 * (quadratic.fit.loglik + optimum.fun)
         assert quadratic.loss_at(point, value) == pytest.approx(expected, abs=1e-3)
         assert quadratic.loss_at(point, quadratic.points[point]) == pytest.approx(
             0, abs=1e-6
@@ -115,11 +120,12 @@ def test_separated_models_are_left_out():
 
 
 def test_troughs_are_those_of_the_fitted_parabolas():
-    """The curve is flat at its trough, its lowest tested ratio is inside if stated, and its U is Sasabuchi's."""
-    ratios, table = (
-        np.sort(CELLS["ratio_pct"].unique()) / 100,
-        trough_table(CELLS).set_index("model"),
-    )
+    """The curve is flat at its trough, and its U is Sasabuchi's.
+
+    Where a trough is stated, the lowest tested ratio is inside the grid.
+    """
+    ratios = np.sort(CELLS["ratio_pct"].unique()) / 100
+    table = trough_table(CELLS).set_index("model")
     for model, row in table.iterrows():
         fit = quadratics()[model].fit
         linear, square = fit.coef[3:]
@@ -139,11 +145,12 @@ def test_troughs_are_those_of_the_fitted_parabolas():
 
 
 def test_trough_interval_is_that_of_a_shifted_parabola():
-    """At an end of the interval, a GLM on (rho - end)^2 without a linear term loses just the quantile."""
-    row, quadratic = (
-        trough_table(CELLS[CELLS["model"] == "QwQ-32B"]).iloc[0],
-        quadratics()["QwQ-32B"],
-    )
+    """With the trough fixed at an end of its interval, the fit loses just the quantile.
+
+    That fit is a GLM on (rho - end)^2 without a linear term.
+    """
+    row = trough_table(CELLS[CELLS["model"] == "QwQ-32B"]).iloc[0]
+    quadratic = quadratics()["QwQ-32B"]
     for end in (row["low"], row["high"]):
         x = np.column_stack([quadratic.x[:, :3], (quadratic.x[:, 3] - end) ** 2])
         results = GLM(
@@ -158,10 +165,13 @@ def test_trough_interval_is_that_of_a_shifted_parabola():
 
 
 def test_intervals_of_a_part_of_the_grid_are_not_identified():
-    """Reconstructed counts without a level are flagged; the whole grid, and counts of one's own, are not."""
-    own = CELLS[CELLS["model"] == "QwQ-32B"]
-    part = own[own["N"] < 250]
-    assert capacity_intervals(own)["identified"].all()
+    """Reconstructed counts without a level are flagged.
+
+    The whole grid, and counts of one's own, are not.
+    """
+    cells = CELLS[CELLS["model"] == "QwQ-32B"]
+    part = cells[cells["N"] < 250]
+    assert capacity_intervals(cells)["identified"].all()
     assert not capacity_intervals(part)["identified"].any()
     assert capacity_intervals(part.assign(model="mine"))["identified"].all()
 
@@ -174,7 +184,10 @@ def test_holm_is_that_of_statsmodels(p):
 
 
 def test_unknown_values_and_other_families_do_not_count():
-    """A test that could not be made, or belongs to another family, does not make the others stricter."""
+    """A test that could not be made does not make the others stricter.
+
+    Nor does one of another family.
+    """
     assert correct_holm([0.01, np.nan, 0.04]) == pytest.approx(
         [0.02, np.nan, 0.04], nan_ok=True
     )

@@ -105,20 +105,21 @@ def has_ended(process):
 
 def answers_in(folder):
     """Names of the puzzles that the logs in a folder have answers to, log by log."""
-    logs = sorted(folder.glob("*/logs/*.eval"))
-    tables = [outputs_rows.read_rows(log) for log in logs]
-    return [
-        {entry.fields["name"] for entry in table if not entry.refusal}
-        for table in tables
-    ]
+    names = []
+    for log in sorted(folder.glob("*/logs/*.eval")):
+        answers = [row for row in outputs_rows.read_rows(log) if not row.refusal]
+        names.append({answer.fields["name"] for answer in answers})
+    return names
 
 
 def wait_for(condition, seconds=900):
     """Wait until something is so, and return it."""
     end = time.monotonic() + seconds
-    while not (result := condition()):
+    result = condition()
+    while not result:
         assert time.monotonic() < end, "it takes too long"
         time.sleep(0.1)
+        result = condition()
     return result
 
 

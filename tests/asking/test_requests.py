@@ -60,7 +60,10 @@ def answer(request: dict) -> dict:
     ],
 )
 def test_a_batch_comes_back_as_outputs(tmp_path, options, model):
-    """Every answer to a request is an output of the puzzle it was about, told apart by condition; none is rejected."""
+    """Every answer to a request is an output of the puzzle it was about, told apart by condition.
+
+    None is rejected.
+    """
     done = run(
         "puzzles",
         *SMALL,
@@ -98,7 +101,10 @@ def test_a_batch_comes_back_as_outputs(tmp_path, options, model):
 
 
 def test_a_request_tells_the_model_the_query_and_nothing_else():
-    """The name, which holds the solution, is no part of what is sent; limit, effort and temperature are if given."""
+    """The name, which holds the solution, is no part of what is sent.
+
+    Limit, effort and temperature are if given.
+    """
     query = Query("20_1_1_770487_red", "", "the puzzle")
     line = requests.batch_request(query, "gpt-x", {"max_tokens": 99})
     body = {
@@ -114,7 +120,10 @@ def test_a_request_tells_the_model_the_query_and_nothing_else():
 
 
 def test_files_of_requests_stay_below_the_limits_of_the_endpoint(tmp_path, monkeypatch):
-    """What is too much for one file goes on in the next, in order; files of an earlier, longer batch are gone."""
+    """What is too much for one file goes on in the next, in order.
+
+    Files of an earlier, longer batch are gone.
+    """
     monkeypatch.setattr(requests, "_MAX_REQUESTS", 2)
     queries = [Query(f"20_1_1_{number}_red", "", "?") for number in range(5)]
     long = [
@@ -138,7 +147,10 @@ def test_files_of_requests_stay_below_the_limits_of_the_endpoint(tmp_path, monke
 
 
 def test_the_loop_of_the_book_makes_rows_of_outputs(tmp_path, monkeypatch):
-    """The page's own lines, with a server that always answers the same, leave a table that imports; so filtered."""
+    """The page's own lines, with a server that always answers the same, leave a table that imports.
+
+    So filtered.
+    """
     page = json.loads(
         (Path(__file__).parents[2] / "notebooks" / "evaluate.ipynb").read_text("utf-8")
     )
@@ -165,11 +177,11 @@ def test_the_loop_of_the_book_makes_rows_of_outputs(tmp_path, monkeypatch):
     ] * 12
     exec(choice, {})
     scores = baselines(tmp_path / "sets" / "mine").set_index("name")["last_clause"]
-    kept = [
+    rows = [
         json.loads(line)["name"]
         for line in (tmp_path / "sets/mine/prompts.jsonl").read_text().splitlines()
     ]
-    assert kept == [output.name for output in outputs if not scores[output.name]] != []
+    assert rows == [output.name for output in outputs if not scores[output.name]] != []
 
 
 @pytest.fixture
@@ -194,7 +206,10 @@ def load_module(task):
 
 
 def test_the_files_of_a_task_fit_one_another(task):
-    """The functions and columns that the YAML names are there, and a log has each document as it was."""
+    """The functions and columns that the YAML names are there.
+
+    A log has each document as it was.
+    """
 
     class Loader(yaml.SafeLoader):
         """Reads the harness's tag for functions as their names."""
@@ -204,14 +219,14 @@ def test_the_files_of_a_task_fit_one_another(task):
     )
     settings = yaml.load((task / "cogniload.yaml").read_text("utf-8"), Loader)
     module = load_module(task)
-    told = {
+    kwargs = {
         "until": [],
         "max_gen_toks": 999,
         "temperature": 0.6,
         "do_sample": True,
         "reasoning_effort": "low",
     }
-    assert settings["generation_kwargs"] == told
+    assert settings["generation_kwargs"] == kwargs
     for key in ("custom_dataset", "process_results"):
         name, _, function = settings[key].partition(".")
         assert name == "cogniload_task"
@@ -231,10 +246,17 @@ def test_the_files_of_a_task_fit_one_another(task):
             0.0,
         )
     samples = [
-        {"doc_id": number, "doc": doc, "target": doc["gold"], "resps": [["Red."]], "filtered_resps": ["Red."],
-         "filter": "none", "correct": 0.0}
+        {
+            "doc_id": number,
+            "doc": doc,
+            "target": doc["gold"],
+            "resps": [["Red."]],
+            "filtered_resps": ["Red."],
+            "filter": "none",
+            "correct": 0.0,
+        }
         for number, doc in enumerate(docs)
-    ]  # fmt: skip
+    ]
     log = write_lines(
         task / "samples_cogniload_2030-01-01T00-00-00.000000.jsonl", samples
     )
@@ -251,7 +273,7 @@ def test_the_files_of_a_task_fit_one_another(task):
 
 
 def test_without_the_package_the_task_says_what_to_install(task, monkeypatch):
-    """In an environment of the harness's own, loading ends in a sentence before a model is asked."""
+    """Where the package is missing, loading ends in a sentence before a model is asked."""
     monkeypatch.setitem(sys.modules, "cogniload_repro", None)
     with pytest.raises(SystemExit, match="pip install PATH-OF-CHECKOUT"):
         load_module(task)
@@ -263,28 +285,29 @@ def test_without_the_package_the_task_says_what_to_install(task, monkeypatch):
 def test_whatever_makes_answers_incomparable_raises_the_version():
     """Prompts, draws and verdicts of a sample of puzzles are those of this comparability version.
 
-    When this fails, and the change is meant, raise COMPARABILITY in companions/protocol.py and enter the new digest.
+    When this fails, and the change is meant, raise COMPARABILITY in asking/protocol.py
+    and enter the new digest.
     """
-    own = list(draw_rows(PuzzleSet(grid_cells("mini"), 2, 42, "default")))
-    said = []
-    for row in own:
+    puzzles = list(draw_rows(PuzzleSet(grid_cells("mini"), 2, 42, "default")))
+    texts = []
+    for row in puzzles:
         ends = [
             f"{row['poi']} is wearing {value}, eats {value}." for value in row["domain"]
         ]
         for response in (*ends, "", "I am not sure.", f"{ends[0]}\n{ends[-1]}\n(done)"):
-            said.append(
+            texts.append(
                 score_response(
                     response,
                     **{key: row[key] for key in ("poi", "gold", "domain", "category")},
                 )
             )
-    pairs = [(row["name"], row["text"]) for row in own[:2]]
+    pairs = [(row["name"], row["text"]) for row in puzzles[:2]]
     queries = [
         query.text
-        for one in (*PERTURBATIONS, None)
-        for query in write_queries(pairs, one)
+        for perturbation in (*PERTURBATIONS, None)
+        for query in write_queries(pairs, perturbation)
     ]
     digest = hashlib.sha256(
-        json.dumps([[row["text"] for row in own], said, queries]).encode()
+        json.dumps([[row["text"] for row in puzzles], texts, queries]).encode()
     ).hexdigest()[:16]
     assert (COMPARABILITY, digest) == (1, "a01f4e98f2c45271")

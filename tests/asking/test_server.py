@@ -20,6 +20,29 @@ GOOD = {
 ODD = [None, {}, [], 5, "many", {"n_ctx": None}, {"n_ctx": "many"}]
 
 
+class Handler(BaseHTTPRequestHandler):
+    """Sends the reply that belongs to the path."""
+
+    def reply(self):
+        """Read the request and answer it."""
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        content = json.dumps(self.server.replies[self.path]).encode()
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def do_GET(self):
+        """Answer a question without a body."""
+        self.reply()
+
+    def do_POST(self):
+        """Answer a question with a body."""
+        self.reply()
+
+    def log_message(self, *arguments):
+        """Print nothing."""
+
+
 @pytest.fixture
 def serve(tmp_path):
     """Start a server with these replies by path; it ends with the test."""
@@ -27,24 +50,8 @@ def serve(tmp_path):
     processes = []
 
     def start(replies, command=("cat",)):
-        class Handler(BaseHTTPRequestHandler):
-            def reply(self):
-                self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                content = json.dumps(replies[self.path]).encode()
-                self.send_response(200)
-                self.end_headers()
-                self.wfile.write(content)
-
-            def do_GET(self):
-                self.reply()
-
-            def do_POST(self):
-                self.reply()
-
-            def log_message(self, *arguments):
-                pass
-
         listener = HTTPServer(("127.0.0.1", 0), Handler)
+        listener.replies = replies
         listeners.append(listener)
         serving = partial(listener.serve_forever, poll_interval=0.01)
         threading.Thread(target=serving, daemon=True).start()

@@ -35,10 +35,15 @@ from cogniload_repro.scoring.cells import write_cells
 from cogniload_repro.scoring.scores import score_dataset
 
 ASKED = []
+#: A sentence with every category's word has the answer in all windows.
+VERBS = "is wearing, in, at, eats, watches, listens to, reads, has hair"
 
 
 def answer(messages, tools, tool_choice, config):
-    """Solve a puzzle, wrongly the more often the harder it is; think in a part of its own; say what was used."""
+    """Solve a puzzle, wrongly the more often the harder it is.
+
+    Think in a part of its own; say what was used.
+    """
     (message,) = messages
     puzzle = parse_puzzle(message.text)
     others = [
@@ -48,11 +53,11 @@ def answer(messages, tools, tool_choice, config):
     value = (
         puzzle.solution if random.Random(message.text).random() < rate else others[0]
     )
-    said = f"{puzzle.poi} is wearing, in, at, eats, watches, listens to, reads, has hair {value}."
+    sentence = f"{puzzle.poi} {VERBS} {value}."
     output = ModelOutput.from_content("mock", "")
     output.choices[0].message.content = [
         ContentReasoning(reasoning="One by one."),
-        ContentText(text=said),
+        ContentText(text=sentence),
     ]
     output.usage = ModelUsage(input_tokens=500, output_tokens=900, total_tokens=1400)
     ASKED.append(
@@ -80,9 +85,9 @@ def run(folder, *, outputs=answer, **options):
 def metrics(log):
     """Numbers of a log by their names."""
     return {
-        name: one.value
+        name: value.value
         for score in log.results.scores
-        for name, one in score.metrics.items()
+        for name, value in score.metrics.items()
     }
 
 
@@ -102,20 +107,26 @@ def mini(tmp_path_factory):
 
 
 def test_each_puzzle_is_asked_once_with_the_paper_s_prompt_budget_and_an_effort(mini):
-    """The text is the only message; the budget is what the context leaves; the version says what compares."""
+    """The text is the only message.
+
+    The budget is what the context leaves; the version says what compares.
+    """
     assert mini.status == "success"
     assert mini.eval.task_version == "1-E"
     assert len({text for _, text, _, _ in ASKED}) == len(ASKED) == 36
     assert {(role, effort) for role, _, _, effort in ASKED} == {("user", "medium")}
     assert all(budget == answer_budget(text) for _, text, budget, _ in ASKED)
-    own = draw_rows(PuzzleSet(grid_cells("mini"), 2, 42, "default"))
+    puzzles = draw_rows(PuzzleSet(grid_cells("mini"), 2, 42, "default"))
     assert {sample.id: sample.input for sample in mini.samples} == {
-        row["name"]: row["text"] for row in own
+        row["name"]: row["text"] for row in puzzles
     }
 
 
 def test_the_log_imported_has_the_verdicts_of_the_log(mini, tmp_path):
-    """Bucket, window and answer of each sample are those of the chain: what was evaluated is what the book shows."""
+    """Bucket, window and answer of each sample are those of the chain.
+
+    What was evaluated is what the book shows.
+    """
     source = shutil.copy(mini.location, tmp_path / "x.eval")
     report = import_outputs(source, tmp_path)
     assert (dict(report.responses), dict(report.rejected)) == (
@@ -127,13 +138,14 @@ def test_the_log_imported_has_the_verdicts_of_the_log(mini, tmp_path):
     )
     scored = {row["name"]: row for row in pq.read_table(scores_path).to_pylist()}
     for sample in mini.samples:
-        own, row = sample.scores["verdict"], scored[sample.id]
-        assert (own.reason, own.explanation, own.answer) == (
+        score = sample.scores["verdict"]
+        row = scored[sample.id]
+        assert (score.reason, score.explanation, score.answer) == (
             row["bucket"],
             row["window"],
             row["answer"],
         )
-        assert (own.value == "C") == row["correct"]
+        assert (score.value == "C") == row["correct"]
     right = sum(row["correct"] for row in scored.values())
     assert (metrics(mini)["accuracy"], metrics(mini)["cut_off"]) == (right / 36, 0.5)
     buckets = pd.Series([row["bucket"] for row in scored.values()]).value_counts(
@@ -149,7 +161,10 @@ def test_the_log_imported_has_the_verdicts_of_the_log(mini, tmp_path):
 def test_one_failed_sample_does_not_end_a_run_and_a_dead_server_does(
     tmp_path, bad, status
 ):
-    """A sample whose request fails is left out of the numbers; half of them failing ends the run."""
+    """A sample whose request fails is left out of the numbers.
+
+    Half of them failing ends the run.
+    """
 
     def fail(messages, tools, tool_choice, config):
         if len(ASKED) < bad:
@@ -180,8 +195,8 @@ def know(perturbation=None):
     def answers(messages, tools, tool_choice, config):
         (message,) = messages
         row = known[message.text]
-        said = f"{row['poi']} is wearing, in, at, eats, watches, listens to, reads, has hair {row['gold']}."
-        output = ModelOutput.from_content("mock", said)
+        sentence = f"{row['poi']} {VERBS} {row['gold']}."
+        output = ModelOutput.from_content("mock", sentence)
         output.usage = ModelUsage(input_tokens=500, output_tokens=90, total_tokens=590)
         return output
 
@@ -189,12 +204,14 @@ def know(perturbation=None):
 
 
 def test_a_condition_is_asked_kept_and_imported(tmp_path):
-    """The same puzzles, asked as they are and perturbed, are two models of one import, told apart by the condition."""
+    """Puzzles asked as they are and perturbed are two models of one import.
+
+    Their names have the condition.
+    """
     options = {"grid": "N=20,ratio=50,d=1:3", "per_cell": 3}
-    for condition, asked in (("", {}), ("rail_fence", {"perturb": "rail_fence"})):
-        log = run(
-            tmp_path / "logs", outputs=know(asked.get("perturb")), **options, **asked
-        )
+    for condition in ("", "rail_fence"):
+        perturb = condition or None
+        log = run(tmp_path / "logs", outputs=know(perturb), perturb=perturb, **options)
         assert log.status == "success", log.error and log.error.traceback
         assert log.eval.metadata["perturbation"] == condition
         assert {sample.metadata.get("perturbation", "") for sample in log.samples} == {
@@ -226,7 +243,10 @@ def fill(messages, tools, tool_choice, config):
 def test_a_lower_limit_and_no_effort_are_taken_as_they_are_and_a_second_epoch_is_refused(
     tmp_path,
 ):
-    """For models that allow fewer tokens, or know no effort; a puzzle that is answered twice would count twice."""
+    """For models that allow fewer tokens, or know no effort.
+
+    A puzzle that is answered twice would count twice.
+    """
     run(
         tmp_path,
         grid=["N=20", "ratio=50", "d=1"],
@@ -263,7 +283,10 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_paid(options, messag
 
 
 def test_a_budget_cuts_no_answer_that_the_paper_would_have_counted():
-    """What is left is no less than by any tokenizer's own count of the prompt, and not a fifth of the prompt more."""
+    """The budget is at least what any tokenizer's count of the prompt leaves.
+
+    It is larger by less than a fifth of the prompt.
+    """
     counts = (
         load_prompt_counts().set_index("name").drop(columns=["N", "d", "ratio_pct"])
     )

@@ -51,7 +51,10 @@ def build(tmp_path):
 
 
 def test_the_staged_book_has_what_there_is_and_nothing_that_has_gone(sources, build):
-    """Pages and what they show, but no copy of a failed notebook; the built HTML stays until it is replaced."""
+    """Pages and what they show, but no copy of a failed notebook.
+
+    The built HTML stays until it is replaced.
+    """
     (build / "notebooks" / "01_page.failed.ipynb").write_text("{}", encoding="utf-8")
     (build / "book" / "_build").mkdir(parents=True)
     (build / "book" / "old.md").write_text("# Old", encoding="utf-8")
@@ -73,7 +76,7 @@ def test_the_staged_book_has_what_there_is_and_nothing_that_has_gone(sources, bu
 
 
 def test_a_notice_is_shown_letter_by_letter(sources, build):
-    """What stands at the top of every page is text, and goes when there is nothing to say any more."""
+    """The notice at the top of every page is text, and goes when there is none."""
     staged = stage_book(build, sources, notice="<script>alert(1)</script> & more")
     config = yaml.safe_load((staged / "_config.yml").read_text(encoding="utf-8"))
     assert (
@@ -86,7 +89,10 @@ def test_a_notice_is_shown_letter_by_letter(sources, build):
 
 
 def test_what_cannot_be_staged_or_built_is_said(sources, build, tmp_path):
-    """A page that nobody made is named with the command that makes it; no book gives no traceback from Sphinx."""
+    """A page that nobody made is named with the command that makes it.
+
+    No book gives no traceback from Sphinx.
+    """
     (build / "notebooks" / "01_page.ipynb").unlink()
     with pytest.raises(ValueError, match=r"notebooks/01_page is missing .*make render"):
         stage_book(build, sources)
@@ -136,7 +142,10 @@ def _write_page(build, title, word):
 
 @pytest.mark.slow
 def test_a_changed_page_gives_the_same_book_as_a_build_from_nothing(sources, build):
-    """Sphinx reads changed pages alone: pictures, search words, titles on other pages, entries are all new."""
+    """Sphinx reads changed pages alone.
+
+    Pictures, search words, titles on other pages, entries are all new.
+    """
     shutil.copytree(
         _BOOK / "_ext", sources / "_ext", ignore=shutil.ignore_patterns("__pycache__")
     )
@@ -162,7 +171,10 @@ def test_a_changed_page_gives_the_same_book_as_a_build_from_nothing(sources, bui
 
 
 def test_sphinx_reads_no_page_again_that_is_as_before(sources, build):
-    """An equal page keeps its time in the staged book, whatever the time of its source; another one is newer."""
+    """An equal page keeps its time in the staged book, whatever the time of its source.
+
+    Another one is newer.
+    """
     stage_book(build, sources)
     page = build / "book" / "intro.md"
     before = page.stat().st_mtime_ns
@@ -206,7 +218,10 @@ def test_vendored_files_are_the_recorded_ones():
 
 
 def test_prose_pages_type_no_result():
-    """Prose that is not computed states no result: no decimal fraction, no count of models or answers."""
+    """Prose that is not computed states no result.
+
+    No decimal fraction, no count of models or answers.
+    """
     for page in _BOOK.glob("*.md"):
         text = re.sub(
             r"```.*?```|`[^`]*`", "", page.read_text(encoding="utf-8"), flags=re.S

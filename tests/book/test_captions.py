@@ -26,7 +26,10 @@ def description(name, cells=CELLS):
 
 
 def test_captions_count_models_and_answers_once():
-    """Figure 1 shows every answer in each panel; Figure 3 those at three of five levels of d; single ones intervals."""
+    """Figure 1 shows every answer in each panel.
+
+    Figure 3 those at three of five levels of d; single ones intervals.
+    """
     for name, cells in (
         ("figure1", CELLS),
         ("figure3", CELLS[CELLS["d"].isin([1, 5, 10])]),
@@ -47,7 +50,10 @@ def test_captions_count_models_and_answers_once():
 
 
 def test_a_caption_begins_with_what_its_points_show():
-    """Each figure's own comparison, counted over the models drawn; without the levels compared, the mean alone."""
+    """Each figure's own comparison, counted over the models drawn.
+
+    Without the levels compared, the mean alone.
+    """
     right = {
         "a": (90, 10, 50),
         "b": (80, 20, 30),
@@ -89,9 +95,9 @@ def test_overflows_are_explained():
 @pytest.mark.parametrize("name", FIGURES)
 def test_reconstructed_counts_are_called_so(name):
     """The description labels them, and nothing else differs from that of scored answers."""
-    own = rename_model(CELLS, NAMES[0], "own")
-    scored = pd.concat([CELLS, own])
-    reconstructed = pd.concat([CELLS.assign(provenance="reconstructed"), own])
+    added = rename_model(CELLS, NAMES[0], "own")
+    scored = pd.concat([CELLS, added])
+    reconstructed = pd.concat([CELLS.assign(provenance="reconstructed"), added])
     assert description(name, reconstructed) == f"{description(name, scored)} {NOTE}."
 
 

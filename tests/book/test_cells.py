@@ -23,28 +23,33 @@ def _readers_settings():
 
 
 def show(*sources, tags=()):
-    """Run cells; return what each shows: names and texts of streams, kinds and plain texts of displays."""
+    """Run cells.
+
+    Return what each shows: names and texts of streams, kinds and plain texts of
+    displays.
+    """
     notebook = [
         new_code_cell(source, metadata={"tags": list(tags)}) for source in sources
     ]
     assert run_cells(notebook) is None
-    shown = []
+    outputs = []
     for cell in notebook:
-        shown.append([])
+        outputs.append([])
         for output in cell.outputs:
             if output.output_type == "stream":
-                shown[-1].append((output.name, output.text))
+                outputs[-1].append((output.name, output.text))
             else:
                 kinds = [kind for kind in output.data if kind.startswith("image")]
-                shown[-1].append((*kinds, output.data.get("text/plain")))
-    return shown
+                outputs[-1].append((*kinds, output.data.get("text/plain")))
+    return outputs
 
 
-def count_pictures(shown):
+def count_pictures(cells):
     """How many pictures each cell shows."""
-    return [
-        sum(output[0].startswith("image") for output in outputs) for outputs in shown
-    ]
+    counts = []
+    for outputs in cells:
+        counts.append(sum(output[0].startswith("image") for output in outputs))
+    return counts
 
 
 @pytest.mark.parametrize(
@@ -58,10 +63,15 @@ def count_pictures(shown):
         "import seaborn as sns\nsns.lineplot(x=[1, 2], y=[1, 2])",
         "from matplotlib.figure import Figure\nfigure = Figure()\nfigure.add_subplot();\nfigure",
         "import matplotlib\nmatplotlib.use('agg')\n" + PLOT + "None",
+        PLOT + "plt.close(figure)\nfigure",
+        "from PIL import Image\nImage.new('RGB', (2, 2))",
     ],
 )
 def test_a_figure_that_a_cell_makes_is_shown_once(code):
-    """By name, by plt.show(), as a last value, or because it is there at the end of the cell."""
+    """By name, by plt.show(), as a last value, or because it is there at the end of the cell.
+
+    So is a picture of another library.
+    """
     assert count_pictures(show(code)) == [1]
 
 
@@ -82,8 +92,8 @@ def test_a_figure_of_the_page_is_shown_by_the_page_alone(tmp_path):
     page = f"from cogniload_repro.book.page import Page\npage = Page({str(tmp_path)!r})"
     place = "page.figure(figure, 'n', caption='c', alt='a', evidence='')"
     both = PLOT + f"{place};\nplt.subplots(figsize=(1, 1))"
-    shown = show(page, PLOT + "None", place, both)
-    assert count_pictures(shown) == [0, 0, 0, 1]
+    outputs = show(page, PLOT + "None", place, both)
+    assert count_pictures(outputs) == [0, 0, 0, 1]
 
 
 def test_a_matplotlibrc_of_the_reader_does_not_reach_a_book():

@@ -17,15 +17,18 @@ _SOURCES = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 
 
 def test_a_book_has_the_chapters_that_its_build_can_fill():
-    """Chapters about the whole grid, or about another model, are left out of books that have none."""
-    folder, kinds = _SOURCES[0].parent, ((True, True), (False, True), (True, False))
-    full, part, alone = (
-        {
-            chapter.source.stem
-            for chapter in list_chapters(folder, whole_grid=grid, another_model=another)
-        }
-        for grid, another in kinds
-    )
+    """Chapters on the whole grid or on another model need a build that has it."""
+    folder = _SOURCES[0].parent
+
+    def names(whole_grid, another_model):
+        chapters = list_chapters(
+            folder, whole_grid=whole_grid, another_model=another_model
+        )
+        return {chapter.source.stem for chapter in chapters}
+
+    full = names(True, True)
+    part = names(False, True)
+    alone = names(True, False)
     assert full == {source.stem for source in _SOURCES}
     assert full - alone == {"15_your_model"}
     assert full - part == {"10_conclusions", "11_alternatives", "14_companions"}
@@ -89,11 +92,20 @@ def test_a_chapter_that_reads_verdicts_is_run_again_if_another_one_has_judged(bu
 
 @pytest.mark.parametrize(
     ("changed", "left"),
-    [("sources/a.ipynb", ["b"]), ("sources/b.ipynb", ["a"]), ("fidelity.csv", []),
-     ("parameters.json", ["b"]), ("tables/a.csv", ["b"]), ("notebooks/a.ipynb", ["b"])],
-)  # fmt: skip
+    [
+        ("sources/a.ipynb", ["b"]),
+        ("sources/b.ipynb", ["a"]),
+        ("fidelity.csv", []),
+        ("parameters.json", ["b"]),
+        ("tables/a.csv", ["b"]),
+        ("notebooks/a.ipynb", ["b"]),
+    ],
+)
 def test_a_chapter_is_run_again_if_what_it_is_made_from_is_newer(build, changed, left):
-    """Its notebook, the data, parameters that it takes; or if a file of it is of another time than its run."""
+    """Its notebook, the data, parameters that it takes.
+
+    Or if a file of it is of another time than its run.
+    """
     assert current(build) == ["a", "b"]
     os.utime(build / changed, ns=(30, 30))
     assert current(build) == left
@@ -109,7 +121,10 @@ def test_a_chapter_is_run_again_if_a_file_of_it_is_gone(build, lost):
 
 
 def test_a_build_holds_the_files_of_its_chapters_alone(build):
-    """Others go, with copies of chapters that the book has no more; a failed copy stays to be read."""
+    """Others go, with copies of chapters that the book has no more.
+
+    A failed copy stays to be read.
+    """
     (build / "verdicts").mkdir()
     others = (
         "tables/other.csv",

@@ -25,15 +25,17 @@ def cells():
 
 def test_an_own_model_is_compared_with_the_papers(tmp_path, cells):
     """It is in the list, has texts in each table, and a pair with every other model."""
-    own = cells[cells["model"] == MINE].drop(columns="log10_N")
-    write_table(tmp_path / "cells.parquet", own)
+    counts = cells[cells["model"] == MINE].drop(columns="log10_N")
+    write_table(tmp_path / "cells.parquet", counts)
     data = compare_data.compare_data(tmp_path)
     assert len(data["models"]) == len(NAMES) + 1
     place = data["models"].index("mine")
     for sheet in (data["accuracy"], *data["regressions"]):
         assert len(sheet["rows"][place]) == len(sheet["labels"])
         assert "--" not in sheet["rows"][place][:2]
-    others = {one for pair in data["pairs"] for one in pair[:2] if place in pair[:2]}
+    others = {
+        model for pair in data["pairs"] for model in pair[:2] if place in pair[:2]
+    }
     assert len(others) == len(NAMES) + 1
 
 

@@ -17,7 +17,11 @@ PART = PAPER[PAPER["N"] == 20]
 
 @pytest.mark.parametrize("claim", ["published", "identified", "independent", "bounded"])
 def test_what_the_paper_fixes_holds_for_its_models_on_its_whole_grid_only(claim):
-    """An own model makes outputs of it, both together a mixture, a part of the grid one reconstruction."""
+    """Evidence depends on whose cells are shown.
+
+    A reader's model is outputs, both together are mixed, a part of the grid is one
+    reconstruction.
+    """
     assert judge_evidence(claim, PAPER) == claim
     assert judge_evidence(claim, OWN) == "outputs"
     assert judge_evidence(claim, pd.concat([PAPER, OWN])) == "mixed"

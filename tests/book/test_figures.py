@@ -60,18 +60,20 @@ def words(figure):
 def drawn_points(ax, pen):
     """Return the accuracies shown with a model's own marker and colour."""
     return [
-        list(line.get_ydata()) for line in ax.lines
-        if (line.get_color(), line.get_marker()) == (pen.color, pen.marker) and line.get_clip_on()
+        list(line.get_ydata())
+        for line in ax.lines
+        if (line.get_color(), line.get_marker()) == (pen.color, pen.marker)
+        and line.get_clip_on()
         and line.get_markerfacecolor() != "white"
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_model_shows_its_accuracies(name):
     """Each panel draws, for each of the 22 models, the pooled accuracies at every level, once."""
     for ax, panel in zip(plots(draw(name)), FIGURES[name], strict=True):
-        kept = CELLS if panel.at is None else CELLS[CELLS[panel.at] == panel.level]
-        expected = accuracy_by(kept, "model", panel.across)
+        cells = CELLS if panel.at is None else CELLS[CELLS[panel.at] == panel.level]
+        expected = accuracy_by(cells, "model", panel.across)
         for model, pen in pens(list(NAMES)).items():
             assert drawn_points(ax, pen) == [
                 expected.loc[expected["model"] == model, "accuracy"].tolist()
@@ -80,12 +82,17 @@ def test_every_model_shows_its_accuracies(name):
         numeric = (
             len(FIGURES[name]) > 1 and panel.across == "ratio_pct"
         )  # 5 and 10, 90 and 95 would touch
-        shown = ["" if numeric and level in ("10", "90") else level for level in levels]
-        assert [tick.get_text() for tick in ax.get_xticklabels()] == shown
+        labels = [
+            "" if numeric and level in ("10", "90") else level for level in levels
+        ]
+        assert [tick.get_text() for tick in ax.get_xticklabels()] == labels
 
 
 def test_overflows_are_marked():
-    """Points where more than a tenth of a model's answers ran out of context are hollow, and the caption says so."""
+    """Points with more than a tenth of overflows are hollow.
+
+    The caption says so.
+    """
     (_, by_length, _) = plots(draw("figure1", committed=True))
     hollow = sum(
         len(line.get_xdata())
@@ -96,15 +103,18 @@ def test_overflows_are_marked():
         COMMITTED.groupby(["model", "N"])[["ctx", "total"]].sum().eval("ctx / total")
     )
     assert hollow == (shares > 0.1).sum() > 5
-    shown = panel_accuracy(FIGURES["figure4"][2], COMMITTED, banded=True)  # at N = 250
-    assert set(shown.loc[shown["marked"], "model"]) == set(
+    points = panel_accuracy(FIGURES["figure4"][2], COMMITTED, banded=True)  # at N = 250
+    assert set(points.loc[points["marked"], "model"]) == set(
         shares[shares > 0.1].xs(250, level="N").index
     )
 
 
 @pytest.mark.parametrize("name", ["figure1", "figure6"])
 def test_reconstructed_points_have_their_range(name):
-    """Behind reconstructed points, the mean of the drawn tables, lies their band, which has a width along rho alone."""
+    """Reconstructed points are the mean of the drawn tables, with their band.
+
+    The band has a width along rho alone.
+    """
     for ax, panel in zip(plots(draw(name, committed=True)), FIGURES[name], strict=True):
         expected = prediction_band(COMMITTED, "model", panel.across)
         heights = {
@@ -131,41 +141,39 @@ def test_reconstructed_points_have_their_range(name):
 
 @pytest.mark.parametrize("name", ["figure1", "figure4", "figure6"])
 def test_words_do_not_overlap(name, tmp_path):
-    """No two words of a figure touch, and none leaves the picture, with three models more, whatever their names."""
+    """No two words of a figure touch, and none leaves the picture.
+
+    With three models more, whatever their names.
+    """
     cells = pd.concat([CELLS.assign(provenance="reconstructed"), *STRANGERS])
     figure = PaperFigure(name, cells).draw_as_printed()
     FigureCanvasAgg(figure).draw()
     texts = [
         text for text in figure.findobj(Text) if text.get_text() and text.get_visible()
     ]
-    boxes, page = (
-        [(text.get_text(), text.get_window_extent()) for text in texts],
-        figure.bbox.padded(0.01),
-    )
+    boxes = [(text.get_text(), text.get_window_extent()) for text in texts]
+    page = figure.bbox.padded(0.01)
     assert {
         text
         for text, box in boxes
         if not (page.contains(*box.min) and page.contains(*box.max))
     } == set()
     inner = [(text, box.padded(-0.5)) for text, box in boxes if min(box.size) > 1]
-    assert [
-        (a, b) for (a, one), (b, two) in combinations(inner, 2) if one.overlaps(two)
-    ] == []
+    for (text, box), (other, other_box) in combinations(inner, 2):
+        assert not box.overlaps(other_box), (text, other)
     assert {model.label for model in MODELS} | {plain_label(HOSTILE)} <= set(
         words(figure)
     )
-    own = pens([HOSTILE])[HOSTILE]  # black
-    assert any(drawn_points(ax, own) not in ([], [[]]) for ax in plots(figure))
+    pen = pens([HOSTILE])[HOSTILE]  # black
+    assert any(drawn_points(ax, pen) not in ([], [[]]) for ax in plots(figure))
     png, svg = save_figure(figure, tmp_path / name)
     ElementTree.fromstring(svg.read_bytes())
     assert not re.search(
         rb"<dc:date>|Matplotlib v|Software", png.read_bytes() + svg.read_bytes()
     )
     labelled, _ = save_figure(figure, tmp_path / "labelled", "Source")
-    plain, strip = (
-        imread(png),
-        imread(labelled),
-    )  # the label lies below, nothing moves for it
+    plain = imread(png)
+    strip = imread(labelled)  # the label lies below, nothing moves for it
     assert (
         len(strip) > len(plain) == (strip[: len(plain)] == plain).all(axis=(1, 2)).sum()
     )
@@ -186,7 +194,10 @@ def test_partial_grid_is_said():
 
 
 def test_a_column_names_some_models_and_greys_the_others():
-    """Each panel has a line per model and the median; names stand beside the ends, apart and inside the picture."""
+    """Each panel has a line per model and the median.
+
+    Names stand beside the ends, apart and inside the picture.
+    """
     figure = make("figure3", committed=True).draw()
     FigureCanvasAgg(figure).draw()
     assert len(figure.axes) == len(FIGURES["figure3"])

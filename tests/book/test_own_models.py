@@ -44,10 +44,11 @@ def said(one_process, tmp_path_factory):
         summarise_answers(scores),
     )
     tables = [frame.set_index("model") for frame in frames]
-    return {
-        name: describe_model(name, *(table.loc[name] for table in tables))
-        for name in tables[0].index
-    }
+    sentences = {}
+    for name in tables[0].index:
+        rows = [table.loc[name] for table in tables]
+        sentences[name] = describe_model(name, *rows)
+    return sentences
 
 
 def test_every_model_has_an_interval_and_a_rank(said):
@@ -70,7 +71,7 @@ def test_a_perfect_model_is_called_so(said):
 
 
 def test_a_model_that_repeats_the_last_clause_is_recognised(said):
-    """It is right exactly where the last clause is, and the interval of the difference excludes zero."""
+    """The interval of a model that is right where the last clause is excludes zero."""
     text = said[CLAUSE]
     assert "as if the model only repeated the last clause" in text
     low = float(re.search(r"\+100\.0 \(\+([\d.]+) to \+100\.0\)", text)[1])
@@ -138,8 +139,8 @@ def test_a_model_without_a_cell_of_the_paper_has_no_rank():
     assert "none of them in a cell of the paper's grid" in text
     assert "2 of the answers were cut off" in text
     assert (
-        "below guessing, which scores 90.0% on these puzzles; 3 of 3 wrong answers name no single value"
-        in text
+        "below guessing, which scores 90.0% on these puzzles; 3 of 3 wrong answers name "
+        "no single value" in text
     )
     assert text.endswith("It has no rank among the paper's models.")
 
@@ -164,7 +165,10 @@ def test_regressions_that_cannot_be_or_rest_on_little_are_named():
 
 
 def test_numbers_are_printed_with_what_is_known():
-    """A range of one rank is that rank; an unknown difference has its reason; long answers are cut in the middle."""
+    """A range of one rank is that rank.
+
+    An unknown difference has its reason; long answers are cut in the middle.
+    """
     assert (print_range(3, 3), print_range(3.0, 5.0)) == ("3", "3 to 5")
     assert print_difference(0.5, 0.25, 1) == "+50.0 (+25.0 to +100.0)"
     assert print_difference(np.nan, np.nan, np.nan) == "no cell has both kinds"

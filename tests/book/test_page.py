@@ -1,4 +1,7 @@
-"""A page's figures, tables and texts: evidence in words, in the exported image and in the caption; what is escaped."""
+"""A page's figures, tables and texts.
+
+Evidence in words, in the exported image and in the caption. What is escaped.
+"""
 
 import re
 from pathlib import Path
@@ -34,24 +37,24 @@ def build(tmp_path):
 
 def test_one_partial_own_model_repaints_nothing_of_the_papers(build):
     """A chapter shows the paper's models unless others are named, and its badges are theirs."""
-    own = CELLS[CELLS["N"] == 20].assign(model="mine", provenance="scored")
+    cells = CELLS[CELLS["N"] == 20].assign(model="mine", provenance="scored")
     page = build(
-        pd.concat([CELLS.assign(provenance="reconstructed"), own]), provenance=None
+        pd.concat([CELLS.assign(provenance="reconstructed"), cells]), provenance=None
     )
     frame = pd.DataFrame({"x": [1]})
     assert page.cells()["model"].unique().tolist() == ["QwQ-32B"]
-    shown = page.table(
+    fragment = page.table(
         frame, "t", caption="C.", evidence="identified", source="Table 2"
     ).markdown
-    assert "`identified`" in shown
-    assert "Source: Table 2." in shown
+    assert "`identified`" in fragment
+    assert "Source: Table 2." in fragment
 
     page.cells(["QwQ-32B", "mine"])
-    shown = page.table(
+    fragment = page.table(
         frame, "t", caption="C.", evidence="identified", source="Table 2"
     ).markdown
-    assert "`reconstructed and scored`" in shown
-    assert "Table 2" not in shown
+    assert "`reconstructed and scored`" in fragment
+    assert "Table 2" not in fragment
 
 
 def test_a_book_of_own_models_names_no_table_of_the_paper(build):
@@ -59,11 +62,11 @@ def test_a_book_of_own_models_names_no_table_of_the_paper(build):
     page = build(CELLS.assign(model="mine"), provenance="scored")
     assert page.cells()["model"].unique().tolist() == ["mine"]
     frame = pd.DataFrame({"x": [1]})
-    shown = page.table(
+    fragment = page.table(
         frame, "t", caption="C.", evidence="published", source="Table 5"
     ).markdown
-    assert "`scored outputs`" in shown
-    assert "Table 5" not in shown
+    assert "`scored outputs`" in fragment
+    assert "Table 5" not in fragment
 
 
 def test_a_figure_states_its_evidence_in_the_file(build, monkeypatch, tmp_path):
@@ -80,16 +83,19 @@ def test_a_figure_states_its_evidence_in_the_file(build, monkeypatch, tmp_path):
 
 
 def test_a_chapter_by_hand_shows_all_and_touches_no_file_of_its_build(build, tmp_path):
-    """A figure is in its cell, a table in a file that goes with the page; in the book both are links into the build."""
+    """A figure is in its cell, a table in a file that goes with the page.
+
+    In the book both are links into the build.
+    """
     page = build()
-    before = {file: file.stat() for file in tmp_path.rglob("*")}
+    before = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*")}
     figure = page.figure(Figure(), "f", caption="C.", alt="a", evidence="")
     table = page.csv(pd.DataFrame({"n": [1]}), "t", "it")
     assert '<img src="data:image/png;base64,' in figure.html
     assert "../figures/f.svg" in figure.markdown
     file = Path(re.fullmatch(r"<p>(.*)</p>", table.html)[1])
     assert file.read_text() == "n\n1\n"
-    assert {file: file.stat() for file in tmp_path.rglob("*")} == before
+    assert {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*")} == before
     del page
     assert not file.exists()
 
@@ -117,10 +123,11 @@ def test_files_of_a_chapter_of_the_book_are_where_its_runner_says(
 
 def test_a_narrow_figure_fits_a_phone_and_a_wide_one_scrolls(build):
     """Only a picture that would be too small to read on a phone keeps its width there."""
-    page, words = build(), {"caption": "C.", "alt": "a", "evidence": ""}
+    page = build()
+    words = {"caption": "C.", "alt": "a", "evidence": ""}
     for width, scrolls in {4.4: False, 7.2: True}.items():
-        shown = page.figure(Figure(figsize=(width, 3)), "f", **words).markdown
-        assert (":figclass: wide" in shown) == scrolls
+        text = page.figure(Figure(figsize=(width, 3)), "f", **words).markdown
+        assert (":figclass: wide" in text) == scrolls
 
 
 @given(HOSTILE)
@@ -129,20 +136,29 @@ def test_shown_text_stays_inside_its_block(text):
     fragment = Page("nowhere").text(text, "A title")
     *_, block = render(fragment.markdown)
     assert block.type == "fence"
-    shown = re.sub(r"\r\n?", "\n", text.replace("\0", "\ufffd") + "\n")
-    assert block.content.split("\n", 2)[2] == shown
+    content = re.sub(r"\r\n?", "\n", text.replace("\0", "\ufffd") + "\n")
+    assert block.content.split("\n", 2)[2] == content
     assert "<" not in re.sub(
         r"^<p><strong>A title</strong></p><pre>|</pre>$", "", fragment.html
     )
 
 
 def test_tables_escape_cells_and_set_numbers_to_the_right():
-    """Headers may hold math. Numbers have stars, units or are intervals; a column with words stands to the left."""
+    """Headers may hold math.
+
+    Numbers have stars, units or are intervals; a column with words stands to the left.
+    """
     page = Page("nowhere")
-    frame = pd.DataFrame({
-        "$d$ of *": ["a|b", "<b>"], "Coefficient": ["-0.012***", "--"], "95%": ["-1.0 to 2e-05", "1.0 to no limit"],
-        "Share": ["3 of 4", "1%"], "Mixed": ["1", "separation"], "total": [1, 2],
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "$d$ of *": ["a|b", "<b>"],
+            "Coefficient": ["-0.012***", "--"],
+            "95%": ["-1.0 to 2e-05", "1.0 to no limit"],
+            "Share": ["3 of 4", "1%"],
+            "Mixed": ["1", "separation"],
+            "total": [1, 2],
+        }
+    )
     head, rule, *rows = page.table(frame, **PLAIN).markdown.splitlines()[3:]
     assert head.startswith("| $d$ of \\* | Coefficient |")
     assert rule == "| :-- | --: | --: | --: | :-- | --: |"
@@ -158,7 +174,10 @@ def test_tables_escape_cells_and_set_numbers_to_the_right():
 
 
 def test_statements_on_the_paper_need_its_models_on_the_whole_grid(build, monkeypatch):
-    """A build of the 22 models states; without one cell it says what it covers, and no verdict word."""
+    """A build of the 22 models states.
+
+    Without one cell it says what it covers, and no verdict word.
+    """
     monkeypatch.setattr(
         "cogniload_repro.book.page.glue", lambda *_, **__: None
     )  # would leave IPython behind

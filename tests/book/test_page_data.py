@@ -57,12 +57,15 @@ def test_scored_models_stand_beside_the_papers(own_build):
 
 
 def test_counts_of_reconstructed_models_are_ranges(own_build):
-    """Least and most differ for some reconstructed models only; overflows of none are known by cell."""
-    shown = page_data.configuration_counts(page_data.cells_to_show(own_build))
-    assert len(shown["counts"]) == len(PAPER_GRID)
-    rows = [row for rows in shown["counts"].values() for row in rows]
+    """Least and most differ for some reconstructed models only.
+
+    Overflows of none are known by cell.
+    """
+    counts = page_data.configuration_counts(page_data.cells_to_show(own_build))
+    assert len(counts["counts"]) == len(PAPER_GRID)
+    rows = [row for rows in counts["counts"].values() for row in rows]
     ranged = {
-        shown["models"][place] for place, _, least, most, _ in rows if least < most
+        counts["models"][place] for place, _, least, most, _ in rows if least < most
     }
     assert "Qwen3-32B" in ranged
     assert not ranged & {"QwQ-32B", "mine"}
@@ -74,9 +77,9 @@ def build(tmp_path_factory):
     """A build of imported outputs with three puzzles a cell, one of a text that nobody can read."""
     folder = tmp_path_factory.mktemp("build")
     drawn = [
-        draw_puzzle(c.N, c.d, c.needles, 100_000 + one)
+        draw_puzzle(c.N, c.d, c.needles, 100_000 + number)
         for c in MINI_GRID
-        for one in range(3)
+        for number in range(3)
     ]
     rows = [puzzle_row(puzzle) for puzzle in drawn]
     rows[0]["text"] = "no puzzle"
@@ -91,40 +94,47 @@ def test_a_few_puzzles_of_each_cell(build):
     assert len(page_data.explorer_data(build)["puzzles"]) == 2 * len(MINI_GRID) - 1
 
 
+def read_pairs(letters):
+    """Values by category, each pair two digits to the base of 36."""
+    pairs = re.findall("(.)(.)", letters)
+    return {int(category, 36): int(value, 36) for category, value in pairs}
+
+
 @pytest.mark.parametrize("d", [1, 3, 10])
 def test_a_puzzle_in_numbers_replays_to_its_solution(d):
-    """Replayed from the letters alone, as the page does, every statement and the end are as in the package."""
+    """Replayed as the page does, every statement and the end are as in the package."""
     puzzle = draw_puzzle(50, d, 25, 123_456)
-    told = page_data.describe_puzzle(puzzle)
-    rows, needles = [list(row) for row in told["start"]], 0
-    for move in told["moves"]:
-        conditions, updates = ([(int(a, 36), int(b, 36)) for a, b in re.findall("(.)(.)", side)]
-                               for side in move.split("|"))  # fmt: skip
-        met = [
-            all(row[category] == value for category, value in conditions)
-            for row in rows
+    numbers = page_data.describe_puzzle(puzzle)
+    rows = [list(row) for row in numbers["start"]]
+    needles = 0
+    for move in numbers["moves"]:
+        conditions, updates = map(read_pairs, move.split("|"))
+        persons = [
+            row for row in rows if conditions.items() <= dict(enumerate(row)).items()
         ]
-        needles += met[told["poi"]]
-        for row in (row for row, meets in zip(rows, met, strict=True) if meets):
-            for category, value in updates:
+        needles += any(row is rows[numbers["poi"]] for row in persons)
+        for row in persons:
+            for category, value in updates.items():
                 row[category] = value
-    asked = list(told["domains"]).index(told["category"])
-    assert (
-        told["domains"][told["category"]][rows[told["poi"]][asked]] == puzzle.solution
-    )
+    place = list(numbers["domains"]).index(numbers["category"])
+    value = rows[numbers["poi"]][place]
+    assert numbers["domains"][numbers["category"]][value] == puzzle.solution
     assert needles == puzzle.needles
 
 
 def test_prepared_answers_are_judged_by_the_scorer():
-    """Each has the scorer's bucket, deciding window and values; together they show five of the eight buckets."""
+    """Each has the scorer's bucket, deciding window and values.
+
+    Together they show five of the eight buckets.
+    """
     puzzle = draw_puzzle(20, 5, 10, 654_321)
-    asked = {"poi": puzzle.poi, "gold": puzzle.solution, "category": puzzle.category}
-    asked["domain"] = puzzle.domains[puzzle.category]
-    found = {}
-    for text, more in page_data.prepare_answers(puzzle, asked):
-        judged = page_data.judge_answer(text, asked, **more)
+    question = {"poi": puzzle.poi, "gold": puzzle.solution, "category": puzzle.category}
+    question["domain"] = puzzle.domains[puzzle.category]
+    buckets = {}
+    for text, more in page_data.prepare_answers(puzzle, question):
+        judged = page_data.judge_answer(text, question, **more)
         tokens = {name: value for name, value in more.items() if name != "title"}
-        assert judged["bucket"] == score_response(text, **asked, **tokens)
+        assert judged["bucket"] == score_response(text, **question, **tokens)
         for place, values in judged["windows"]:
             window = (
                 place
@@ -132,12 +142,12 @@ def test_prepared_answers_are_judged_by_the_scorer():
                 else judged["text"].lower()[slice(*place)]
             )
             assert all(value in window for value in values)
-        found[judged["title"]] = judged["bucket"]
+        buckets[judged["title"]] = judged["bucket"]
     assert (
-        found["correct"]
-        == found["unsure after correct reasoning"]
-        == found["bold"]
+        buckets["correct"]
+        == buckets["unsure after correct reasoning"]
+        == buckets["bold"]
         == "correct_valid"
     )
-    assert found["wrong"] == "wrong_logic"
-    assert len(set(found.values()) & set(BUCKETS)) >= 5
+    assert buckets["wrong"] == "wrong_logic"
+    assert len(set(buckets.values()) & set(BUCKETS)) >= 5

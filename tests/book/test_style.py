@@ -5,7 +5,10 @@ from cogniload_repro.models import MODELS, NAMES
 
 
 def test_no_two_models_look_alike():
-    """The 22 models differ in colour, or in marker and dashes, and each looks the same alone and among others."""
+    """The 22 models differ in colour, or in marker and dashes.
+
+    Each looks the same alone and among others.
+    """
     drawn = pens(list(NAMES))
     assert {model.family for model in MODELS} == set(FAMILY_COLORS)
     assert len({(pen.color, pen.marker) for pen in drawn.values()}) == len(NAMES)
@@ -15,7 +18,10 @@ def test_no_two_models_look_alike():
 
 
 def test_own_models_are_black_and_differ():
-    """A reader's models are in a group of their own, each with another marker and one short line as its label."""
+    """A reader's models are in a group of their own.
+
+    Each has another marker and one short line as its label.
+    """
     drawn = pens(
         [
             NAMES[0],
@@ -26,13 +32,13 @@ def test_own_models_are_black_and_differ():
             "local/strong",
         ]
     )
-    paper, *own = drawn.values()
-    assert {(pen.color, pen.family, pen.own) for pen in own} == {
+    paper, *others = drawn.values()
+    assert {(pen.color, pen.family, pen.own) for pen in others} == {
         (OTHERS_COLOR, OTHERS, True)
     }
-    assert len({pen.marker for pen in own}) == 5
-    assert own[0].line()["linewidth"] > paper.line()["linewidth"]
-    assert [pen.label for pen in own] == [
+    assert len({pen.marker for pen in others}) == 5
+    assert others[0].line()["linewidth"] > paper.line()["linewidth"]
+    assert [pen.label for pen in others] == [
         "a b c",
         "unnamed",
         "x" * 20 + "…",

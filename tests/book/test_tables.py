@@ -36,11 +36,9 @@ def published_glm():
     )
 
 
-GLM, INTERACTIONS, AIC = (
-    published_glm(),
-    load_table("table3").assign(status="ok"),
-    load_table("table6").assign(status="ok"),
-)
+GLM = published_glm()
+INTERACTIONS = load_table("table3").assign(status="ok")
+AIC = load_table("table6").assign(status="ok")
 
 
 def as_fits(wide):
@@ -64,13 +62,21 @@ def as_fits(wide):
 
 
 ALL = [
-    tables.table1(), tables.table2(*as_fits(GLM)), tables.table3(INTERACTIONS), tables.table4(CELLS),
-    tables.table5(CELLS), tables.table6(AIC), tables.token_table(load_table("tokens"), 250),
-]  # fmt: skip
+    tables.table1(),
+    tables.table2(*as_fits(GLM)),
+    tables.table3(INTERACTIONS),
+    tables.table4(CELLS),
+    tables.table5(CELLS),
+    tables.table6(AIC),
+    tables.token_table(load_table("tokens"), 250),
+]
 
 
 def test_table2_is_a_fixed_point():
-    """Numbers and stars of the printed Table 2 print as they stand, in its order and with its short names."""
+    """The printed Table 2 is printed as it stands.
+
+    Its order and short names are kept.
+    """
     printed = load_printed("table2")
     frame = tables.table2(*as_fits(GLM)).frame
     for beta in BETAS:
@@ -80,15 +86,22 @@ def test_table2_is_a_fixed_point():
     for point in ("ecl50", "nt50", "id50"):
         assert frame[point].tolist() == printed[point].replace("", "--").tolist()
     assert frame["model"].tolist()[8:13] == [
-        "DS-R1-0528", "DS-Llama-70B", "DS-Qwen-32B", "DS-Qwen-7B", "DS-Qwen-1.5B",
-    ]  # fmt: skip
+        "DS-R1-0528",
+        "DS-Llama-70B",
+        "DS-Qwen-32B",
+        "DS-Qwen-7B",
+        "DS-Qwen-1.5B",
+    ]
     assert frame["model"].tolist()[15] == "Phi-4-mini-reasoning"
 
 
 def test_table2_prints_other_models_and_formulas():
-    """Models that the order does not name follow; other terms get a column each, absent capacity points none."""
-    own = CELLS[CELLS["model"] == "QwQ-32B"].assign(model="own")
-    cells = pd.concat([own, CELLS[CELLS["model"] == "o3-2025-04-16"]])
+    """Models that the order does not name follow.
+
+    Other terms get a column each, absent capacity points none.
+    """
+    mine = CELLS[CELLS["model"] == "QwQ-32B"].assign(model="own")
+    cells = pd.concat([mine, CELLS[CELLS["model"] == "o3-2025-04-16"]])
     fits = fit(cells, "correct ~ d + np.sqrt(N)")
     table = tables.table2(fits, capacity_points(fits, cells))
     assert list(table.frame) == [
@@ -109,7 +122,10 @@ def test_table2_prints_other_models_and_formulas():
 
 
 def test_tables_3_and_6_are_fixed_points():
-    """Coefficients, AICs, p-values and stars print as they stand; bold where the paper's p is below 0.05: 18 models."""
+    """Coefficients, AICs, p-values and stars print as they stand.
+
+    Bold where the paper's p is below 0.05: 18 models.
+    """
     printed = load_printed("table3")
     frame = tables.table3(INTERACTIONS).frame
     for term in ("dN", "drho", "Nrho", "dNrho"):
@@ -156,14 +172,18 @@ def test_error_tables_are_fixed_points(name, other, make):
     ],
 )
 def test_failed_fits_print_their_status(make, good):
-    """A model whose fit failed shows why and not one digit; a fit that is "ok" without a number is refused by name."""
+    """A model whose fit failed shows why and not one digit.
+
+    A fit that is "ok" without a number is refused by name.
+    """
     bad = good.assign(status=good["status"].where(good.index != 2, "separation"))
-    shown, before = make(bad), make(good)
-    (place,) = shown.frame.index[shown.frame.iloc[:, 1] == "separation"]
-    assert set(shown.frame.iloc[place, 1:]) == {"separation", ""}
-    assert shown.bold is None or not shown.bold.iloc[place].any()
+    after = make(bad)
+    before = make(good)
+    (place,) = after.frame.index[after.frame.iloc[:, 1] == "separation"]
+    assert set(after.frame.iloc[place, 1:]) == {"separation", ""}
+    assert after.bold is None or not after.bold.iloc[place].any()
     pd.testing.assert_frame_equal(
-        shown.frame.drop(index=place), before.frame.drop(index=place)
+        after.frame.drop(index=place), before.frame.drop(index=place)
     )
     number = next(name for name in good.columns if name.startswith(("beta_d", "aic_")))
     with pytest.raises(
@@ -173,7 +193,10 @@ def test_failed_fits_print_their_status(make, good):
 
 
 def test_token_tables_are_fixed_points():
-    """Tables 7 to 10 from their published numbers: legible cells as printed, models in printed order."""
+    """Tables 7 to 10 from their published numbers.
+
+    Legible cells as printed, models in printed order.
+    """
     published = load_table("tokens")
     clean = published[
         ~published["flag"].str.contains("repaired|doubtful|missing")
@@ -181,13 +204,10 @@ def test_token_tables_are_fixed_points():
     for N, name in ((20, "table7"), (50, "table8"), (100, "table9"), (250, "table10")):
         table = tables.token_table(published, N)
         assert (table.name, table.frame["model"].tolist()) == (name, list(NAMES))
-        shown = table.frame.rename(
-            columns=lambda column: column.removeprefix("d=")
-        ).set_index("model")
+        frame = table.frame.set_index("model")
         printed = clean.loc[clean["N"] == N, "raw"]
-        assert [
-            shown.loc[model, str(d)] for model, d in printed.index
-        ] == printed.tolist()
+        texts = [frame.loc[model, f"d={d}"] for model, d in printed.index]
+        assert texts == printed.tolist()
     stranger = published[published["model"] == "QwQ-32B"].assign(model="Aya")
     assert (
         tables.token_table(pd.concat([stranger, published]), 20).frame["model"].iloc[-1]
@@ -196,12 +216,23 @@ def test_token_tables_are_fixed_points():
 
 
 def test_token_stats():
-    """Means and linear 90th percentiles over all ratios; unknown counts are left out and print as ?."""
+    """Means and linear 90th percentiles over all ratios.
+
+    Unknown counts are left out and print as ?.
+    """
     scores = pd.DataFrame(
-        {"model": "m", "N": [20] * 11 + [50], "d": 1, "prompt_tokens": [*range(11), 7],
-         "response_tokens": pd.array([None, *range(100, 1100, 100), None], dtype="Int64")}
-    )  # fmt: skip
-    stats, p90 = token_stats(scores), np.quantile(range(100, 1100, 100), 0.9)
+        {
+            "model": "m",
+            "N": [20] * 11 + [50],
+            "d": 1,
+            "prompt_tokens": [*range(11), 7],
+            "response_tokens": pd.array(
+                [None, *range(100, 1100, 100), None], dtype="Int64"
+            ),
+        }
+    )
+    stats = token_stats(scores)
+    p90 = np.quantile(range(100, 1100, 100), 0.9)
     assert stats.iloc[0, 3:].tolist() == [5.0, 9.0, 550.0, pytest.approx(p90)]
     assert stats.iloc[1, 3:5].tolist() == [7.0, 7.0]
     assert stats.iloc[1, 5:].isna().all()
@@ -214,15 +245,22 @@ def test_token_stats():
 
 
 def test_error_tables_say_where_the_context_limit_was_not_tested():
-    """Without token counts, 0 overflows are no finding; where all are counted, or no column tells, nothing is said."""
+    """Without token counts, 0 overflows are no finding.
+
+    Where all are counted, or no column tells, nothing is said.
+    """
     cells = CELLS.assign(prompt_mean=400.0, output_mean=3000.0, provenance="scored")
-    own, total = cells["model"] == "o3-2025-04-16", CELLS["total"].sum()
+    is_model = cells["model"] == "o3-2025-04-16"
+    total = CELLS["total"].sum()
     partly = tables.table4(
-        cells.assign(output_mean=cells["output_mean"].mask(own))
+        cells.assign(output_mean=cells["output_mean"].mask(is_model))
     ).caption
     untested = "the context limit was not tested for these."
     assert untested not in tables.table4(CELLS).caption + tables.table5(cells).caption
-    assert f"At least {CELLS.loc[own, 'total'].sum():,} of {total:,} answers" in partly
+    assert (
+        f"At least {CELLS.loc[is_model, 'total'].sum():,} of {total:,} answers"
+        in partly
+    )
     assert partly.endswith(untested)
     uncounted = cells.assign(prompt_mean=math.nan)
     assert (
@@ -244,17 +282,23 @@ def test_a_frame_is_printed_column_by_column():
             "high": [math.inf, 1.0],
         }
     )
-    shown = tables.format_frame(frame, {
-        "x": ("X", 2), ("low", "high"): ("Range", 1), ("model", "low"): ("Both", "{}={}".format), "low": ("P", ".1%"),
-    })  # fmt: skip
-    assert shown.columns.tolist() == ["X", "Range", "Both", "P"]
-    assert shown.to_numpy().tolist() == [
+    printed = tables.format_frame(
+        frame,
+        {
+            "x": ("X", 2),
+            ("low", "high"): ("Range", 1),
+            ("model", "low"): ("Both", "{}={}".format),
+            "low": ("P", ".1%"),
+        },
+    )
+    assert printed.columns.tolist() == ["X", "Range", "Both", "P"]
+    assert printed.to_numpy().tolist() == [
         ["4e-03", "1.0 to no limit", "a=1.0", "100.0%"],
         ["--", "--", "b=nan", "--"],
     ]
 
 
-# ---- as text -------------------------------------------------------------------------------------------------------
+# ---- as text ----
 NOTE = "Reconstructed from the paper's tables, not raw outputs"
 #: Anybody's text, ordinary letters and markup more often than chance would have it.
 ANY_NAME = st.one_of(
@@ -263,6 +307,11 @@ ANY_NAME = st.one_of(
 )
 HOSTILE = r"[50%_\input{x}] a&b $m$ #1 ~^ {c} | `d` <script>"
 
+#: The hostile name of a model in LaTeX.
+LATEX_NAME = (
+    r"{}[50\%\_\textbackslash input\{x\}] a\&b \$m\$ \#1 \textasciitilde "
+    r"\textasciicircum \space \{c\} | `d` <script>"
+)
 GOLDEN_LATEX = r"""\begin{table}
 \caption{Two fits in $\rho$. Reconstructed from the paper's tables, not raw outputs.}
 \label{tab:table6}
@@ -270,12 +319,12 @@ GOLDEN_LATEX = r"""\begin{table}
 \toprule
 Model & $p_{LR}$ & $\mathrm{ECL}_{50}$ \\
 \midrule
-{}[50\%\_\textbackslash input\{x\}] a\&b \$m\$ \#1 \textasciitilde \textasciicircum \space \{c\} | `d` <script> & \bfseries 0.041 & $-$0.3 \\
+NAME & \bfseries 0.041 & $-$0.3 \\
 QwQ-32B & separation &  \\
 \bottomrule
 \end{tabular}
 \end{table}
-"""  # noqa: E501
+""".replace("NAME", LATEX_NAME)
 
 GOLDEN_MYST = r""":::{table} Two fits in $\rho$\.
 :name: table6
@@ -297,19 +346,17 @@ def small_table(name=HOSTILE):
 
 def rendered_cells(text):
     """Render a MyST table as the book does and return the text of its body cells, row by row."""
-    rows = re.findall(
-        r"<tr>(.*?)</tr>",
-        PARSER.render("\n".join(text.splitlines()[3:-1])),
-        flags=re.DOTALL,
-    )
-    return [
-        [html.unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)]
-        for row in rows[1:]
-    ]
+    page = PARSER.render("\n".join(text.splitlines()[3:-1]))
+    _, *rows = re.findall(r"<tr>(.*?)</tr>", page, flags=re.DOTALL)
+    cells = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in rows]
+    return [list(map(html.unescape, row)) for row in cells]
 
 
 def test_names_are_escaped_and_math_is_kept(tmp_path):
-    """A hostile name stays text, symbols stay math, minus signs are set as such, bold as bold; files have the same."""
+    """A hostile name stays text, symbols stay math, minus signs are set as such, bold as bold.
+
+    Files have the same.
+    """
     table = small_table()
     assert table.to_myst() == GOLDEN_MYST
     files = {file.name: file.read_text("utf-8") for file in table.save(tmp_path, NOTE)}
@@ -318,7 +365,10 @@ def test_names_are_escaped_and_math_is_kept(tmp_path):
 
 @given(ANY_NAME)
 def test_any_name_is_shown_as_it_is(name):
-    """Whatever a model is called, page, LaTeX and CSV have that name in one cell, as text; a formula is guarded."""
+    """Whatever a model is called, page, LaTeX and CSV have that name in one cell, as text.
+
+    A formula is guarded.
+    """
     table = small_table(name)
     rows = rendered_cells(table.to_myst())
     assert rows == [
@@ -341,8 +391,12 @@ def test_any_name_is_shown_as_it_is(name):
 
 @pytest.mark.parametrize("table", ALL, ids=lambda table: table.name)
 def test_every_table_in_every_form(table):
-    """Text without missing values; each row once in CSV, LaTeX and MyST; captions need no escaping outside math."""
-    frame, rows = table.frame, len(table.frame)
+    """Text without missing values.
+
+    Each row once in CSV, LaTeX and MyST; captions need no escaping outside math.
+    """
+    frame = table.frame
+    rows = len(table.frame)
     assert frame.map(lambda cell: isinstance(cell, str)).to_numpy().all()
     numbers = pd.read_csv(io.StringIO(table.to_csv()))
     assert len(numbers) == rows * (5 if table.caption.startswith("Tokens") else 1)

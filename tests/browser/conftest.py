@@ -19,7 +19,10 @@ def html():
 
 @pytest.fixture(scope="session")
 def browser():
-    """One headless Chromium, which can reach this machine only: starting it takes longer than most tests."""
+    """One headless Chromium, which can reach this machine only.
+
+    Starting it takes longer than most tests.
+    """
     from selenium import webdriver
 
     binary = shutil.which("chromium") or shutil.which("google-chrome")

@@ -1,4 +1,7 @@
-"""The page that compares two models: its numbers are those of the build, and bad addresses are told."""
+"""The page that compares two models.
+
+Its numbers are those of the build, and bad addresses are told.
+"""
 
 import re
 from urllib.parse import urlencode
@@ -65,6 +68,14 @@ def _numbers(text):
     ]
 
 
+def _check_difference(browser, pair):
+    """The first row has the difference of a pair with its interval, and the verdict."""
+    (overall, result), *_ = _rows(browser, "compare-pair").values()
+    difference = [pair.difference, pair.ci_low, pair.ci_high]
+    assert _numbers(overall) == pytest.approx(100 * np.array(difference), abs=0.051)
+    assert result.startswith(pair.verdict)
+
+
 def test_numbers_of_a_pair_are_those_of_the_build(browser, html, cells):
     """For three pairs and regressions drawn at random: difference, accuracies, coefficients."""
     names = display_names(cells["model"])
@@ -77,26 +88,22 @@ def test_numbers_of_a_pair_are_those_of_the_build(browser, html, cells):
         chosen = {"first": names[pair.first], "second": names[pair.second]}
         _open(browser, html, regression=write_term(regression.name), **chosen)
 
-        (overall, result), *_ = _rows(browser, "compare-pair").values()
-        difference = [pair.difference, pair.ci_low, pair.ci_high]
-        assert _numbers(overall) == pytest.approx(100 * np.array(difference), abs=0.051)
-        assert result.startswith(pair.verdict)
-
-        shown = _rows(browser, "compare-accuracy-table")
+        _check_difference(browser, pair)
+        rows = _rows(browser, "compare-accuracy-table")
         accuracy = accuracy_by(cells, "model", "N").set_index(["model", "N"])[
             "accuracy"
         ]
         for N in (20, 250):
-            for model, text in zip(models, shown[f"N = {N}"], strict=True):
+            for model, text in zip(models, rows[f"N = {N}"], strict=True):
                 if (model, N) in accuracy:
                     assert _numbers(text)[0] == pytest.approx(
                         100 * accuracy[model, N], abs=0.051
                     )
 
-        shown = _rows(browser, "compare-fit-table")
+        rows = _rows(browser, "compare-fit-table")
         fits = cl.fit(cells[cells["model"].isin(models)], regression.formula)
         for fit in fits[fits["status"] == "ok"].itertuples():
-            text = shown[write_term(fit.term)][models.index(fit.model)]
+            text = rows[write_term(fit.term)][models.index(fit.model)]
             assert _numbers(text) == pytest.approx(
                 [fit.coef, fit.low, fit.high], rel=0.006
             )

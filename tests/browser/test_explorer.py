@@ -25,7 +25,10 @@ def explorer(browser, html):
 
 
 def test_every_puzzle_ends_at_its_answer(explorer):
-    """Replayed in the page, every puzzle ends at the value in its name, with the needles of its ratio."""
+    """Replayed in the page, every puzzle ends at the value in its name.
+
+    It has the needles of its ratio.
+    """
     ends = explorer.execute_script("""
         return cogniload.data.puzzles.puzzles.map((puzzle) => {
             const { answer, isNeedle } = cogniload.explorer.solve(puzzle);
@@ -72,8 +75,8 @@ def test_a_response_stays_text(explorer):
         """,
         _HOSTILE,
     )
-    shown = "document.querySelector('#explorer .untrusted-text').textContent"
-    wait(explorer, f"{shown} === {_HOSTILE!r}")
+    script = "document.querySelector('#explorer .untrusted-text').textContent"
+    wait(explorer, f"{script} === {_HOSTILE!r}")
     assert (
         explorer.find_elements(By.CSS_SELECTOR, "#explorer img, #explorer script") == []
     )
@@ -97,10 +100,10 @@ def test_counts_of_a_configuration_are_those_of_the_build(explorer, html):
         return [...document.querySelectorAll("#explorer-models tbody tr")].map((row) =>
             [...row.cells].map((cell) => cell.textContent));
     """)
-    asked = (cells[list(place)] == list(place.values())).all(axis=1) & (
+    is_configuration = (cells[list(place)] == list(place.values())).all(axis=1) & (
         cells["total"] > 0
     )
-    expected = cells[asked].set_index("model")
+    expected = cells[is_configuration].set_index("model")
     assert {row[0] for row in rows} == {names[model] for model in expected.index}
     samples = cl.load_reconstructions()
     samples = samples[(samples[list(place)] == list(place.values())).all(axis=1)]
@@ -111,8 +114,6 @@ def test_counts_of_a_configuration_are_those_of_the_build(explorer, html):
             if row["provenance"] == "reconstructed"
             else [row["correct"]] * 2
         )
-        (shown,) = (cell for cell in rows if cell[0] == names[model])
-        assert shown[1:3] == [
-            str(row["total"]),
-            " to ".join(map(str, dict.fromkeys([least, most]))),
-        ]
+        (texts,) = (cells for cells in rows if cells[0] == names[model])
+        correct = " to ".join(map(str, dict.fromkeys([least, most])))
+        assert texts[1:3] == [str(row["total"]), correct]

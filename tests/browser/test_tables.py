@@ -7,8 +7,9 @@ from selenium.webdriver.common.by import By
 pytestmark = pytest.mark.book
 
 _ROWS = """
+    const column = arguments[0];
     const rows = [...document.querySelectorAll("#table2 tbody tr")].filter((row) => !row.hidden);
-    return rows.map((row) => [row.cells[0].textContent.trim(), row.cells[arguments[0]].textContent.trim()]);
+    return rows.map(({cells}) => [cells[0].textContent.trim(), cells[column].textContent.trim()]);
 """
 
 
@@ -20,13 +21,13 @@ def test_rows_are_sorted_and_filtered(browser, html):
         browser.execute_script(
             "document.querySelectorAll('#table2 button.sort')[2].click()"
         )
-        found = [
+        rows = [
             float(text.rstrip("*"))
             for _, text in browser.execute_script(_ROWS, 2)
             if text.rstrip("*")
         ]
-        assert len(found) >= 10
-        assert found == sorted(found, reverse=not ascending)
+        assert len(rows) >= 10
+        assert rows == sorted(rows, reverse=not ascending)
     box = browser.find_element(
         By.XPATH, "//table[@id='table2']/ancestor::div[1]/preceding-sibling::div[1]"
     )

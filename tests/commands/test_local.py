@@ -23,7 +23,7 @@ def checkout(tmp_path):
 @pytest.mark.parametrize("name", ["GRID", "PER_CELL", "MODEL", "ADD"])
 def test_nothing_that_is_given_reaches_a_shell(checkout, name):
     """Quotes, dollars and backticks are text, and a bad value ends make with one sentence."""
-    given = (
+    variable = (
         f"{name}=a;touch OWNED $(shell touch OWNED) `touch OWNED` $$(touch OWNED)'\""
     )
     outer = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "GRID", "PER_CELL", "MODEL", "ADD")
@@ -31,7 +31,7 @@ def test_nothing_that_is_given_reaches_a_shell(checkout, name):
         name: value for name, value in os.environ.items() if name not in outer
     }
     program = f"PYTHON={sys.executable}"
-    command = ["make", "VENV=", program, "MODEL=no.gguf", given, "evaluate-local"]
+    command = ["make", "VENV=", program, "MODEL=no.gguf", variable, "evaluate-local"]
     done = subprocess.run(
         command, cwd=checkout, env=environment, capture_output=True, text=True
     )

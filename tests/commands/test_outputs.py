@@ -13,7 +13,10 @@ from cogniload_repro.puzzles.sets import draw_rows
 
 
 def run(*arguments):
-    """Run a command in this process; return its exit code, what it prints, and what it says on standard error."""
+    """Run a command in this process.
+
+    Return its exit code, what it prints, and what it says on standard error.
+    """
     result = invoke(*arguments)
     return result.exit_code, result.stdout, result.stderr
 
@@ -95,7 +98,8 @@ def test_model_names_the_one_source_of_the_reader(tmp_path):
 
 
 #: One cell of the paper, and one of another length.
-CELL, OTHER = "N=20 ratio=50 d=1", "N=50 ratio=50 d=1"
+CELL = "N=20 ratio=50 d=1"
+OTHER = "N=50 ratio=50 d=1"
 
 
 def answers_to(path, model, *grids):
@@ -110,7 +114,10 @@ def answers_to(path, model, *grids):
 
 @pytest.fixture
 def committed(one_process, tmp_path, monkeypatch):
-    """A folder of real answers that come with the package, to two cells; and what is no answers beside them."""
+    """A folder of real answers that come with the package, to two cells.
+
+    And what is no answers beside them.
+    """
     folder = tmp_path / "committed"
     answers_to(folder / "small.jsonl", "small", CELL, OTHER)
     (folder / "README.md").write_text("How they were asked.")
@@ -131,11 +138,16 @@ def build_of(folder, *options):
 
 
 def test_a_build_has_the_papers_counts_and_the_committed_answers(committed, tmp_path):
-    """Nothing is invented: counts are counts, answers are scored, on the grid of the build, and each is named."""
-    build, said = build_of(tmp_path)
-    assert said.count("22 models: counts reconstructed from the printed tables\n") == 2
-    assert "Outputs: small\n" in said
-    assert "\n2 responses of 1 model scored in " in said
+    """Counts are counts and answers are scored, on the grid of the build.
+
+    Each kind is named.
+    """
+    build, output = build_of(tmp_path)
+    assert (
+        output.count("22 models: counts reconstructed from the printed tables\n") == 2
+    )
+    assert "Outputs: small\n" in output
+    assert "\n2 responses of 1 model scored in " in output
     cells = pd.read_parquet(build / "cells.parquet").set_index("model")
     assert cells.loc[list(NAMES), "provenance"].unique().tolist() == ["reconstructed"]
     assert cells.loc["small", ["provenance", "total", "correct"]].tolist() == [
@@ -151,17 +163,24 @@ def test_a_build_has_the_papers_counts_and_the_committed_answers(committed, tmp_
 
 
 def test_other_answers_stand_beside_those_or_alone(committed, tmp_path):
-    """ADD= puts a model beside the counts and the committed answers; SOURCE= takes its models alone."""
+    """ADD= puts a model beside the counts and the committed answers.
+
+    SOURCE= takes its models alone.
+    """
     mine = answers_to(tmp_path / "mine.jsonl", "mine", CELL)
-    build, said = build_of(tmp_path, "--add", mine)
-    assert "Outputs: small + mine\n" in said
+    build, output = build_of(tmp_path, "--add", mine)
+    assert "Outputs: small + mine\n" in output
     assert pd.read_parquet(build / "cells.parquet")["model"].nunique() == len(NAMES) + 2
-    build, said = build_of(tmp_path, "--source", mine)
-    assert "counts" not in said
+    build, output = build_of(tmp_path, "--source", mine)
+    assert "counts" not in output
     assert pd.read_parquet(build / "cells.parquet")["model"].tolist() == ["mine"]
     assert sorted(path.name for path in build.glob("*.parquet")) == [
-        "baselines.parquet", "cells.parquet", "puzzles.parquet", "rejected.parquet", "tokens.parquet",
-    ]  # fmt: skip
+        "baselines.parquet",
+        "cells.parquet",
+        "puzzles.parquet",
+        "rejected.parquet",
+        "tokens.parquet",
+    ]
     assert [path.name for path in (build / "outputs").glob("*.parquet")] == [
         "mine.parquet"
     ]
@@ -170,13 +189,16 @@ def test_other_answers_stand_beside_those_or_alone(committed, tmp_path):
 def test_counts_need_no_answers(committed, tmp_path):
     """Without any real answer the build holds the paper's models, and says nothing of scores."""
     (committed / "small.jsonl").unlink()
-    build, said = build_of(tmp_path)
-    assert ("scored" in said, "Outputs" in said) == (False, False)
+    build, output = build_of(tmp_path)
+    assert ("scored" in output, "Outputs" in output) == (False, False)
     assert pd.read_parquet(build / "cells.parquet")["model"].tolist() == list(NAMES)
 
 
 def test_a_model_has_counts_or_answers_but_not_both(committed, tmp_path):
-    """Answers of a model of the paper beside its counts are refused with the remedy; as the source they are scored."""
+    """Answers of a model of the paper beside its counts are refused with the remedy.
+
+    As the source they are scored.
+    """
     theirs = answers_to(tmp_path / "theirs.jsonl", "QwQ-32B", CELL)
     code, _, errors = run(
         "download-outputs",

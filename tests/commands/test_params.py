@@ -1,4 +1,4 @@
-"""The parameters of a build: of params.yaml, of one call, and those that its steps were made with."""
+"""The parameters of a build: of params.yaml, of a call, of the steps made."""
 
 import pytest
 import yaml
@@ -18,19 +18,16 @@ from cogniload_repro.commands.params import (
 def folder(tmp_path, monkeypatch):
     """A folder of its own, with a source of outputs."""
     monkeypatch.chdir(tmp_path)
-    for name in (
-        "GRID",
-        "SOURCE",
-        "ADD",
-        "MAX_REJECTED",
-        "SCORER",
-        "FORMULA",
-        "FAMILY",
-        "MODELS",
-    ):
-        monkeypatch.delenv(f"COGNILOAD_{name}", raising=False)
+    for name in vars(Parameters()):
+        monkeypatch.delenv(f"COGNILOAD_{name.upper()}", raising=False)
     (tmp_path / "a b.jsonl").touch()
     return tmp_path
+
+
+def times_of(build):
+    """When each step's file of parameters was written."""
+    files = (build / "params").iterdir()
+    return {path.stem: path.stat().st_mtime_ns for path in files}
 
 
 def test_the_committed_file_is_the_papers(folder):
@@ -49,7 +46,10 @@ def test_the_committed_file_is_the_papers(folder):
 def test_a_call_takes_precedence_over_the_environment_and_that_over_the_file(
     folder, monkeypatch
 ):
-    """Paths become absolute; a list is words; short names of models become whole ones; nothing else is guessed."""
+    """Paths become absolute.
+
+    A list is words; short names of models become whole ones; nothing else is guessed.
+    """
     (folder / "params.yaml").write_text(
         "source: 'a#sha256=0a'\nadd: [x.csv]\nfamily: probit\nmax_rejected: 3\n"
     )
@@ -96,7 +96,10 @@ def test_what_is_wrong_in_the_file_is_a_sentence_with_its_name(folder, text, com
 def test_what_a_step_was_made_with_is_kept_in_a_private_file_and_changes_only_with_it(
     folder,
 ):
-    """An equal file keeps its time, as make looks at it; another content of a source counts as a change."""
+    """An equal file keeps its time, as make looks at it.
+
+    Another content of a source counts as a change.
+    """
     build = folder / "build"
     source = str(folder / "a b.jsonl")
     parameters = Parameters(
@@ -107,11 +110,12 @@ def test_what_a_step_was_made_with_is_kept_in_a_private_file_and_changes_only_wi
     def write_all():
         for step in STEPS:
             write_parameters(build, step, parameters)
-        return {path.stem: path.stat() for path in (build / "params").iterdir()}
+        return times_of(build)
 
     first = write_all()
     assert made_with(build) == parameters
-    assert {about.st_mode & 0o777 for about in first.values()} == {0o600}
+    modes = {path.stat().st_mode & 0o777 for path in (build / "params").iterdir()}
+    assert modes == {0o600}
     assert write_all() == first
     (folder / "a b.jsonl").write_text("{}")
     second = write_all()
@@ -121,9 +125,9 @@ def test_what_a_step_was_made_with_is_kept_in_a_private_file_and_changes_only_wi
 def test_rejected_rows_are_no_parameter_of_a_build_without_a_source(folder):
     """No step is done again for a limit that has no effect."""
     write_parameters(folder, "outputs", Parameters())
-    first = (folder / "params" / "outputs.json").stat()
+    first = times_of(folder)
     write_parameters(folder, "outputs", Parameters(max_rejected=9))
-    assert (folder / "params" / "outputs.json").stat() == first
+    assert times_of(folder) == first
 
 
 @pytest.mark.parametrize(
@@ -148,13 +152,29 @@ def test_what_is_not_possible_changes_nothing(folder, monkeypatch, given, compla
     build = folder / "build"
     for step in STEPS:
         write_parameters(build, step, Parameters())
-    before = {path: path.stat() for path in (build / "params").iterdir()}
+    before = times_of(build)
     for name, value in ({"MODELS": "o3"} | given).items():
         monkeypatch.setenv(f"COGNILOAD_{name}", value)
     code, output = ask("parameters", "--grid", "paper", "--build", build)
     assert (code, [line[:7] for line in output.splitlines()].count("Error: ")) == (2, 1)
     assert complaint in output
-    assert {path: path.stat() for path in (build / "params").iterdir()} == before
+    assert times_of(build) == before
+
+
+def test_a_source_that_is_not_there_is_refused_by_the_step_that_reads_it(
+    folder, monkeypatch
+):
+    """Whether other steps have changed or not; a source taken before is not asked for."""
+    build = folder / "build"
+    for step in STEPS:
+        write_parameters(build, step, Parameters())
+    monkeypatch.setenv("COGNILOAD_SOURCE", "/nowhere/at/all")
+    code, output = ask("parameters", "--grid", "paper", "--build", build)
+    assert code == 2
+    assert "no outputs at /nowhere/at/all" in output
+    write_parameters(build, "outputs", read_parameters())
+    monkeypatch.setenv("COGNILOAD_SCORER", "prose")
+    assert ask("parameters", "--grid", "paper", "--build", build) == (0, "")
 
 
 def test_the_grid_that_make_has_read_is_the_files(folder):
@@ -171,12 +191,14 @@ def test_the_grid_that_make_has_read_is_the_files(folder):
 
 def test_a_book_says_what_is_not_the_papers():
     """By name, and without the user, password or query of an address."""
-    said = describe_changes(
+    sentence = describe_changes(
         Parameters(
             source="https://me:pw@host/x.jsonl?token=1",
             add=("/a/b.csv",),
             family="probit",
         )
     )
-    assert said.endswith("source: https://host/x.jsonl; add: b.csv; family: probit.")
+    assert sentence.endswith(
+        "source: https://host/x.jsonl; add: b.csv; family: probit."
+    )
     assert describe_changes(Parameters(grid="mini", max_rejected=4)) == ""

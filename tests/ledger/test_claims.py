@@ -1,4 +1,4 @@
-"""The claims of the paper's prose, recomputed from reconstructed cells and from cells changed on purpose."""
+"""The claims of the paper's prose, from reconstructed cells and from changed ones."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -19,6 +19,7 @@ from cogniload_repro.ledger.claims import (
     evidence_of,
     find_numbers,
     judge_numbers,
+    kind_of,
 )
 from cogniload_repro.ledger.results import NotComputableError, ResultLookup
 from cogniload_repro.published import load_claims
@@ -26,12 +27,10 @@ from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.regression.reconstructions import each_reconstruction
 
 CLAIMS = load_claims()
-GPT5, O3, QWQ, QWEN7B = (
-    "gpt-5-2025-08-07",
-    "o3-2025-04-16",
-    "QwQ-32B",
-    "DeepSeek-R1-Distill-Qwen-7B",
-)
+GPT5 = "gpt-5-2025-08-07"
+O3 = "o3-2025-04-16"
+QWQ = "QwQ-32B"
+QWEN7B = "DeepSeek-R1-Distill-Qwen-7B"
 
 
 @cache
@@ -42,7 +41,10 @@ def results():
 
 @cache
 def baseline(provenance="scored"):
-    """The claims of the results as they are; if they were a reconstruction, what only a draw answers is left open."""
+    """The claims of the results as they are.
+
+    If they were a reconstruction, what only a draw answers is left open.
+    """
     return evaluate_claims(CLAIMS, marked(results().cells, provenance))
 
 
@@ -72,7 +74,10 @@ def with_values(name, models, **values):
 
 
 def moved(model, count, to="other", **levels):
-    """Return cells in which answers of a model turn from correct to wrong, as many as a level's cells can give."""
+    """Return cells in which answers of a model turn from correct to wrong.
+
+    As many turn as a level's cells can give.
+    """
     cells = results().cells.copy()
     rows = cells.index[
         (cells["model"] == model)
@@ -88,7 +93,7 @@ def moved(model, count, to="other", **levels):
 
 
 def test_one_row_a_claim_in_file_order():
-    """Every claim of the file has its row, with its own words, a kind, a verdict and what is shown."""
+    """Every claim of the file has its row, with its words, kind and verdict."""
     rows = baseline("reconstructed")
     columns = ["id", "location", "claim", "model", "quantity"]
     pd.testing.assert_frame_equal(rows[columns], CLAIMS[columns])
@@ -101,7 +106,8 @@ def test_one_row_a_claim_in_file_order():
 
 def test_verdicts_agree_with_the_transcriber():
     """Whatever Tables 2 to 10 settle comes out as the transcriber found, to the digit."""
-    rows, check = baseline(), CLAIMS["check"]
+    rows = baseline()
+    check = CLAIMS["check"]
     assert set(rows.loc[check.str.startswith("differs"), "verdict"]) == {"differs"}
     agreeing = rows[check == "agrees"]
     assert set(agreeing["verdict"]) == {"exact"}
@@ -163,7 +169,10 @@ def with_trough(ratio, key, level):
 
 
 def test_one_model_settles_its_own_claims_only():
-    """With one model's outputs every claim that names it is computed, and no other but constants."""
+    """With a model's outputs every claim that names it is computed.
+
+    No other claim is, but constants.
+    """
     names = ("cells", "glm", "interactions", "aic", "tokens")
     frames = {name: getattr(results(), name).query("model == @O3") for name in names}
     constants = set(
@@ -182,10 +191,19 @@ def claim_of(**changes):
 
 @pytest.mark.parametrize(
     "changes",
-    [{"model": "QwQ-33B"}, {"model": "", "group": "small ones"}, {"quantity": "cost"}, {"d": "4"},
-     {"d": "easy"}, {"rho": "somewhere"}, {"value": "a lot"}, {"stated": "count", "test": "many"},
-     {"quantity": "p_d"}, {"N": "20", "quantity": "ctx"}],
-)  # fmt: skip
+    [
+        {"model": "QwQ-33B"},
+        {"model": "", "group": "small ones"},
+        {"quantity": "cost"},
+        {"d": "4"},
+        {"d": "easy"},
+        {"rho": "somewhere"},
+        {"value": "a lot"},
+        {"stated": "count", "test": "many"},
+        {"quantity": "p_d"},
+        {"N": "20", "quantity": "ctx"},
+    ],
+)
 def test_unknown_claims_are_not_computable(changes):
     """A claim on an unknown model, group, quantity, level, test or value is left open."""
     rows = pd.DataFrame([claim_of(), claim_of(**changes)])
@@ -234,9 +252,9 @@ def test_a_difference_is_that_of_two_levels():
     """Accuracy at d = 1 less that at d = 3, of every model of a group."""
     lookup = ResultLookup(results())
     group = "smaller or distilled"
-    found = find_numbers(claim_of(model="", group=group, d="1 minus 3"), lookup)
+    numbers = find_numbers(claim_of(model="", group=group, d="1 minus 3"), lookup)
     models = GROUPS[group]
-    assert found == [
+    assert numbers == [
         lookup.accuracy(name, d=1) - lookup.accuracy(name, d=3) for name in models
     ]
 
@@ -267,7 +285,10 @@ def test_conditions_name_levels_groups_and_tests():
 
 
 def test_what_only_a_drawn_table_answers_is_not_judged():
-    """Of a claim that rests on a draw the reason tells how other drawn tables answer; there is no verdict."""
+    """Of a claim that rests on a draw the reason tells how other drawn tables answer.
+
+    There is no verdict.
+    """
 
     def judge(here, *others, provenance="reconstructed"):
         build = marked(here, provenance)
@@ -276,14 +297,13 @@ def test_what_only_a_drawn_table_answers_is_not_judged():
         ).itertuples()
         return row
 
-    inside, outside = with_trough(50, "N", 20), with_trough(90, "N", 20)
-    found = judge(inside, outside, with_trough(25, "N", 20), outside)
-    assert (found.verdict, found.shown, found.evidence) == (
-        "not_computable",
-        "",
-        "not identified",
-    )
-    assert found.reason == "not identified: holds in 1 of 3 reconstructions"
+    inside = with_trough(50, "N", 20)
+    outside = with_trough(90, "N", 20)
+    claim = judge(inside, outside, with_trough(25, "N", 20), outside)
+    assert claim.verdict == "not_computable"
+    assert claim.shown == ""
+    assert claim.evidence == "not identified"
+    assert claim.reason == "not identified: holds in 1 of 3 reconstructions"
     verdicts = [
         judge(cells, provenance="scored").verdict for cells in (inside, outside)
     ]
@@ -291,7 +311,10 @@ def test_what_only_a_drawn_table_answers_is_not_judged():
 
 
 def test_evidence_says_what_a_verdict_rests_on():
-    """Sums and stated accuracies are identified, ends of curves bounded, troughs neither; real outputs have none."""
+    """Sums and stated accuracies are identified, ends of curves bounded, troughs neither.
+
+    Real outputs have none.
+    """
     evidence = baseline("reconstructed").set_index("id")["evidence"]
     assert set(evidence.index[evidence == "not identified"]) == {"C147", "C148"}
     assert set(evidence.index[evidence == "bounded"]) == {"C145", "C146"}
@@ -300,7 +323,7 @@ def test_evidence_says_what_a_verdict_rests_on():
 
 
 def test_identified_and_bounded_claims_are_the_same_in_all_reconstructions():
-    """In each committed reconstruction every claim along rho that is judged has the same verdict."""
+    """Each committed reconstruction gives a judged claim along rho the same verdict."""
     before = baseline("reconstructed")[
         baseline("reconstructed")["evidence"] != "not identified"
     ]
@@ -350,7 +373,7 @@ def test_numbers_are_judged_in_print(value, numbers, stated, shown, verdict):
         ("not significant", ">=0.05", 0.05, "p_rho", "0.05", "exact"),
         ("not significant", ">=0.05", 0.0499, "p_rho", "0.0499", "differs"),
     ],
-)  # fmt: skip
+)
 def test_bounds_are_judged_before_rounding(
     value, test, number, quantity, shown, verdict
 ):
@@ -364,3 +387,21 @@ def test_what_cannot_be_read_is_refused(value):
     """A value that is no number, bound or range has no verdict."""
     with pytest.raises(NotComputableError):
         judge_numbers(claim_of(value=value), [1.0])
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        ({"d": "1"}, "input"),
+        ({"d": "", "rho": "35"}, "derived"),
+        ({"quantity": "ratio_of_lowest_accuracy"}, "derived"),
+        ({"quantity": "beta_d"}, "derived"),
+        ({"quantity": "p_drho"}, "constraint"),
+    ],
+)
+def test_what_agreement_is_worth_goes_by_the_table_that_a_number_rests_on(
+    changes, kind
+):
+    """Tables 4 and 5 are inputs, Table 3 is met; Table 2 and needle ratios follow."""
+    assert kind_of(claim_of(**changes), reconstructed=True) == kind
+    assert kind_of(claim_of(**changes), reconstructed=False) == "independent"

@@ -26,8 +26,13 @@ def fidelity() -> pd.DataFrame:
 def test_every_printed_number_has_a_row(fidelity):
     """As many rows as there are printed numbers, stars and claims."""
     expected = {
-        "table2": 22 * (8 + 5), "table3": 22 * (8 + 4), "table4": 110 * 7, "table5": 88 * 7, "table6": 66, "prose": 175,
-    }  # fmt: skip
+        "table2": 22 * (8 + 5),
+        "table3": 22 * (8 + 4),
+        "table4": 110 * 7,
+        "table5": 88 * 7,
+        "table6": 66,
+        "prose": 175,
+    }
     counts = fidelity["table"].value_counts()
     assert (
         counts["results page"] == 13 * 7 - 2
@@ -89,10 +94,10 @@ def test_the_scoreboard_ends_with_what_could_have_failed(fidelity):
 
 def test_real_outputs_are_independent():
     """Nothing of scored outputs was put in."""
-    own = compare(results_of(QWQ.assign(provenance="scored")))
-    tables = own[own["table"] != "prose"]
+    ledger = compare(results_of(QWQ.assign(provenance="scored")))
+    tables = ledger[ledger["table"] != "prose"]
     assert set(tables["kind"]) == {"independent"}
-    assert set(own["kind"]) <= {
+    assert set(ledger["kind"]) <= {
         "independent",
         "input",
     }  # the scorer's and the grid's constants stay input
@@ -109,16 +114,19 @@ def test_real_outputs_are_independent():
 
 
 def test_other_numbers_of_puzzles_are_not_compared():
-    """A cell with fewer or more puzzles than the paper's takes its rows of every table with it, and no others."""
+    """A cell with another number of puzzles takes its rows of every table with it.
+
+    It takes no others.
+    """
     changes = {"QwQ-32B": -1, "Qwen3-8B": 1, "Phi-4-reasoning": -99}
-    own = CELLS[CELLS["model"].isin(changes)].reset_index(drop=True)
-    for place in own.query("N == 50 and d == 5 and ratio_pct == 50").index:
-        total = 100 + changes[own.loc[place, "model"]]
-        own.loc[place, ["total", "correct"]] = [
+    cells = CELLS[CELLS["model"].isin(changes)].reset_index(drop=True)
+    for place in cells.query("N == 50 and d == 5 and ratio_pct == 50").index:
+        total = 100 + changes[cells.loc[place, "model"]]
+        cells.loc[place, ["total", "correct"]] = [
             total,
-            min(own.loc[place, "correct"], total),
+            min(cells.loc[place, "correct"], total),
         ]
-    all_checks = compare(results_of(own)).query("table != 'prose'")
+    all_checks = compare(results_of(cells)).query("table != 'prose'")
     for model in changes:
         checks = all_checks[all_checks["model"] == model]
         touched = checks["table"].isin(["table2", "table3", "table6"])

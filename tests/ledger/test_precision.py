@@ -13,9 +13,9 @@ from cogniload_repro.ledger.precision import judge, print_like
 def test_verdicts_by_distance(hundredths, distance):
     """Exact is the same string; one unit is one of the last digit that either prints."""
     published = f"{hundredths / 100:.2f}"
-    shown = f"{(hundredths + distance) / 100:.2f}"
+    printed = f"{(hundredths + distance) / 100:.2f}"
     expected = {0: "exact", 1: "unit"}.get(abs(distance), "differs")
-    assert judge(published, shown) == expected
+    assert judge(published, printed) == expected
 
 
 @pytest.mark.parametrize(

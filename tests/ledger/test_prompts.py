@@ -37,7 +37,10 @@ def comparison(llama):
 
 
 def test_only_counted_models_are_compared(comparison, llama):
-    """One row a printed number of each model whose tokenizer has counted, with numbers that fit together."""
+    """There is a row per printed number of each model whose tokenizer has counted.
+
+    Its numbers fit together.
+    """
     assert set(comparison["model"]) == {LLAMA}
     assert len(comparison) == 2 * 20
     rest = comparison["printed"] - comparison["counted"] - comparison["overhead"]
@@ -51,7 +54,10 @@ def test_only_counted_models_are_compared(comparison, llama):
 
 
 def test_the_template_is_recovered(comparison):
-    """The constant is found within four standard errors, no other has a lower chi-square, and the rest is chance."""
+    """The constant is found within four standard errors.
+
+    No other has a lower chi-square, and the rest is chance.
+    """
     means = comparison[comparison["quantity"] == "prompt_mean"]
     assert (
         abs(means["overhead"].iloc[0] - TEMPLATE)
@@ -90,9 +96,9 @@ def test_rows_for_the_fidelity_table(comparison):
     assert tuple(rows.columns) == FIDELITY
     assert set(rows["kind"]) == {"independent"}
     assert set(rows["table"]) == {"table7", "table8", "table9", "table10"}
-    own = rows[rows["model"] == LLAMA]
+    of_llama = rows[rows["model"] == LLAMA]
     printed = load_printed("tokens").set_index(["model", "N", "d"])
-    for row in own.itertuples():
+    for row in of_llama.itertuples():
         N, d = (
             part.split("=")[1]
             for part in row.condition.removesuffix(", counted").split()
@@ -102,14 +108,17 @@ def test_rows_for_the_fidelity_table(comparison):
 
 
 def test_departures_beyond_chance_differ(comparison):
-    """Three standard errors are the edge; every legible length of other models has its row, not computable."""
+    """Three standard errors are the edge.
+
+    Every legible length of other models has its row, not computable.
+    """
     rows = prompt_lengths.prompt_rows(
         comparison.assign(z=np.where(comparison["d"] == 3, -3.1, 3.0))
     )
-    own = rows[rows["model"] == LLAMA]
-    at_three = own["condition"].str.contains("d=3,")
-    assert set(own.loc[at_three, "verdict"]) == {"differs"}
-    assert set(own.loc[~at_three, "verdict"]) == {"within"}
+    of_llama = rows[rows["model"] == LLAMA]
+    at_three = of_llama["condition"].str.contains("d=3,")
+    assert set(of_llama.loc[at_three, "verdict"]) == {"differs"}
+    assert set(of_llama.loc[~at_three, "verdict"]) == {"within"}
     assert (
         len(rows)
         == load_table("tokens")[["prompt_mean", "prompt_p90"]].notna().to_numpy().sum()
@@ -144,23 +153,28 @@ def test_statistics_are_those_of_the_puzzles():
 
 
 def test_standard_errors_are_the_scatter_of_sets():
-    """Sets drawn anew, with the ratios fixed, scatter as the standard errors say, also smaller sets."""
+    """Sets drawn anew scatter as the standard errors say.
+
+    The ratios are fixed; smaller sets do so too.
+    """
     rng = np.random.default_rng(2)
     counts = lengths(rng, size=2000)
     for size in (100, 10):
         (row,) = prompt_statistics(counts, "tiny", size).itertuples()
         sets = [lengths(rng, size)["tiny"].to_numpy() for _ in range(400)]
-        assert row.se_mean == pytest.approx(
-            np.std([one.mean() for one in sets]), rel=0.12
-        )  # 400 sets: 3.5%
-        assert row.se_p90 == pytest.approx(
-            np.std([np.quantile(one, 0.9) for one in sets]), rel=0.15
-        )
+        scatter = np.std([counts_of_set.mean() for counts_of_set in sets])
+        assert row.se_mean == pytest.approx(scatter, rel=0.12)  # 400 sets: 3.5%
+        p90 = np.std([np.quantile(counts_of_set, 0.9) for counts_of_set in sets])
+        assert row.se_p90 == pytest.approx(p90, rel=0.15)
 
 
 def test_every_tokenizer_has_counted_and_has_models_of_the_paper():
-    """One column of counts for each tokenizer, made by the file that the manifest names; no model has two."""
-    counts, tokenizers = load_prompt_counts(), load_tokenizers()
+    """One column of counts for each tokenizer, made by the file that the manifest names.
+
+    No model has two.
+    """
+    counts = load_prompt_counts()
+    tokenizers = load_tokenizers()
     models = tokenizers["models"].explode()
     assert set(models) <= set(NAMES)
     assert models.is_unique

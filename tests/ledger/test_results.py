@@ -8,7 +8,8 @@ from fixtures.provisional import mini_cells, provisional_cells
 
 from cogniload_repro.ledger.results import NotComputableError, ResultLookup, Results
 
-QWQ, GPT5 = "QwQ-32B", "gpt-5-2025-08-07"
+QWQ = "QwQ-32B"
+GPT5 = "gpt-5-2025-08-07"
 
 
 def lookup(cells, fits=(), tokens=()):
@@ -22,37 +23,43 @@ def lookup(cells, fits=(), tokens=()):
 
 
 def test_accuracy_is_the_exact_share():
-    """Accuracies are fractions of the pooled counts, over all cells or those at the levels named in any order."""
+    """Accuracies are fractions of the pooled counts.
+
+    They are over all cells, or those at the levels named in any order.
+    """
     cells = provisional_cells()
-    found = lookup(cells)
-    own = cells[cells["model"] == QWQ]
+    numbers = lookup(cells)
+    of_model = cells[cells["model"] == QWQ]
     for rows, levels in (
-        (own, [{}]),
-        (own.query("N == 50"), [{"N": 50}]),
+        (of_model, [{}]),
+        (of_model.query("N == 50"), [{"N": 50}]),
         (
-            own.query("N == 50 and ratio_pct == 25"),
+            of_model.query("N == 50 and ratio_pct == 25"),
             [{"N": 50, "ratio_pct": 25}, {"ratio_pct": 25, "N": 50}],
         ),
     ):
         expected = Fraction(int(rows["correct"].sum()), int(rows["total"].sum()))
-        assert all(found.accuracy(QWQ, **at) == expected for at in levels)
+        assert all(numbers.accuracy(QWQ, **at) == expected for at in levels)
 
 
 def test_only_the_cells_that_a_number_rests_on_have_to_be_there():
-    """A cell of the grid is enough for its own number; the mini-grid covers no level of the paper's grid whole."""
+    """A cell of the grid is enough for its own number.
+
+    The mini-grid covers no level of the paper's grid whole.
+    """
     cells = provisional_cells()
-    found = lookup(cells[(cells["N"] == 20) & (cells["d"] == 1)])
-    assert found.tokens(QWQ, "prompt_mean", 20, 1) == 400
-    assert 0 <= found.accuracy(QWQ, N=20, d=1, ratio_pct=5) <= 1
-    own, other = (
+    numbers = lookup(cells[(cells["N"] == 20) & (cells["d"] == 1)])
+    assert numbers.tokens(QWQ, "prompt_mean", 20, 1) == 400
+    assert 0 <= numbers.accuracy(QWQ, N=20, d=1, ratio_pct=5) <= 1
+    present, other = (
         lookup(pd.concat([cells, cells[cells["model"] == model].head(1).assign(N=30)]))
         for model in (QWQ, GPT5)
     )
     assert other.fit(QWQ, "p_d") == 0.01
     with pytest.raises(NotComputableError, match="cells that the paper does not have"):
-        own.fit(QWQ, "p_d")
+        present.fit(QWQ, "p_d")
     for ask in (
-        lambda: found.accuracy(QWQ, d=1),
+        lambda: numbers.accuracy(QWQ, d=1),
         lambda: lookup(mini_cells()).fit(QWQ, "p_d"),
     ):
         with pytest.raises(NotComputableError, match="the paper's number of puzzles"):

@@ -31,7 +31,10 @@ def test_every_number_on_models_of_the_paper_is_recomputed_to_its_digit(rows):
 
 
 def test_only_roots_that_nothing_used_are_independent(rows):
-    """Five roots could have failed; the sixth, dashes, and what the tables print are constraints."""
+    """Five roots could have failed.
+
+    The sixth, dashes, and what the tables print are constraints.
+    """
     roots = rows[(rows["quantity"] == ROOT) & (rows["published"] != "--")].set_index(
         "model"
     )
@@ -44,7 +47,10 @@ def test_only_roots_that_nothing_used_are_independent(rows):
 
 
 def test_one_answer_more_or_less_moves_a_root_off_the_page():
-    """The five roots test counts: with 14 more right answers at high rho, a root prints otherwise."""
+    """The five roots test counts.
+
+    With 14 more right answers at high rho, a root prints otherwise.
+    """
     qwq = CELLS[CELLS["model"] == "QwQ-32B"].reset_index(drop=True)
     easy = qwq.index[(qwq["ratio_pct"] >= 90) & (qwq["correct"] < qwq["total"])][:14]
     qwq.loc[easy, "correct"] += 1

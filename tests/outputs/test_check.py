@@ -25,15 +25,14 @@ COUNTS += ["unclosed_trace", "duplicates"]
 
 def puzzles_table(cells, per_cell):
     """Puzzles without text, some in each cell."""
-    rows = [
-        {"name": f"{cell.N}_{cell.d}_{cell.needles}_{100_000 + number}_red"}
-        | {
-            column: getattr(cell, column)
-            for column in ("N", "d", "ratio_pct", "needles", "rho")
-        }
-        for cell in cells
-        for number in range(per_cell)
-    ]
+    rows = []
+    for cell in cells:
+        for number in range(per_cell):
+            name = f"{cell.N}_{cell.d}_{cell.needles}_{100_000 + number}_red"
+            place = {"N": cell.N, "d": cell.d, "ratio_pct": cell.ratio_pct}
+            rows.append(
+                {"name": name, **place, "needles": cell.needles, "rho": cell.rho}
+            )
     return pa.Table.from_pylist(rows, PUZZLES)
 
 
@@ -113,20 +112,23 @@ def test_truncated_answers_are_counted(tmp_path):
     row = frame.loc["mine"]
     assert [row[kind] for kind in STOPS] == [1, 3, 1, 0, 0, 2]
     assert row[["unclosed_trace", "missing", "duplicates"]].tolist() == [1, 0, 1]
-    shown = print_check(frame, report)
+    text = print_check(frame, report)
     assert re.search(
         r"model +responses +cells +per cell +missing +tokens +empty\n +mine +7 +1 +7-7 +0 +4 +0\n",
-        shown,
+        text,
     )
     assert re.search(
-        r"model +stop +length +context +refusal +error +unknown +open", shown
+        r"model +stop +length +context +refusal +error +unknown +open", text
     )
-    assert re.search(r"mine +1 +3 +1 +0 +0 +2 +1", shown)
-    assert "1 duplicate, first in 'o.jsonl', row 8" in shown
+    assert re.search(r"mine +1 +3 +1 +0 +0 +2 +1", text)
+    assert "1 duplicate, first in 'o.jsonl', row 8" in text
 
 
 def test_what_the_cells_can_feed_is_said_before_the_build(tmp_path):
-    """Ranks need cells of the paper, the last clause two answers per cell, regressions enough levels."""
+    """Ranks need cells of the paper, regressions enough levels.
+
+    The last clause needs two answers per cell.
+    """
     cells = [
         cell for cell in PAPER_GRID if cell.ratio_pct in (5, 50) and cell.d in (1, 5)
     ]
@@ -137,9 +139,9 @@ def test_what_the_cells_can_feed_is_said_before_the_build(tmp_path):
     assert frame.loc["mine", "on_grid"] == 16
     why = "rho takes 2 values, the formula needs 3"
     assert frame.loc["mine", ["regression", "interactions"]].tolist() == [why, why]
-    shown = print_check(frame, report)
-    assert re.search(rf"mine +16 of 140 cells +yes +{why} +{why}\n", shown)
-    assert "judges no statement of the paper" in shown
+    text = print_check(frame, report)
+    assert re.search(rf"mine +16 of 140 cells +yes +{why} +{why}\n", text)
+    assert "judges no statement of the paper" in text
     (tmp_path / "whole").mkdir()
     whole = puzzles_table(PAPER_GRID, 1)
     answers = [("x/y", name, 5) for name in whole.column("name").to_pylist()]

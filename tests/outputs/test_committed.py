@@ -57,16 +57,16 @@ def test_each_cell_of_the_levels_asked_has_the_first_two_puzzles_of_the_default_
 ):
     """A level of N and d has all ratios or is left out; the README lists the same levels."""
     ids = read_manifest()
-    asked = Counter()
+    counts = Counter()
     for row in rows:
         puzzle = parse_name(row["name"])
-        asked[puzzle.N, puzzle.d, puzzle.needles, puzzle.puzzle_id] += 1
+        counts[puzzle.N, puzzle.d, puzzle.needles, puzzle.puzzle_id] += 1
     cells = [Cell(N, ratio, d) for (N, d), ratio in product(levels_of_readme(), RATIOS)]
     expected = Counter()
     for cell in cells:
         for puzzle_id in ids[cell][:2]:
             expected[cell.N, cell.d, cell.needles, puzzle_id] += 1
-    assert asked == expected
+    assert counts == expected
 
 
 def test_the_model_had_room_for_each_answer_and_the_limit_cut_the_longest(rows):

@@ -76,8 +76,10 @@ def rejected_rows(build, *columns):
 @pytest.fixture
 def source(tmp_path):
     """A file of two models with one bad row; one has stop reasons and settings."""
-    told = {"finish_reason": "length", "max_tokens": 4096, "effort": "low"}
-    rows = [row | told if row["model"] == "b" else row for row in rows_of("b", "a/c")]
+    settings = {"finish_reason": "length", "max_tokens": 4096, "effort": "low"}
+    rows = [
+        row | settings if row["model"] == "b" else row for row in rows_of("b", "a/c")
+    ]
     return write_lines(
         tmp_path / "mine.jsonl",
         [*rows, {"model": "b", "name": NAMES[0], "response": "x"}],
@@ -199,7 +201,8 @@ def test_a_second_source_brings_other_models_and_agrees_on_puzzles(tmp_path, sou
     import_outputs(
         write_lines(tmp_path / "old.jsonl", rows_of("old")), tmp_path / "build"
     )
-    other, second = draw_named(NAMES[1])["text"], tmp_path / "source"
+    other = draw_named(NAMES[1])["text"]
+    second = tmp_path / "source"
     for path, text in (("exp/0", other), ("new/0", "red"), ("new/1", "purple")):
         path = second / f"{path[:-1]}{NAMES[int(path[-1])]}.txt"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -226,7 +229,8 @@ def test_every_format_is_read_in_every_archive(tmp_path, packed):
     (tmp_path / "source").mkdir()
     (tmp_path / "source/notes.txt").write_text("red")
     for name in READ:
-        path, frame = tmp_path / "source" / name, pd.DataFrame(rows_of(name))
+        path = tmp_path / "source" / name
+        frame = pd.DataFrame(rows_of(name))
         if name == "b.parquet":
             frame.to_parquet(path)
         else:
@@ -284,22 +288,20 @@ def test_rows_in_are_rows_accepted_and_rejected(kinds):
         write_lines(Path(folder) / "o.jsonl", []).write_text(
             "\n".join(lines), encoding="utf-8"
         )
-        found = list(read_outputs(Path(folder) / "o.jsonl", Catalog()))
-    assert len(found) == len(kinds)
-    assert all(row.row for row in found if isinstance(row, Rejected))
+        entries = list(read_outputs(Path(folder) / "o.jsonl", Catalog()))
+    assert len(entries) == len(kinds)
+    assert all(row.row for row in entries if isinstance(row, Rejected))
 
 
 def answer_all(path, puzzles, **prompts):
     """Write a right answer to each puzzle, told by its name alone, or with its prompt."""
-    rows = [
-        {
-            "model": "m",
-            "name": puzzle.name,
-            "response": f"{puzzle.poi}: {puzzle.solution}.",
-        }
-        | {column: prompt(puzzle) for column, prompt in prompts.items()}
-        for puzzle in puzzles
-    ]
+    rows = []
+    for puzzle in puzzles:
+        response = f"{puzzle.poi}: {puzzle.solution}."
+        row = {"model": "m", "name": puzzle.name, "response": response}
+        for column, prompt in prompts.items():
+            row[column] = prompt(puzzle)
+        rows.append(row)
     return write_lines(path, rows)
 
 
@@ -332,12 +334,14 @@ def test_puzzles_known_by_name_are_drawn_under_the_edition_that_fits(tmp_path, e
 def test_texts_decide_and_metadata_stand_for_themselves(tmp_path):
     """A text without metadata must be the one drawn; with metadata any text is scored as it is."""
     puzzles = list(draw_grid(CELLS, 1, 3, edition=ELIXIR))
-    own, other = puzzles[0], draw_puzzle(12, 3, 3, 400_000, edition=ELIXIR)
+    first = puzzles[0]
+    other = draw_puzzle(12, 3, 3, 400_000, edition=ELIXIR)
     # another puzzle's text under this name, with metadata
     strange = f"12_3_3_5_{other.solution}"
     files = {f"m/{puzzle.name}.txt": "an answer" for puzzle in puzzles}
     files |= {f"exp/a/{puzzle.name}.txt": puzzle.text for puzzle in puzzles}
-    files |= {f"exp/a/{own.name}.txt": own.text + "?", f"m/{strange}.txt": "an answer"}
+    files[f"exp/a/{first.name}.txt"] = first.text + "?"
+    files[f"m/{strange}.txt"] = "an answer"
     files |= {
         f"exp/a/{strange}.txt": other.text,
         f"meta/a/{strange}_state.json": release_state(other),

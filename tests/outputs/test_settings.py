@@ -17,7 +17,10 @@ SOURCES = [
 
 
 def test_settings_are_the_sources_words():
-    """One value stands alone, several with their numbers of responses; what no source says is not stated."""
+    """One value stands alone, several with their numbers of responses.
+
+    What no source says is not stated.
+    """
     table = settings_table(SOURCES, ["mine", "many", "unheard"]).set_index("model")
     assert list(table.columns) == list(SETTINGS)
     assert table.loc["mine", "effort"] == "high"

@@ -127,8 +127,8 @@ def test_addresses_that_are_not_pinned_are_refused(tmp_path, monkeypatch):
     assert resolve_address(address) == f"https://huggingface.co/{path}"
     with serve(CONTENT) as server:
         monkeypatch.setenv("HF_ENDPOINT", f"{server.url}/")
-        found = open_source(address, tmp_path)
-        assert (found.path.read_bytes(), found.label, server.paths) == (
+        source = open_source(address, tmp_path)
+        assert (source.path.read_bytes(), source.label, server.paths) == (
             CONTENT,
             address,
             [f"/{path}"],

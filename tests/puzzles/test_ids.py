@@ -126,6 +126,7 @@ def test_few_puzzles_per_cell_are_the_first_of_the_papers_set():
 @pytest.mark.parametrize(
     ("cells", "per_cell", "seed"),
     [
+        (PAPER_GRID, 3, 0),
         (PAPER_GRID, 3, 1),
         ([Cell(20, 4, 1)], 3, SEED),
         (PAPER_GRID, 101, SEED),

@@ -21,6 +21,7 @@ from cogniload_repro.regression.glm import (
     fit_glm,
     fit_tables,
 )
+from cogniload_repro.regression.reconstructions import committed_counts
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -78,6 +79,15 @@ def test_known_coefficients_are_recovered_with_honest_errors():
     z = np.array([(fit.coef - TRUTH) / fit.se for fit in fits])
     assert np.abs(z.mean(axis=0)).max() < 4 / np.sqrt(200)
     assert np.abs(z.var(axis=0) - 1).max() < 4 * np.sqrt(2 / 200)
+
+
+def test_a_slow_fit_among_many_is_finished():
+    """The maximum is found also where Fisher's scoring is slow, as for some samples of Gemini."""
+    cells = cl.load_cells(models="gemini-2.5-pro")
+    correct = committed_counts(cells)
+    total = np.tile(cells["total"].to_numpy(float), (len(correct), 1))
+    fits = fit_tables(cells, correct, total, QUADRATIC, "cloglog")
+    assert {fit.status for fit in fits} == {"ok"}
 
 
 @settings(deadline=None, max_examples=15)

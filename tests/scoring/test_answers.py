@@ -27,7 +27,10 @@ SCORES = pd.DataFrame(
 
 
 def test_finished_answers_met_no_limit_no_open_trace_and_no_full_context():
-    """A limit, open reasoning or a full context cuts an answer off; why it ended is counted once."""
+    """A limit, open reasoning or a full context cuts an answer off.
+
+    Why it ended is counted once.
+    """
     row, cut = summarise_answers(SCORES).to_dict("records")
     assert (row["model"], row["answers"], row["correct"]) == ("mine", 6, 3)
     stops = ("stop", "length", "context", "unknown")

@@ -99,9 +99,10 @@ def reference_windows(response, poi, category):
         lines.pop()
     lines = [line for line in lines if line != ""] or [""]
     named = [line for line in lines if poi.lower() in line]
-    valid = [
-        line for line in named if any(stem in line for stem in QUALIFIERS[category])
-    ]
+    valid = []
+    for line in named:
+        if any(stem in line for stem in QUALIFIERS[category]):
+            valid.append(line)
     return Windows(
         valid[-1] if valid else "",
         named[-1] if named else "",

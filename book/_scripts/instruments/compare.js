@@ -56,7 +56,7 @@ cogniload.compare = (() => {
     const [minuend, subtrahend, rows] = pair;
     const names = `${data.models[minuend]} minus ${data.models[subtrahend]}`;
     const caption = `${names}. ${data.captions.pair}`;
-    const columns = ["", "Difference (points)", "Result"];
+    const columns = ["Puzzles", "Difference (points)", "Result"];
     return table({ id: "compare-pair", caption, columns, rows });
   }
 
@@ -64,10 +64,11 @@ cogniload.compare = (() => {
   function showSheet(name, { labels, rows }, { first, second }, show = (text) => text) {
     const pairs = labels.map((label, at) => [label, rows[first][at], rows[second][at]]);
     const known = pairs.filter(([, ...texts]) => texts.some((text) => text !== "--"));
+    const heading = name === "fit" ? "Quantity" : "Puzzles";
     return table({
       id: `compare-${name}-table`,
       caption: data.captions[name],
-      columns: ["", data.models[first], data.models[second]],
+      columns: [heading, data.models[first], data.models[second]],
       rows: known.map(([label, ...texts]) => [label, ...texts.map(show)]),
     });
   }

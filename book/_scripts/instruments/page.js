@@ -26,6 +26,11 @@ document.addEventListener("DOMContentLoaded", () => {
     item.setAttribute("role", "listitem");
   }
 
+  // the book's title above the contents is in no landmark of the theme
+  const sidebar = document.getElementById("pst-primary-sidebar");
+  sidebar?.setAttribute("role", "complementary");
+  sidebar?.setAttribute("aria-label", "The book");
+
   // a button with words on it is called by these words, so that a voice can press it
   const nameButtons = () => {
     for (const button of document.querySelectorAll("button[aria-label]")) {

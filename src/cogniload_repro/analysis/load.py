@@ -13,7 +13,7 @@ from scipy.optimize import isotonic_regression
 from scipy.special import expit, xlogy
 
 from cogniload_repro.analysis.specifications import SharedGrid, shared_grids
-from cogniload_repro.regression.design import lay_out
+from cogniload_repro.regression.design import QUADRATIC_COLUMNS, lay_out
 from cogniload_repro.regression.likelihood import maximise_all
 
 PAPER = "the paper's regression: d, log N, ρ, ρ²"
@@ -68,7 +68,7 @@ def compare_curves(cells: pd.DataFrame) -> pd.DataFrame:
         which never rises with the load: it has no fixed number of terms, so no AIC.
     """
     grids = list(shared_grids(cells))
-    designs = {PAPER: [lay_out(grid.cells)[:, :5] for grid in grids]}
+    designs = {PAPER: [lay_out(grid.cells)[:, QUADRATIC_COLUMNS] for grid in grids]}
     for specification, loads in LOADS.items():
         designs[specification] = [_lay_out_loads(grid.cells, loads) for grid in grids]
     fits = {name: _fit_grids(grids, matrices) for name, matrices in designs.items()}

@@ -19,6 +19,7 @@ from cogniload_repro.analysis.comparisons import MARGIN, count_different
 from cogniload_repro.analysis.differences import (
     Share,
     compare_paired,
+    compare_shares,
     two_sided_p,
     wilson_limits,
 )
@@ -34,6 +35,7 @@ from cogniload_repro.regression import design
 from cogniload_repro.regression.glm import QUADRATIC, fit_glm, fit_tables
 from cogniload_repro.regression.reconstructions import (
     committed_counts,
+    each_reconstruction,
     over_reconstructions,
     range_over,
 )
@@ -138,15 +140,23 @@ def _rank_by_accuracy(
     second = names.get_indexer(pairs.get_level_values("model"))
     masks = (table.answers[first] > 0) & (table.answers[second] > 0)
 
-    def compare(sample: pd.DataFrame) -> pd.DataFrame:
+    rival_means = []
+    own_means = []
+    for sample in each_reconstruction(paper):
         counted = table.with_counts(pd.concat([sample, answered], ignore_index=True))
-        differences = compare_means(counted, first, second, masks, MARGIN)
-        return pairs.to_frame(index=False).join(differences)
+        rival_means.append(mean_shares(counted, first, masks))
+        own_means.append(mean_shares(counted, second, masks))
+    # all samples at once, as each search for p-values takes its time
+    rival_share = Share(*np.hstack(rival_means))
+    own_share = Share(*np.hstack(own_means))
+    differences = compare_shares(rival_share, own_share, MARGIN)
 
+    samples = range(len(own_means))
+    rows = pd.concat([pairs.to_frame(index=False) for _ in samples], ignore_index=True)
+    rows = rows.join(differences).assign(sample=np.repeat(samples, len(pairs)))
     ranks = {}
-    samples = over_reconstructions(paper, compare)
-    for model, rows in samples.groupby("model"):
-        of_sample = [_rank(sample) for _, sample in rows.groupby("reconstruction")]
+    for model, rows_of_model in rows.groupby("model"):
+        of_sample = [_rank(sample) for _, sample in rows_of_model.groupby("sample")]
         ranks[str(model)] = _summarise_ranks(of_sample)
     return ranks
 
@@ -185,10 +195,9 @@ def _summarise_ranks(ranks: list[dict[str, object]]) -> dict[str, object]:
 # ---- ranks by ECL50 ----
 def _rank_by_length(cells: pd.DataFrame, paper: pd.DataFrame) -> dict[str, object]:
     """Return the rank of one model by ECL50 on its cells; nothing where it has none."""
-    lengths = [_measure_length(quadratic) for quadratic in fit_quadratics(cells)]
-    if not lengths or not np.isfinite(lengths[0]).all():
+    log_ecl50, se = _measure_length(fit_quadratics(cells))
+    if not np.isfinite([log_ecl50, se]).all():
         return {}
-    log_ecl50, se = lengths[0]
     own_cells = pd.MultiIndex.from_frame(cells[CELL])
     is_shared = pd.MultiIndex.from_frame(paper[CELL]).isin(own_cells)
     rivals = _paper_lengths(paper[is_shared])
@@ -209,9 +218,11 @@ def _rank_by_length(cells: pd.DataFrame, paper: pd.DataFrame) -> dict[str, objec
     return row | {f"{name}_ecl50": number for name, number in summary.items()}
 
 
-def _measure_length(quadratic: Quadratic) -> tuple[float, float]:
-    """Return log10 of ECL50 and its standard error."""
-    return quadratic.points["ecl50"], standard_error(quadratic, "ecl50")
+def _measure_length(quadratics: Sequence[Quadratic]) -> tuple[float, float]:
+    """Return log10 of ECL50 and its standard error from one fit; NaN without a fit."""
+    if not quadratics:
+        return np.nan, np.nan
+    return quadratics[0].points["ecl50"], standard_error(quadratics[0], "ecl50")
 
 
 def _paper_lengths(paper: pd.DataFrame) -> pd.DataFrame:
@@ -224,16 +235,15 @@ def _paper_lengths(paper: pd.DataFrame) -> pd.DataFrame:
     for model, cells in paper.groupby("model", sort=False, observed=True):
         correct = counts[:, paper["model"] == model]
         total = cells["total"].to_numpy(float)
-        x = design.lay_out(cells)[:, :5]
+        x = design.lay_out(cells)[:, design.QUADRATIC_COLUMNS]
         means = design.grid_means(cells)
         totals = np.tile(total, (len(correct), 1))
         fits = fit_tables(cells, correct, totals, QUADRATIC)
         for number, (sample, fit) in enumerate(zip(correct, fits, strict=True)):
-            length = (np.nan, np.nan)
+            quadratics = []
             if fit.status == "ok":
-                quadratic = Quadratic(str(model), x, sample, total, fit, means)
-                length = _measure_length(quadratic)
-            rows.append((model, number, *length))
+                quadratics = [Quadratic(str(model), x, sample, total, fit, means)]
+            rows.append((model, number, *_measure_length(quadratics)))
     return pd.DataFrame(rows, columns=["rival", "reconstruction", "log_ecl50", "se"])
 
 

@@ -60,13 +60,11 @@ class Specification(NamedTuple):
         return np.log(np.log(2)) if self.family == "cloglog" else 0.0
 
 
-def _read_specifications() -> tuple[Specification, ...]:
-    table = pd.read_csv(DATA / "specifications.csv")
-    return tuple(Specification(*row) for row in table.itertuples(index=False))
-
-
 #: The regressions of chapter 11, the paper's first.
-SPECIFICATIONS = _read_specifications()
+SPECIFICATIONS = tuple(
+    Specification(*row)
+    for row in pd.read_csv(DATA / "specifications.csv").itertuples(index=False)
+)
 
 _OF_FIT = ["status", "terms", "loglik", "aic", "bic", "ecl50"]
 _COUNTED = ["daic", "aic_better", "bic_better", "ecl50_ratio", "ecl50_left", "order"]
@@ -199,16 +197,17 @@ def _lay_curve(spec: object, cells: pd.DataFrame) -> np.ndarray | None:
 
 def _find_ecl50(above_half: np.ndarray) -> float:
     """Return the length at which a curve along `_LOG_LENGTHS` falls through zero."""
-    known = np.isfinite(above_half)
-    curve = above_half[known]
-    lengths = _LOG_LENGTHS[known]
+    is_known = np.isfinite(above_half)
+    curve = above_half[is_known]
+    lengths = _LOG_LENGTHS[is_known]
     if not curve.size:
         return np.nan
-    (left,) = np.nonzero((curve[:-1] > 0) & (curve[1:] <= 0))
-    if not left.size:
+    (before,) = np.nonzero((curve[:-1] > 0) & (curve[1:] <= 0))
+    if not before.size:
         return np.inf if curve[0] > 0 else 0.0
-    step = lengths[left + 1] - lengths[left]
-    roots = lengths[left] - curve[left] * step / (curve[left + 1] - curve[left])
+    after = before + 1
+    slope = (curve[after] - curve[before]) / (lengths[after] - lengths[before])
+    roots = lengths[before] - curve[before] / slope
     nearest = np.abs(roots - _MIDDLE).argmin()
     return float(10 ** roots[nearest])
 
@@ -229,19 +228,13 @@ def compare_specifications(
     10 and 90% quantiles.
     """
     specifications = tuple(specifications)
-    paper = specifications[0]
     names = [specification.name for specification in specifications]
     identified = pd.Series(are_identified(cells, specifications), names)
-    fits = fit_specifications(cells.assign(reconstruction=GIVEN), specifications)
-    varying = [other for other in specifications if not identified[other.name]]
-    if varying:
-        samples = over_reconstructions(cells, lambda table: table)
-        needed = dict.fromkeys([paper, *varying])  # each once
-        fits = pd.concat([fits, fit_specifications(samples, needed)])
+    fits = _fit_with_samples(cells, specifications, identified)
     ends = intervals[intervals["point"] == "ecl50"].set_index("model")
     ends = ends[["profile_low", "profile_high"]].astype(float)
+    counts = _count_changes(_join_paper(fits, names[0], ends))
 
-    counts = _count_changes(_join_paper(fits, paper.name, ends))
     is_given = counts.index.get_level_values("reconstruction") == GIVEN
     names_of_rows = counts.index.get_level_values("specification")
     is_fixed = names_of_rows.map(identified).to_numpy(bool)
@@ -251,6 +244,24 @@ def compare_specifications(
     medians = groups[_COUNTED].median().astype(float)
     ranges = range_over(groups, _COUNTED).astype(float)
     return table.join([medians, ranges]).reset_index()
+
+
+def _fit_with_samples(
+    cells: pd.DataFrame,
+    specifications: tuple[Specification, ...],
+    identified: pd.Series,
+) -> pd.DataFrame:
+    """Fit every specification to the counts as given, and the unidentified ones to each sample.
+
+    The paper's regression, which stands first, is fitted to the samples too if any other is.
+    """
+    fits = fit_specifications(cells.assign(reconstruction=GIVEN), specifications)
+    varying = [other for other in specifications if not identified[other.name]]
+    if not varying:
+        return fits
+    samples = over_reconstructions(cells, lambda table: table)
+    needed = dict.fromkeys([specifications[0], *varying])  # each once
+    return pd.concat([fits, fit_specifications(samples, needed)])
 
 
 def _join_paper(fits: pd.DataFrame, paper: str, ends: pd.DataFrame) -> pd.DataFrame:
@@ -336,5 +347,5 @@ def _orthonormal_columns(cells: pd.DataFrame, formula: str) -> np.ndarray:
     right_side = formula.partition("~")[2] or formula
     design = build_design(cells, f"correct ~ {right_side}")[0].to_numpy(float)
     scaled = design / np.abs(design).max(axis=0)
-    left, singular, _ = np.linalg.svd(scaled, full_matrices=False)
-    return left[:, singular > 1e-9 * singular[0]]
+    basis, singular, _ = np.linalg.svd(scaled, full_matrices=False)
+    return basis[:, singular > 1e-9 * singular[0]]

@@ -19,7 +19,13 @@ from scipy.stats import chi2, norm
 from cogniload_repro.analysis.differences import two_sided_p
 from cogniload_repro.published import ALPHA
 from cogniload_repro.regression.checks import check_cells
-from cogniload_repro.regression.design import NO_SLOPE, grid_means, lay_out, many_points
+from cogniload_repro.regression.design import (
+    NO_SLOPE,
+    QUADRATIC_COLUMNS,
+    grid_means,
+    lay_out,
+    many_points,
+)
 from cogniload_repro.regression.glm import QUADRATIC, Fit, fit_glm
 from cogniload_repro.regression.identification import is_identified
 from cogniload_repro.regression.likelihood import maximise
@@ -129,7 +135,7 @@ def fit_quadratics(cells: pd.DataFrame) -> tuple[Quadratic, ...]:
         fit = fit_glm(counts)
         if fit.status != "ok":
             continue
-        x = lay_out(counts)[:, :5]
+        x = lay_out(counts)[:, QUADRATIC_COLUMNS]
         k = counts["correct"].to_numpy(float)
         n = counts["total"].to_numpy(float)
         quadratics.append(Quadratic(model, x, k, n, fit, grid_means(counts)))

@@ -59,17 +59,12 @@ def run_cells(cells: list[NotebookNode]) -> NotebookNode | None:
     figures: list[tuple[NotebookNode, Figure]] = []
     try:
         for cell in cells:
-            tags = cell.metadata.get("tags", [])
-            if (
-                cell.cell_type != "code"
-                or not cell.source.strip()
-                or "skip-execution" in tags
-            ):
+            if not _holds_code(cell):
                 continue
             failed, value = _run_cell(shell, cell)
-            figures += [
-                (cell, figure) for figure in take_open_figures() if figure is not value
-            ]
+            for figure in take_open_figures():
+                if figure is not value:
+                    figures.append((cell, figure))
             if failed:
                 return cell
         for cell, figure in figures:
@@ -79,6 +74,12 @@ def run_cells(cells: list[NotebookNode]) -> NotebookNode | None:
         return None
     finally:
         _Shell.clear_instance()
+
+
+def _holds_code(cell: NotebookNode) -> bool:
+    """Return whether a cell has code that is to be run."""
+    is_skipped = "skip-execution" in cell.metadata.get("tags", [])
+    return cell.cell_type == "code" and bool(cell.source.strip()) and not is_skipped
 
 
 def _run_cell(shell: "_Shell", cell: NotebookNode) -> tuple[bool, object]:

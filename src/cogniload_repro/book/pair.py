@@ -43,27 +43,32 @@ def describe_pair(
             "ratio_pct": "rho (%)",
         }
         yield table.rename(columns=headings).to_string(index=False) + "\n"
-    scored = []
-    for model in (first, second):
-        of_model = cells[cells["model"] == model]
-        lost = of_model["ctx"].sum() / of_model["total"].sum()
-        if lost > MARKED_SHARE:
-            yield (
-                f"{names[model]}: {lost:.0%} of the answers ran out of context and count "
-                "as wrong."
-            )
-        if (of_model["provenance"] == "scored").all():
-            scored.append(model)
-        else:
-            yield (
-                f"{names[model]}: no single answers exist, its counts are reconstructed "
-                "from the printed tables."
-            )
+    counts = {model: cells[cells["model"] == model] for model in (first, second)}
+    for model, of_model in counts.items():
+        for remark in _describe_counts(of_model):
+            yield f"{names[model]}: {remark}"
     origin = describe_cells(cells)
     if origin:
         yield f"{origin}."
+    scored = [model for model, of_model in counts.items() if _are_scored(of_model)]
     if scored:
         yield from _describe_answers(build, scored, margin)
+
+
+def _are_scored(cells: pd.DataFrame) -> bool:
+    return bool((cells["provenance"] == "scored").all())
+
+
+def _describe_counts(cells: pd.DataFrame) -> Iterator[str]:
+    """Yield what a model's counts hold besides correct answers, and whether it has answers."""
+    lost = cells["ctx"].sum() / cells["total"].sum()
+    if lost > MARKED_SHARE:
+        yield f"{lost:.0%} of the answers ran out of context and count as wrong."
+    if not _are_scored(cells):
+        yield (
+            "no single answers exist, its counts are reconstructed from the printed "
+            "tables."
+        )
 
 
 def _format_differences(differences: pd.DataFrame, columns: list[str]) -> pd.DataFrame:

@@ -192,8 +192,8 @@ def table2(fits: pd.DataFrame, points: pd.DataFrame) -> Table:
     why = f" Capacity points: {undefined.iloc[0]}." if len(undefined) else ""
     caption = (
         f"Binomial GLM {fits.attrs['formula']} ({fits.attrs['family']}) for each model (stars: "
-        "Wald test; where the printed tables do not identify the fit, medians of our samples "
-        f"without stars).{why} {_STARS} {_DS}"
+        "Wald test; where the printed tables do not identify the fit, medians over the "
+        f"reconstructions without stars).{why} {_STARS} {_DS}"
     )
     known = frame.rename(
         columns=lambda name: name if name in HEADINGS else name.removeprefix("beta_")

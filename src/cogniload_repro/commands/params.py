@@ -192,17 +192,13 @@ def _fingerprint(step: str, parameters: Parameters) -> str:
     """Return the parameters of a step as text, with a fingerprint of each local source."""
     values: dict[str, Any] = {name: getattr(parameters, name) for name in STEPS[step]}
     if step == "outputs":
-        sources = [
-            address
-            for address in (parameters.source, *parameters.add)
-            if address != RECONSTRUCTED_SOURCE
+        sources = {parameters.source, *parameters.add} - {RECONSTRUCTED_SOURCE}
+        if not sources:  # the limit has no effect without outputs of a reader's own
+            del values["max_rejected"]
+        paths = [local_path(address) for address in sorted(sources)]
+        values["files"] = [
+            fingerprint(path) for path in paths if path and path.exists()
         ]
-        if not sources:
-            del values[
-                "max_rejected"
-            ]  # it has no effect without outputs of the reader's own
-        paths = [path for path in map(local_path, sources) if path and path.exists()]
-        values["files"] = [fingerprint(path) for path in paths]
     return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
 
 

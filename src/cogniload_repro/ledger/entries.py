@@ -186,11 +186,11 @@ def _judge(
     except NotComputableError as error:
         unknown = {"recomputed": np.nan, "shown": "", "verdict": "not_computable"}
         return row | unknown | {"reason": str(error)}
-    shown = printed.form(number)
-    verdict = "" if row["kind"] == "imputed" else judge(printed.published, shown)
+    text = printed.form(number)
+    verdict = "" if row["kind"] == "imputed" else judge(printed.published, text)
     return row | {
         "recomputed": float(number),
-        "shown": shown,
+        "shown": text,
         "verdict": verdict,
         "reason": "",
     }

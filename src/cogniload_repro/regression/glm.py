@@ -247,13 +247,16 @@ def _maximise(
     """Return the coefficients of each table at the maximum of its likelihood, or NaN.
 
     Many tables are fitted at once, in a hundredth of the time that statsmodels takes for each.
+    statsmodels fits a single table, and those at which Fisher's scoring gives up.
     """
+    coefficients = np.full((len(correct), x.shape[1]), np.nan)
     if len(correct) > 1:
-        return maximise_counts(x, correct, total, family)
-    results = _run_glm(x, correct[0], total[0], family)
-    if results is None:
-        return np.full((1, x.shape[1]), np.nan)
-    return results.params[None]
+        coefficients = maximise_counts(x, correct, total, family)
+    for table in np.flatnonzero(np.isnan(coefficients).any(axis=1)):
+        results = _run_glm(x, correct[table], total[table], family)
+        if results is not None:
+            coefficients[table] = results.params
+    return coefficients
 
 
 def _lay_out_cells(cells: pd.DataFrame, formula: str) -> _Design:

@@ -42,7 +42,7 @@ _NAMED_ERRORS = 3
 _LOAD_COLUMNS = ("N", "d", "ratio_pct", "rho")
 
 
-class Asked(NamedTuple):
+class PuzzleQuestion(NamedTuple):
     """The cell of a puzzle (N, d, ratio_pct and rho), and what the scorer needs to know of it."""
 
     cell: dict[str, float]
@@ -154,25 +154,27 @@ def score_group(
 
 
 def score_batch(
-    batch: pa.RecordBatch, questions: Mapping[str, Asked], rules: ScorerRules
+    batch: pa.RecordBatch, questions: Mapping[str, PuzzleQuestion], rules: ScorerRules
 ) -> pa.RecordBatch:
     """Score some rows of outputs: one verdict a row, beside the columns that lead to the cells."""
     names = [name for name in OUTPUTS.names if name != "response"]
     facts = batch.select(names).to_pylist()
     rows = []
     for row, response in zip(facts, batch.column("response"), strict=True):
-        asked = _find_question(questions, row["model"], row["name"])
+        puzzle = _find_question(questions, row["model"], row["name"])
         try:
-            rows.append(row | score_row(response.as_py(), row, asked, rules))
+            rows.append(row | score_row(response.as_py(), row, puzzle, rules))
         except ValueError as error:
             place = f"{row['model']}, puzzle {row['name']!r}"
             raise ValueError(f"{place}: {error}") from None
     return pa.RecordBatch.from_pylist(rows, SCORES)
 
 
-def score_row(response: str, row: Mapping, asked: Asked, rules: ScorerRules) -> dict:
+def score_row(
+    response: str, row: Mapping, puzzle: PuzzleQuestion, rules: ScorerRules
+) -> dict:
     """Return the verdict on a row of outputs as columns of `schemas.SCORES`."""
-    question = asked.question
+    question = puzzle.question
     verdict = find_verdict(
         response, question, rules, row["prompt_tokens"], row["response_tokens"]
     )
@@ -182,7 +184,7 @@ def score_row(response: str, row: Mapping, asked: Asked, rules: ScorerRules) -> 
         # the reasoning may have the correct value, and the answer after it another one
         answer_correct = find_verdict(answer or "", question, ANSWER_ONLY).is_correct
     return {
-        **asked.cell,
+        **puzzle.cell,
         "bucket": verdict,
         "correct": verdict.is_correct,
         "window": _clip(verdict),
@@ -202,7 +204,7 @@ def _clip(verdict: Verdict) -> str:
 
 
 @lru_cache(maxsize=1)
-def _read_questions(puzzles_path: Path, _modified: int) -> dict[str, Asked]:
+def _read_questions(puzzles_path: Path, _modified: int) -> dict[str, PuzzleQuestion]:
     """Return what the scorer needs to know of each puzzle of a table, by name.
 
     It is read once per process, and again if the file has another time.
@@ -214,11 +216,13 @@ def _read_questions(puzzles_path: Path, _modified: int) -> dict[str, Asked]:
     for row in table.to_pylist():
         cell = {name: row[name] for name in _LOAD_COLUMNS}
         question = Question(row["poi"], row["gold"], row["domain"], row["category"])
-        questions[row["name"]] = Asked(cell, question)
+        questions[row["name"]] = PuzzleQuestion(cell, question)
     return questions
 
 
-def _find_question(questions: Mapping[str, Asked], model: str, name: str) -> Asked:
+def _find_question(
+    questions: Mapping[str, PuzzleQuestion], model: str, name: str
+) -> PuzzleQuestion:
     """Return what a response was asked; a ValueError where the puzzles table does not have it."""
     if name not in questions:
         raise ValueError(
