@@ -32,7 +32,7 @@ else ifeq ($(MAKELEVEL),0)
 $(foreach name,PER_CELL MODEL,$(if $(call is-given,$(name)),\
 	$(error $(name) is for make evaluate-local alone; the answers of ADD= and SOURCE= name their model in a column)))
 endif
-unexport PER_CELL MODEL
+unexport PER_CELL MODEL WRITE
 
 # make smoke and make test build the mini-grid
 ifneq ($(filter smoke test,$(MAKECMDGOALS)),)
