@@ -32,7 +32,14 @@ else ifeq ($(MAKELEVEL),0)
 $(foreach name,PER_CELL MODEL,$(if $(call is-given,$(name)),\
 	$(error $(name) is for make evaluate-local alone; the answers of ADD= and SOURCE= name their model in a column)))
 endif
-unexport PER_CELL MODEL
+unexport PER_CELL MODEL WRITE
+
+# make smoke and make test build the mini-grid
+ifneq ($(filter smoke test,$(MAKECMDGOALS)),)
+$(foreach goal,$(filter reproduce download-outputs score fit render evaluate-local,$(MAKECMDGOALS)),\
+	$(error $(goal) may be of another grid than smoke and test; call make twice))
+override GRID := mini
+endif
 
 # the grid decides on the folder of the build: make reads it itself, and the command refuses one that YAML reads otherwise
 ifneq ($(origin GRID),undefined)
@@ -89,7 +96,7 @@ HERE := --build "$(BUILD)" --jobs "$(JOBS)"
 
 .NOTPARALLEL:
 
-.PHONY: help env check-python lab evaluate-env evaluate-local feasible reproduce download-outputs score fit render smoke test test-slow explore test-evaluate lint format bench reconstruct clean distclean
+.PHONY: help env check-python lab evaluate-env evaluate-local ask-local feasible reproduce download-outputs score fit render smoke test test-slow explore test-evaluate lint format bench reconstruct clean distclean
 
 help:  ## this list
 	@echo "CogniLoad, reproduced: every table and figure of the paper as a Jupyter Book."
@@ -171,10 +178,14 @@ lab: $(LAB_ENV)  ## the chapters in JupyterLab, ready to run and to edit
 
 evaluate-env: $(EVALUATE_ENV)  ## Inspect and the task cogniload_repro/cogniload, in .venv-evaluate
 
-evaluate-local: $(LOCAL_ENV)  ## ask a small model on this machine and put it into the book (GRID=mini PER_CELL=1 MODEL=)
+evaluate-local: ask-local reproduce  ## ask a small model on this machine and put it into the book (GRID=mini PER_CELL=1 MODEL=)
+
+# what is read when the first step of the book begins: the answers are not there before
+evaluate-local: export COGNILOAD_ADD = $(if $(call is-given,ADD),$(value ADD)) $(shell cat data/local/.answers 2>/dev/null)
+
+ask-local: $(LOCAL_ENV)
 	@mkdir -p data/local
 	@exec "$(EVALUATE_PY)" -m cogniload_repro evaluate-local --jobs "$(JOBS)" --ends-with $$PPID > data/local/.answers
-	@$(MAKE) --no-print-directory GRID=paper ADD="$${COGNILOAD_ADD-} $$(cat data/local/.answers 2>/dev/null)" reproduce
 
 # ---- the chain ---------------------------------------------------------------------------------------------------
 # A file is made again where it is older than what it is made from, or where something that its step makes is gone.
@@ -222,8 +233,7 @@ $(HTML)/index.html: $(BUILD)/fidelity.csv $(PARAMS)/notebooks.json $(wildcard no
 FORCE:
 
 # ---- checks ------------------------------------------------------------------------------------------------------
-smoke:  ## the whole chain on the mini-grid
-	@$(MAKE) --no-print-directory GRID=mini reproduce
+smoke: reproduce  ## the whole chain on the mini-grid
 
 lint: $(ENV)  ## ruff, lint and format; types
 	@"$(PY)" -m ruff check .
@@ -235,7 +245,7 @@ format: $(ENV)  ## ruff, in place
 	@"$(PY)" -m ruff format .
 
 test: lint smoke  ## lint, smoke, unit and property tests, the book in a browser
-	@"$(PY)" -m pytest -n "$(JOBS)" --dist loadfile -m "not slow"
+	@env -u COGNILOAD_GRID "$(PY)" -m pytest -n "$(JOBS)" --dist loadfile -m "not slow"
 
 test-slow: $(LAB_ENV) $(LOCAL_ENV)  ## the tests that take longest: the whole reconstruction made again, every page, servers
 	@"$(PY)" -m pytest -n "$(JOBS)" -m slow

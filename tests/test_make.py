@@ -204,6 +204,7 @@ def test_nothing_that_is_given_reaches_a_shell(checkout):
     ):
         done = make(checkout, "render", *variable)
         assert (done.returncode, done.stderr.count("Error: ")) == (2, 1), done.stderr
+    output_of(make(checkout, "help", "WRITE=$(shell touch OWNED)"))
     assert not list(checkout.rglob("OWNED"))
     assert contents(checkout / "data/build-mini") == {}
 

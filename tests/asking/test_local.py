@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import psutil
@@ -24,6 +25,7 @@ pytest.importorskip(
 
 from inspect_ai.log import read_eval_log
 
+from cogniload_repro.asking import local
 from cogniload_repro.asking.server import WINDOW
 from cogniload_repro.outputs import rows as outputs_rows
 from cogniload_repro.outputs.imports import import_outputs
@@ -241,3 +243,22 @@ def test_a_file_that_holds_no_model_is_refused_in_one_sentence(
     (line,) = messages.splitlines()
     assert line.startswith("Error: ")
     assert message in line
+
+
+def test_answers_that_cannot_be_used_are_counted_and_end_the_command(
+    tmp_path, monkeypatch
+):
+    """Such as those with a negative number of tokens; nothing is left out in silence."""
+    setup = local.Setup("m", "m.gguf", "0", "server")
+    monkeypatch.setattr(local, "describe_setup", lambda _: (tmp_path, setup))
+    monkeypatch.setattr(local.server, "serve", lambda *_: nullcontext())
+    monkeypatch.setattr(
+        local,
+        "_leave_out_long_prompts",
+        lambda samples, *_: [local.Prompt(sample.id, 5) for sample in samples],
+    )
+    monkeypatch.setattr(local, "_ask", lambda *_: None)
+    with pytest.raises(
+        ValueError, match=r"2 answers cannot be used; .*/logs` says why"
+    ):
+        local.evaluate(None, SHORT, 1, tmp_path, 1, print)

@@ -34,6 +34,8 @@ TEMPERATURE = 0.0
 #: An answer is given up when it takes so many times longer than expected, and so many seconds.
 _PATIENCE = 20
 _PATIENCE_SECONDS = 600
+# of an error that quotes the request, its end says why
+_REASON_CHARS = 200
 # the cause of the last attempt's failure in the words of a client
 _RAISED = re.compile(r"RetryError.* raised (\w+)")
 
@@ -106,6 +108,7 @@ def evaluate(
         write_whole(folder / "setup.json", json.dumps(asdict(setup), indent=1) + "\n")
         answered = {row["name"] for row in read_answers(folder / "logs", setup)}
         samples = [sample for sample in task.dataset if sample.id not in answered]
+        prompts: list[Prompt] = []
         try:
             if samples:
                 with server.serve(path, threads, folder / "server.log") as running:
@@ -115,6 +118,12 @@ def evaluate(
         finally:
             rows = read_answers(folder / "logs", setup)
             write_jsonl(answers, rows)
+    unanswered = {prompt.name for prompt in prompts} - {row["name"] for row in rows}
+    if unanswered:
+        raise ValueError(
+            f"{len(unanswered):,} answers cannot be used; `cogniload check {folder / 'logs'}` says "
+            "why, and the same command asks again"
+        )
     if not rows:
         raise ValueError(
             f"no puzzle fits the window of {setup.model}; take a smaller N or d"
@@ -223,7 +232,7 @@ def _ask(
             error = f"it gave no answer within {limit // 60:,} minutes"
         elif raised := _RAISED.search(error):
             error = f"{raised[1]} (what the server printed: {running.log})"
-        reason = running.describe_end() or error
+        reason = running.describe_end() or error[-_REASON_CHARS:]
         raise ValueError(
             f"the model stopped answering: {reason}. The same command continues"
         )

@@ -44,12 +44,12 @@ def caption_figure(figure: PaperFigure) -> str:
         )
     elif len(figure.pens) > len(NAMED):
         sentences.append(
-            "Some models are named; grey: the others; dark: the median of all"
+            "Some models and the median of all are named; grey: the others"
         )
     if LAST_CLAUSE in figure.pens:
         sentences.append(
-            "Black: the last-clause shortcut, which repeats the last value that any "
-            "statement sets"
+            "Last clause: the shortcut that repeats the last value that any statement "
+            "sets"
         )
     if figure.left_out:
         sentences.append(f"Not drawn: {figure.left_out:,} more models")

@@ -121,7 +121,10 @@ def _describe_length(ranked: pd.Series) -> str:
         return f"It has no ECL50 ({explain_status(ranked['status'])})."
     if pd.isna(ranked["ecl50"]):
         return "It has no ECL50: fitted accuracy does not fall with length."
-    statements = f"Its ECL50 is {format_number(ranked['ecl50'], 1)} statements"
+    length = f"{format_number(ranked['ecl50'], 1)} statements"
+    if ranked["ecl50"] < 1:
+        length = "below one statement"
+    statements = f"Its ECL50 is {length}"
     if pd.isna(ranked["rank_ecl50"]):
         return f"{statements}; no model of the paper has one on these cells."
     left_open = print_range(ranked["best_ecl50"], ranked["worst_ecl50"])

@@ -124,7 +124,7 @@ def maximise_counts(
     Returns
     -------
     array of shape (tables, q)
-        Coefficients; NaN where there is no maximum.
+        Coefficients; NaN where a maximum is not there, or is not found in `_MOST_STEPS` steps.
     """
     orthogonal, triangle = np.linalg.qr(covariates)
     size = orthogonal.shape[1]

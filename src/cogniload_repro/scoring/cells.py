@@ -28,6 +28,8 @@ _TOKEN_SOURCES = {"prompt": "prompt_tokens", "output": "response_tokens"}
 #: Columns of scores that are read again.
 _SCORE_COLUMNS = [name for name in SCORES.names if name not in ("window", "answer")]
 
+_ROWS_AT_ONCE = 100_000
+
 
 def count_cells(scores: pd.DataFrame) -> pd.DataFrame:
     """Return `schemas.CELLS` of scores, models in printed order, then by N, ratio_pct and d.
@@ -64,7 +66,7 @@ def _describe_tokens(groups: Any) -> pd.DataFrame:
 def count_scores(
     scores_dir: str | Path, count: Callable[[pd.DataFrame], pd.DataFrame]
 ) -> pd.DataFrame:
-    """Apply a count to the scores of each file (a model) of a folder, and stack the results.
+    """Apply a count to the scores of a folder, whole models at a time, and stack the results.
 
     ValueError if there are no scores.
     """
@@ -85,9 +87,16 @@ def read_scores(scores_dir: str | Path) -> pd.DataFrame:
 
 
 def _read_files(scores_dir: str | Path) -> Iterator[pd.DataFrame]:
+    """Yield the scores of a folder, those of small files together: many models take no longer."""
+    tables = []
     for path in sorted(Path(scores_dir).glob("*.parquet")):
         with open_parquet(path) as file:
-            yield _to_frame(file.read(columns=_SCORE_COLUMNS))
+            tables.append(file.read(columns=_SCORE_COLUMNS))
+        if sum(map(len, tables)) > _ROWS_AT_ONCE:
+            yield _to_frame(pa.concat_tables(tables))
+            tables = []
+    if tables:
+        yield _to_frame(pa.concat_tables(tables))
 
 
 def _to_frame(table: pa.Table) -> pd.DataFrame:
