@@ -6,6 +6,7 @@ Their sentences and the numbers in them, on data that the author did not see.
 import ast
 import json
 import re
+from importlib import import_module
 from pathlib import Path
 from runpy import run_path
 
@@ -49,6 +50,18 @@ def test_a_chapter_is_an_analysis_that_a_reader_can_edit(name):
     assert not [
         node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)
     ]
+
+
+@pytest.mark.parametrize("name", [path.stem for path in _NOTEBOOKS])
+def test_what_a_chapter_imports_is_there(name):
+    """A name that has gone from the package is found before the book is built."""
+    for source in read(name, "code").values():
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.ImportFrom):
+                module = import_module(node.module)
+                for alias in node.names:
+                    if not hasattr(module, alias.name):
+                        import_module(f"{node.module}.{alias.name}")
 
 
 def read(name, kind):
