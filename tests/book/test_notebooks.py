@@ -258,7 +258,7 @@ def test_what_cannot_be_run_is_refused(tmp_path, content, complaint):
 _NO_RESULTS = re.compile(
     r"""\{\w+(?::\w+)?\}`[^`]*` | `[^`]*` | \$[^$]*\$ | [Ss]ections?\ \d(\.\d+)*
     | (Gemini|Claude)\ [23]\.\d | p\ (of|below)\ 0\.0\d(\ or\ more)?
-    | falls\ below\ 0\.05 | p\ [<>≥]\ 0\.\d+ | N\ =\ (20|50|100|250)
+    | falls\ below\ 0\.05 | p(_LR)?\ [<>≥]\ 0\.\d+ | N\ =\ (20|50|100|250)
     | 100?\ puzzles\ per\ cell | [\w.]+-[\w.-]+ | Algorithms\ 1\ to\ 3 | (ECL|ID|NT)50
     | \(00[34]\)
     | (Tables?|Figure|columns)(\ \d+(\ to|\ and)?)+\ of | arXiv:\S+
