@@ -200,6 +200,21 @@ def test_files_of_a_chapter_come_from_a_run_that_ended_well(tmp_path):
     assert table.read_text() == "n\n1\n"
 
 
+def test_a_folder_is_newer_only_if_a_file_in_it_has_changed(tmp_path):
+    """So that chapters which read the verdicts of others run again only where one is new."""
+    source = _write(tmp_path / "page.ipynb", "n = 1\nbuild = ''", _TABLE)
+    build = tmp_path / "build"
+    build.mkdir()
+    tables = build / "tables"
+    run_notebook(source, build / "page.ipynb", {"build": build}, build)
+    before = tables.stat().st_mtime_ns
+    copy = run_notebook(source, build / "page.ipynb", {"build": build}, build)
+    assert tables.stat().st_mtime_ns == before
+    assert (tables / "t.csv").stat().st_mtime_ns == copy.stat().st_mtime_ns
+    run_notebook(source, build / "page.ipynb", {"build": build, "n": 2}, build)
+    assert tables.stat().st_mtime_ns > before
+
+
 @pytest.mark.parametrize(
     "change",
     [{"kernelspec": None}, {"kernelspec": "other"}, {"id": None}, {"id": "twice"}],

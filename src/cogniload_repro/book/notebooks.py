@@ -3,6 +3,7 @@
 The executed copy does not show when or where it ran.
 """
 
+import filecmp
 import json
 import os
 import tempfile
@@ -108,11 +109,16 @@ def _list_run_files(stage: Path) -> list[str]:
 
 
 def _move_files(stage: Path, folder: Path, names: Sequence[str], began: int) -> None:
-    """Move the files of a run into a folder; they get the time at which it began."""
+    """Move the files of a run into a folder; they get the time at which it began.
+
+    An equal file stays: chapters that read the folder look at when a file in it was replaced.
+    """
     for name in names:
-        (folder / name).parent.mkdir(exist_ok=True)
-        os.utime(stage / name, ns=(began, began))
-        os.replace(stage / name, folder / name)
+        file = folder / name
+        file.parent.mkdir(exist_ok=True)
+        if not file.is_file() or not filecmp.cmp(stage / name, file, shallow=False):
+            os.replace(stage / name, file)
+        os.utime(file, ns=(began, began))
 
 
 def _read(source: Path) -> NotebookNode:
