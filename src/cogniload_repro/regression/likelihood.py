@@ -16,6 +16,8 @@ from cogniload_repro.regression.families import FAMILIES
 _MOST_STEPS = 100
 #: Fisher's steps gain a digit or so each; Newton's double the digits.
 _LAST_STEPS = 10
+#: The squared distance from a maximum, in standard errors, at which it counts as found.
+_AT_MAXIMUM = 1e-12
 #: A step is halved until it is shorter than this part of Newton's step.
 _SHORTEST = 1e-6
 
@@ -149,13 +151,22 @@ def maximise_counts(
         )
 
     start = np.zeros((len(correct), size))
-    coefficients, _ = _climb(evaluate, start)
-    tables = np.flatnonzero(np.isfinite(coefficients).all(axis=1))
-    # so near the maximum that rounding hides the gains of steps
-    for _ in range(_LAST_STEPS):
-        fits, steps = _aim(evaluate(tables, coefficients[tables]))
-        coefficients[fits.tables] += steps
+    climbed, _ = _climb(evaluate, start)
+    coefficients = _finish(evaluate, climbed)
     return np.linalg.solve(triangle, coefficients.T).T
+
+
+def _finish(evaluate: _Evaluate, climbed: np.ndarray) -> np.ndarray:
+    """Take the last steps, whose gains rounding hides; NaN where they do not reach the maximum."""
+    tables = np.flatnonzero(np.isfinite(climbed).all(axis=1))
+    fits, steps = _aim(evaluate(tables, climbed[tables]))
+    for _ in range(_LAST_STEPS):
+        fits, steps = _aim(evaluate(fits.tables, fits.coefficients + steps))
+    squared_distance = (fits.gradient * steps).sum(axis=1)  # in standard errors
+    fits = fits.select(squared_distance < _AT_MAXIMUM)
+    coefficients = np.full(climbed.shape, np.nan)
+    coefficients[fits.tables] = fits.coefficients
+    return coefficients
 
 
 def _multiply_columns(matrix: np.ndarray) -> np.ndarray:
