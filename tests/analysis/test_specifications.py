@@ -11,6 +11,7 @@ from scipy.special import expit
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
 
+from cogniload_repro.analysis import specifications
 from cogniload_repro.analysis.specifications import (
     FIXED_SUMS,
     SPECIFICATIONS,
@@ -180,6 +181,30 @@ def test_a_readers_specification_is_the_last_row():
         )
         assert summary["specification"].tolist() == ["paper", "yours"]
     assert np.isnan(summary["daic"].iloc[1])
+
+
+def test_a_model_without_a_fit_in_one_table_counts_in_none(monkeypatch):
+    """The sum of AIC differences is over the same models in every reconstruction."""
+    chosen = [BY_NAME[name] for name in ("paper", "cubic in rho")]
+    fit_all = specifications.fit_specifications
+
+    def fit_but_one(cells, asked):
+        fits = fit_all(cells, asked)
+        is_lost = fits["model"] == FEW["model"].iloc[0]
+        is_lost &= fits["specification"] == "cubic in rho"
+        is_lost &= fits["reconstruction"] == 7
+        fits.loc[is_lost, "status"] = "not converged"
+        return fits
+
+    intervals = capacity_intervals(FEW)
+    whole = compare_specifications(FEW, intervals, chosen)
+    monkeypatch.setattr(specifications, "fit_specifications", fit_but_one)
+    summary = compare_specifications(FEW, intervals, chosen)
+    assert summary["models"].tolist() == [whole["models"][0], whole["models"][0] - 1]
+    others = FEW[FEW["model"] != FEW["model"].iloc[0]]
+    monkeypatch.undo()
+    expected = compare_specifications(others, capacity_intervals(others), chosen)
+    assert summary["daic"][1] == pytest.approx(expected["daic"][1])
 
 
 def test_what_is_not_identified_is_a_range_over_the_reconstructions():

@@ -231,6 +231,7 @@ def compare_specifications(
     names = [specification.name for specification in specifications]
     identified = pd.Series(are_identified(cells, specifications), names)
     fits = _fit_with_samples(cells, specifications, identified)
+    fits = _blank_partial_fits(fits)
     ends = intervals[intervals["point"] == "ecl50"].set_index("model")
     ends = ends[["profile_low", "profile_high"]].astype(float)
     counts = _count_changes(_join_paper(fits, names[0], ends))
@@ -262,6 +263,20 @@ def _fit_with_samples(
     samples = over_reconstructions(cells, lambda table: table)
     needed = dict.fromkeys([specifications[0], *varying])  # each once
     return pd.concat([fits, fit_specifications(samples, needed)])
+
+
+def _blank_partial_fits(fits: pd.DataFrame) -> pd.DataFrame:
+    """Return the fits without numbers of a model that has no finite fit in some of the tables.
+
+    Sums over models would otherwise be of other models in each sample.
+    """
+    is_fitted = fits["status"] == "ok"
+    keys = [fits["specification"], fits["model"]]
+    in_every_table = is_fitted.groupby(keys, sort=False).transform("all")
+    numbers = ["loglik", "aic", "bic", "ecl50"]
+    fits[numbers] = fits[numbers].where(in_every_table)
+    fits["status"] = fits["status"].where(in_every_table, "not in every table")
+    return fits
 
 
 def _join_paper(fits: pd.DataFrame, paper: str, ends: pd.DataFrame) -> pd.DataFrame:
