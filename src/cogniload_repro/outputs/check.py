@@ -43,7 +43,8 @@ _USES = """
   All four are in the chapter "How does your model compare?" or in those of the tables."""
 _ALONE = f"""
   With ADD the models stand beside the paper's {len(NAMES)}. A book of these outputs alone (SOURCE)
-  judges no statement of the paper: that needs its {len(NAMES)} models in all {len(PAPER_GRID)} cells."""
+  judges no statement of the paper: that needs its {len(NAMES)} models in all
+  {len(PAPER_GRID)} cells."""
 
 
 def check_outputs(
