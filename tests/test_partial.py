@@ -163,14 +163,17 @@ OWN = {
 def said(build, chapters, monkeypatch):
     """What chapters say about the paper, on a build.
 
-    The texts of their verdicts, leads and statements by chapter.
+    The texts of their verdicts, leads and statements by chapter, but for those that hold for any
+    build.
     """
     texts = {name: [] for name in chapters}
     for name in chapters:
         for kind in ("verdicts", "state"):
             method = getattr(Page, kind)
 
-            def keep(*arguments, method=method, name=name):
+            def keep(*arguments, method=method, name=name, any_build=False):
+                if any_build:
+                    return method(*arguments, any_build=True)
                 fragment = method(*arguments)
                 texts[name].append(fragment)
                 return fragment
