@@ -58,7 +58,6 @@ def _reverse_sentences(text: str) -> str:
     return text[:start] + "".join(parts)
 
 
-_TERMS = f"{substitutions.BLOCK}|{substitutions.WRAPPED.pattern}"
 # how each perturbs and restores, which texts are out of scope, and whether it needs a second one
 _WAYS: dict[str, tuple] = {
     "not_not": (
@@ -74,7 +73,7 @@ _WAYS: dict[str, tuple] = {
     "wrappers": (
         substitutions.wrap_terms,
         partial(substitutions.restore_terms, substitutions.WRAPPED),
-        _TERMS,
+        f"{substitutions.BLOCK}|{substitutions.WRAPPED.pattern}",
     ),
     "rail_fence": (grids.RAIL_FENCE.write, grids.RAIL_FENCE.read, LINE_BREAKS),
     "rectangle_perimeter": (grids.RECTANGLE.write, grids.RECTANGLE.read, LINE_BREAKS),
