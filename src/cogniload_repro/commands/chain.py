@@ -60,11 +60,12 @@ def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> 
 
     parameters = params.read_parameters()
     scorer = scorer or parameters.scorer
-    place = scores.scores_folder(build, scorer, parameters.scorer)
     rule = verdict.find_scorer(scorer)
+    is_chosen = rule == verdict.find_scorer(parameters.scorer)
+    place = build if is_chosen else build / "scorers" / scorer
     with locked(build):
         check_outputs_whole(build)
-        if place == build:
+        if is_chosen:
             params.write_parameters(build, "scores", parameters)
         puzzles = (build / "puzzles.parquet").absolute()
         with open_executor(jobs, scheduler) as executor:
@@ -85,7 +86,7 @@ def _say_scores(place: Path, cells: "pd.DataFrame", scorer: str) -> None:
     """Say what was counted, and what was scored."""
     from cogniload_repro.book.terminal import print_scores
     from cogniload_repro.scoring.answers import summarise_answers
-    from cogniload_repro.scoring.cells import count_scores
+    from cogniload_repro.scoring.cells import read_scores
 
     is_scored = cells["provenance"] == "scored"
     counted = cells.loc[~is_scored, "model"].nunique()
@@ -98,7 +99,7 @@ def _say_scores(place: Path, cells: "pd.DataFrame", scorer: str) -> None:
     models = _count(scored["model"].nunique(), "model")
     rule = "" if scorer == Parameters.scorer else f", scorer {scorer}"
     say(f"{responses} of {models} scored in {place / 'scores'}{rule}")
-    say(print_scores(count_scores(place / "scores", summarise_answers)))
+    say(print_scores(summarise_answers(read_scores(place / "scores"))))
 
 
 def _count(number: int, noun: str) -> str:
