@@ -38,13 +38,7 @@ _NO_TEXT_NAMES = (
     " content_filter_results safety_ratings citation_metadata grounding_metadata"
 )
 _NO_TEXT = frozenset(_NO_TEXT_NAMES.split())
-_KNOWN = _NO_TEXT | {"content", "refusal", *REASONING}
-# words in the names of places that hold an answer, and of those with texts of others
-_ANSWER = re.compile(
-    "text|resp|answer|reply|completion|content|generat|output|predict|choice|result|message"
-    "|assistant|delta|msg|final|raw|body|audio|parsed|call",
-    re.IGNORECASE,
-)
+# words in the names of places with texts that no model wrote
 _OTHERS = re.compile(
     "prompt|question|puzzle|input|user|system|gold|correct|expected|reference|target|truth"
     "|instruct|query|request|context|error|filter|token|comment|warning|descri|_at$|_id$"
@@ -57,11 +51,10 @@ _TEXTLESS = ("stop", "length", "context", "refusal")
 
 
 class Texts(NamedTuple):
-    """Reasoning and answer of a content, whether it is a refusal, the names of what is not read."""
+    """Reasoning and answer of a content, and the names of what may be a text and is not read."""
 
     reasoning: str = ""
     answer: str = ""
-    is_refusal: bool = False
     unread: tuple[str, ...] = ()
 
 
@@ -95,20 +88,16 @@ def read_choice(choice: object) -> tuple[object, object]:
 
 def read_message(message: Mapping) -> Texts:
     """Return the texts of a chat message: its content, and reasoning beside it (`REASONING`)."""
-    texts = read_content(message.get("content"))
-    unread = list(texts.unread)
-    reasoning = texts.reasoning
-    for key in [key for key in REASONING if key in message]:
-        part = read_content(message[key])
-        reasoning = reasoning or part.reasoning or part.answer
-        if part.unread and _may_be_answer(key, message[key]):
-            unread.append(key)
+    reasoning, answer, unread = read_content(message.get("content"))
     for key, value in message.items():
-        if key not in _KNOWN and _may_be_answer(key, value):
-            unread.append(key)
-    refusal = read_content(message.get("refusal")).answer
-    is_refusal = texts.is_refusal or bool(refusal)
-    return Texts(reasoning, texts.answer or refusal, is_refusal, tuple(unread))
+        if key in ("content", "refusal"):
+            continue
+        texts = read_content(value) if key in REASONING else Texts(unread=(key,))
+        reasoning = reasoning or texts.reasoning or texts.answer
+        if texts.unread and _may_be_answer(key, value):
+            unread += (key,)
+    answer = answer or read_content(message.get("refusal")).answer
+    return Texts(reasoning, answer, unread)
 
 
 def read_content(content: object) -> Texts:
@@ -132,23 +121,22 @@ def _read_part(part: Mapping) -> Texts:
     kind = str(part.get("type") or " ".join(keys[:1]))
     is_trace = bool(part.get("thought")) or names_reasoning(kind)
     if part.get("redacted"):
-        keys = ["summary"]
+        return Texts(reasoning=read_content(part.get("summary")).answer)
     unread: list[str] = []
     for key in keys:
-        texts = read_content(part.get(key))
-        if text := texts.reasoning or texts.answer:
-            is_refusal = texts.is_refusal or bool(part.get("refusal"))
-            known = Texts(reasoning=text) if is_trace else Texts(answer=text)
-            return known._replace(is_refusal=is_refusal, unread=texts.unread)
+        texts = read_content(part[key])
+        text = texts.reasoning or texts.answer
+        if text and is_trace:
+            return Texts(reasoning=text, unread=texts.unread)
+        if text:
+            return Texts(answer=text, unread=texts.unread)
         unread += texts.unread
     is_encrypted = "redacted" in kind or "encrypted" in kind
-    others = part.keys() - {*_NO_TEXT, *_TEXT_KEYS, "data" if is_encrypted else ""}
-    for key in sorted(others):
-        if part[key] and isinstance(part[key], str | list | dict):
+    for key in sorted(part.keys() - {*_NO_TEXT, *_TEXT_KEYS}):
+        is_text = part[key] and isinstance(part[key], str | list | dict)
+        if is_text and not (is_encrypted and key == "data"):
             unread.append(key)
-    if part.get("redacted") or not unread:
-        return Texts()
-    return Texts(unread=(kind or unread[0],))
+    return Texts(unread=(kind or unread[0],) if unread else ())
 
 
 def _join_parts(parts: list[Texts]) -> Texts:
@@ -159,7 +147,6 @@ def _join_parts(parts: list[Texts]) -> Texts:
     return Texts(
         "\n\n".join(filter(None, reasoning)),
         "\n\n".join(filter(None, answer)),
-        any(part.is_refusal for part in parts),
         tuple(name for part in parts for name in part.unread),
     )
 
@@ -179,14 +166,13 @@ def take_beside(record: object, *places: str) -> dict:
 def _may_be_answer(name: str, value: object) -> bool:
     """Return whether what stands in an unknown place may be an answer or reasoning.
 
-    It has several words, or one: under a name for answers, or a value that puzzles ask for.
+    It has several words, or a value that puzzles ask for.
     """
     if not is_unknown_place(name):
         return False
     for text in _find_texts(value):
         words = [word for word in text.split() if any(map(str.isalpha, word))]
-        is_answer = _ANSWER.search(name) is not None or names_value(text)
-        if len(words) > 1 or (words and is_answer):
+        if len(words) > 1 or names_value(text):
             return True
     return False
 
@@ -210,7 +196,7 @@ def refuse_textless(texts: Texts, stopped: object, has_place: bool) -> Refusal |
     write for a missing value is a text, unless the model stopped for another reason.
     """
     answer = texts.answer.strip()
-    is_ended = texts.is_refusal or read_stop(stopped) in _TEXTLESS
+    is_ended = read_stop(stopped) in _TEXTLESS
     is_failed = answer in MISSING_WORDS and stopped and not is_ended
     if answer and not is_failed:
         return None
@@ -223,12 +209,8 @@ def refuse_textless(texts: Texts, stopped: object, has_place: bool) -> Refusal |
         return UNKNOWN_SHAPE, "it has no place for a text"
     if is_ended:
         return None
-    stop = (
-        f"stopped with {str(stopped)[:40]!r}"
-        if stopped
-        else "does not say why it stopped"
-    )
-    return FAILED, f"there is no text, and the model {stop}"
+    reason = str(stopped or "not stated")[:40]
+    return FAILED, f"there is no text; the reason why the model stopped is {reason!r}"
 
 
 def find_remarks(texts: Texts) -> tuple[str, ...]:
@@ -240,15 +222,8 @@ def find_remarks(texts: Texts) -> tuple[str, ...]:
     ]
     if texts.answer.strip() in MISSING_WORDS:
         remarks.append("their text is a word for a missing value, and counts as wrong")
-    if any(map(_fills_cell, (texts.reasoning, texts.answer))):
-        remarks.append(
-            f"a text of {CELL_CHARS:,} characters, where spreadsheets cut a cell"
-        )
+    for text in (texts.reasoning, texts.answer):
+        if len(text.encode("utf-16-le", "surrogatepass")) == 2 * CELL_CHARS:
+            cut = f"a text of {CELL_CHARS:,} characters, where spreadsheets cut a cell"
+            remarks.append(cut)
     return tuple(remarks)
-
-
-def _fills_cell(text: str) -> bool:
-    """Return whether a text has the length of the longest cell, as spreadsheets count it."""
-    if not CELL_CHARS / 2 <= len(text) <= CELL_CHARS:
-        return False
-    return len(text.encode("utf-16-le", "surrogatepass")) == 2 * CELL_CHARS

@@ -116,22 +116,22 @@ def explain_bytes(head: bytes) -> str | None:
 def read_json(row: int, content: bytes) -> Entry:
     """Return the record that JSON holds, or the entry of JSON that holds none."""
     try:
-        value = parse_json(content)
+        text = content.decode("utf-8-sig")
+        value = json.loads(
+            text, object_pairs_hook=_build_object, parse_constant=_parse_constant
+        )
     except UnicodeDecodeError as error:
         return Entry(row, {}, (NOT_UTF8, f"byte {error.start}: {error.reason}"))
     except (ValueError, RecursionError) as error:
         return Entry(row, {}, (MALFORMED, f"not JSON: {error}"))
+    return check_object(row, value)
+
+
+def check_object(row: int, value: object) -> Entry:
+    """Return the record that a JSON value is, or the entry of one that is none."""
     if isinstance(value, dict):
         return Entry(row, value)
     return Entry(row, {}, (WRONG_TYPE, "it is no JSON object"))
-
-
-def parse_json(content: bytes) -> object:
-    """Return a JSON value, NaN as a missing one; ValueError if a key comes twice in an object."""
-    text = content.decode("utf-8-sig")
-    return json.loads(
-        text, object_pairs_hook=_build_object, parse_constant=_parse_constant
-    )
 
 
 def _build_object(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -45,12 +45,11 @@ class RowError(Exception):
 def read_output(fields: Mapping, refusal: Refusal | None = None) -> Output:
     """Return a row as a response; RowError if it is none, or has a column that cannot be right."""
     name = fields.get("name")
-    message = fields["message"] if isinstance(fields.get("message"), dict) else {}
+    message = fields.get("message") or {}
     texts = read_message(message)
-    stopped = "refusal" if texts.is_refusal else fields.get("stopped")
     # the authors' files give no reasons, and an empty one is an empty response
     if not refusal and not fields.get("is_release"):
-        refusal = refuse_textless(texts, stopped, "content" in message)
+        refusal = refuse_textless(texts, fields.get("stopped"), "content" in message)
     if refusal:
         reason, detail = refusal
         raise RowError(reason, f"{name}: {detail}" if name else detail)
@@ -64,7 +63,7 @@ def read_output(fields: Mapping, refusal: Refusal | None = None) -> Output:
         response,
         _read_count("prompt_tokens", fields.get("prompt_tokens")),
         _read_count("response_tokens", fields.get("response_tokens")),
-        read_stop(stopped),
+        read_stop(fields.get("stopped")),
         take_settings(fields),
         find_remarks(texts),
     )
@@ -80,10 +79,8 @@ def _check_text(column: str, value: object) -> None:
         value.encode()
     except UnicodeEncodeError as error:
         sign = value[error.start]
-        detail = (
-            f"{column} has {sign!r}, which is no character of UTF-8; save it as UTF-8"
-        )
-        raise RowError(NOT_UTF8, detail) from None
+        fault = f"{column} has {sign!r}, no character of UTF-8; save it as UTF-8"
+        raise RowError(NOT_UTF8, fault) from None
     if column != "response" and not is_safe(value, slash=column == "model"):
         raise RowError(UNSAFE_NAME, f"{column} is {value[:200]!r}")
 
@@ -135,9 +132,7 @@ def take_settings(row: Mapping[str, object]) -> dict[str, str]:
         value = row.get(name)
         if name == "date" and isinstance(value, int | float) and 0 < value < 1e10:
             value = datetime.fromtimestamp(value, UTC)
-        if isinstance(value, date):
-            value = value.isoformat()
-        if isinstance(value, str | int | float):
+        if isinstance(value, str | int | float | date):
             text = " ".join(str(value).split()).encode("utf-8", "replace").decode()
             settings[name] = text[: 10 if name == "date" else 100]
     return {name: text for name, text in settings.items() if text}

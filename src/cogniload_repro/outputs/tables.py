@@ -1,8 +1,7 @@
 """Tables that anybody may have written, row by row: JSON lines, CSV and Parquet."""
 
 import csv
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,9 +24,6 @@ from cogniload_repro.storage import open_parquet
 
 # columns in which a word for a missing value is a text: a model may be called nan, or say so
 _WORDS_STAY = ("model", "name", "response")
-_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
-# the sign behind one of these names
-_DELIMITER = re.compile(r'\b(?:model|name)\b"?(?: +(?=\W))?(.)', re.IGNORECASE)
 # the fault of a file that ends within quotes
 _UNCLOSED = "not CSV: unexpected end of data"
 _ROWS_PER_READ = 16
@@ -42,41 +38,33 @@ class _Record(NamedTuple):
     fault: str = ""
 
 
-def read_table(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entry]:
-    """Yield the rows of a table, of CSV and Parquet the columns whose names are wanted.
-
-    What is missing is None, whatever a program has written for it.
-    """
+def read_table(path: Path) -> Iterator[Entry]:
+    """Yield the rows of a table; what is missing is None, whatever a program wrote for it."""
+    readers = {"jsonl": read_json_lines, "csv": _read_csv, "parquet": _read_parquet}
     ending = path.name.removesuffix(".gz").rpartition(".")[2]
-    if ending == "jsonl":
-        entries = read_json_lines(path)
-    else:
-        entries = (_read_csv_rows if ending == "csv" else _read_parquet_rows)(
-            path, is_wanted
-        )
-    for entry in entries:
+    for entry in readers[ending](path):
         fields = {name: _fill(name, value) for name, value in entry.fields.items()}
         yield entry._replace(fields=fields)
 
 
-def _read_csv_rows(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entry]:
-    csv.field_size_limit(
-        max(ROW_BYTES, csv.field_size_limit())
-    )  # of the process: never lowered
+def _read_csv(path: Path) -> Iterator[Entry]:
+    # a limit of the process, which is never lowered
+    csv.field_size_limit(max(ROW_BYTES, csv.field_size_limit()))
     texts = _decode_lines(path)
     head = next(texts, "")
     _check_head(head)
     lines = csv.reader(chain([head], texts), strict=True)
     header = next(lines, [])
-    _refuse_repeated(header, is_wanted)
+    _refuse_repeated(header)
     row = 0
     for record in _split_records(lines):
         count = record.end - record.start + 1
         where = f"lines {record.start} to {record.end}: " if count > 1 else ""
+        fault = record.fault or _find_rows(record.fields)
         if record.fault == _UNCLOSED:
-            fault = f"{where}a quote is not closed, which loses {count:,} lines"
-            yield Entry(0, {}, (UNREADABLE, fault))
-        elif fault := record.fault or _find_rows(record.fields):
+            loss = f"{where}a quote is not closed, which loses {count:,} lines"
+            yield Entry(0, {}, (UNREADABLE, loss))
+        elif fault:
             for _ in range(count):  # each line may have been a row
                 row += 1
                 yield Entry(row, {}, (MALFORMED, where + fault))
@@ -86,8 +74,7 @@ def _read_csv_rows(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Ent
             yield Entry(row, {}, (MALFORMED, where + fault))
         else:
             row += 1
-            cells = zip(header, record.fields, strict=True)
-            yield Entry(row, {name: cell for name, cell in cells if is_wanted(name)})
+            yield Entry(row, dict(zip(header, record.fields, strict=True)))
 
 
 def _decode_lines(path: Path) -> Iterator[str]:
@@ -99,29 +86,17 @@ def _decode_lines(path: Path) -> Iterator[str]:
 
 def _check_head(head: str) -> None:
     """Raise ValueError if the first line is no header of a table with commas."""
-    names = [name.strip(' "\r\n') for name in head.split(",")]
-    if not head or not {"model", "name"}.isdisjoint(map(str.lower, names)):
-        return
-    delimiter = _DELIMITER.search(head)
-    if head.strip('"').lower().startswith("sep="):
-        fault = "its first line (sep=) is meant for Excel alone; delete it"
-    elif head.startswith("{"):
-        fault = "it has one JSON object per line; let its name end in .jsonl"
-    elif any(map(parse_name, names)):
-        fault = "its first line is a row; write the names of the columns above it"
-    elif delimiter:
-        word = _DELIMITERS.get(delimiter[1], repr(delimiter[1]))
-        fault = f"its columns are separated by {word}; save it with commas"
-    else:
-        line = head.strip()[:40]
-        fault = f"its first line is {line!r}; it should hold the names of columns, name among them"
-    raise ValueError(fault)
+    names = [name.strip(' "\r\n').lower() for name in head.split(",")]
+    if head and "name" not in names:
+        raise ValueError(
+            f"its first line is {head.strip()[:80]!r}; it should hold the names of the columns"
+            " with commas between them, such as model,name,response"
+        )
 
 
-def _refuse_repeated(names: list[str], is_wanted: Callable[[str], bool]) -> None:
+def _refuse_repeated(names: list[str]) -> None:
     """Raise ValueError if a column comes twice, since nobody knows which one is meant."""
-    wanted = [name for name in names if name and is_wanted(name)]
-    repeated = [name for name in wanted if names.count(name) > 1]
+    repeated = [name for name in names if name and names.count(name) > 1]
     if repeated:
         raise ValueError(f"it has the column {repeated[0]} twice")
 
@@ -163,17 +138,15 @@ def _fill(name: str, value: object) -> object:
     return value if value == value else None
 
 
-def _read_parquet_rows(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Entry]:
+def _read_parquet(path: Path) -> Iterator[Entry]:
     with open_parquet(path) as file:
-        names = file.schema_arrow.names
-        _refuse_repeated(names, is_wanted)
+        _refuse_repeated(file.schema_arrow.names)
         groups = range(file.metadata.num_row_groups)
         check_size(
             path.name, sum(file.metadata.row_group(n).total_byte_size for n in groups)
         )
-        columns = [name for name in names if is_wanted(name)]
         row = 0
-        for batch in file.iter_batches(_ROWS_PER_READ, columns=columns):
+        for batch in file.iter_batches(_ROWS_PER_READ):
             for fields in _decode_batch(batch):
                 row += 1
                 refusal = None if isinstance(fields, dict) else (NOT_UTF8, fields)
