@@ -659,20 +659,18 @@ ENDS = [
 ]
 
 
-@pytest.mark.parametrize("mark", MARKED)
-def test_reasoning_that_does_not_end_has_no_answer(tmp_path, mark):
+def test_reasoning_that_does_not_end_has_no_answer(tmp_path):
     """Under the marks of many models, in capitals, with attributes; `check` counts it."""
-    response = f"{mark}So far Raymond is wearing red underwear"
-    assert take_answer(response) is None
-    path = write_answers(tmp_path, "JSONL", Answer(text=response, stop="length"))
-    frame, _ = check_outputs(path, Catalog())
+    text = "So far Raymond is wearing red underwear"
+    assert [mark for mark in MARKED if take_answer(mark + text) is not None] == []
+    answer = Answer(text=MARKED[0] + text, stop="length")
+    frame, _ = check_outputs(write_answers(tmp_path, "JSONL", answer), Catalog())
     assert frame["open"].tolist() == [1]
 
 
-@pytest.mark.parametrize("mark", ENDS)
-def test_the_answer_follows_the_mark_that_ends_reasoning(mark):
+def test_the_answer_follows_the_mark_that_ends_reasoning():
     """The mark that begins it may stand in the prompt."""
-    assert take_answer(f"So far blue.{mark}Red.") == "Red."
+    assert {take_answer(f"So far blue.{mark}Red.") for mark in ENDS} == {"Red."}
 
 
 def test_a_reader_may_add_marks(tmp_path, monkeypatch):

@@ -31,7 +31,7 @@ ANSWER = {"type": "text", "text": "Blue."}
         ),
         ([{"text": "", "thought_signature": "Eq"}], Texts()),
         ([{"thinking": "Red?"}, {"text": "Blue."}], Texts("Red?", "Blue.")),
-        ([{"type": "refusal", "refusal": "No."}], Texts(answer="No.", is_refusal=True)),
+        ([{"type": "refusal", "refusal": "No."}], Texts(answer="No.")),
         (
             [{"type": "image_url", "image_url": {"url": "x"}}],
             Texts(unread=("image_url",)),
@@ -66,12 +66,15 @@ def test_a_content_is_reasoning_and_answer(content, texts):
             {"content": [TRACE, ANSWER], "reasoning": "Red? Long."},
             Texts("Red?", "Blue."),
         ),
-        ({"content": None, "refusal": "No."}, Texts(answer="No.", is_refusal=True)),
+        ({"content": None, "refusal": "No."}, Texts(answer="No.")),
         (
             {"content": "", "role": "assistant", "tool_calls": [], "audio": None},
             Texts(),
         ),
-        ({"content": None, "audio": {"transcript": "x"}}, Texts(unread=("audio",))),
+        (
+            {"content": None, "audio": {"transcript": "It is red."}},
+            Texts(unread=("audio",)),
+        ),
     ],
 )
 def test_reasoning_may_stand_beside_the_content(message, texts):

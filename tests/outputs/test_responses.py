@@ -3,12 +3,10 @@
 from datetime import UTC, datetime
 
 import pytest
-from harness import write_lines
+from harness import read_source, write_lines
 from inspect_log import make_header, make_sample, write_archive
 
-from cogniload_repro.outputs.imports import read_outputs
 from cogniload_repro.outputs.responses import Output, take_settings
-from cogniload_repro.puzzles.catalog import Catalog
 
 NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
 ROW = {
@@ -22,9 +20,8 @@ ROW = {
 
 def read_rows(folder, *rows, **options):
     """Read rows through a JSONL file."""
-    return list(
-        read_outputs(write_lines(folder / "o.jsonl", rows), Catalog(), **options)
-    )
+    outputs, rejected = read_source(write_lines(folder / "o.jsonl", rows), **options)
+    return [*outputs, *rejected]
 
 
 def test_a_good_row_is_a_response(tmp_path):
@@ -94,7 +91,7 @@ def test_settings_of_a_log_come_with_its_responses(tmp_path):
     ]
     samples[1]["metadata"] = {"max_tokens": 31_000}  # a solver's limit for this prompt
     path = write_archive(tmp_path / "run.eval", samples, header)
-    by_tokens, by_time = read_outputs(path, Catalog())
+    (by_tokens, by_time), _ = read_source(path)
     assert (by_tokens.stopped, by_time.stopped) == ("length", "error")
     assert by_time.settings == by_tokens.settings | {"max_tokens": "31000"}
     assert by_tokens.settings == {
