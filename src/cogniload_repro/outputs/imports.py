@@ -12,7 +12,7 @@ from cogniload_repro import __version__
 from cogniload_repro.outputs.inspect_logs import INVALIDATED, find_finished
 from cogniload_repro.outputs.layout import Layout, LocalSource, answer_name, find_files
 from cogniload_repro.outputs.messages import FAILED
-from cogniload_repro.outputs.records import MALFORMED, Entry, read_text
+from cogniload_repro.outputs.records import Entry, read_text
 from cogniload_repro.outputs.report import ANSWERED, Rejected, Report
 from cogniload_repro.outputs.responses import Output, RowError, name_model, read_output
 from cogniload_repro.outputs.rows import end_at_damage, read_rows
@@ -166,15 +166,9 @@ def read_outputs(
             if catalog.closed and output.name not in catalog:
                 continue
             answers.add(output, file)
-        except RecursionError:
-            fault = "it is nested too deeply"
-            report.rejected.append(Rejected(file, entry.row, MALFORMED, fault))
         except RowError as error:
-            reason, detail, *known_model = error.args
-            # it may quote the source
-            detail = detail[:1000].encode("utf-8", "backslashreplace").decode()
-            row = Rejected(file, entry.row, reason, detail, *known_model)
-            if reason in (FAILED, INVALIDATED):
+            row = Rejected(file, entry.row, *error.args)
+            if row.reason in (FAILED, INVALIDATED):
                 failures.append((row, fields))
             else:
                 report.rejected.append(row)

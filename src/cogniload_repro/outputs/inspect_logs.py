@@ -20,6 +20,7 @@ from cogniload_repro.outputs.messages import (
     take_beside,
 )
 from cogniload_repro.outputs.records import (
+    DAMAGE,
     ROW_BYTES,
     UNREADABLE,
     Entry,
@@ -38,17 +39,6 @@ UNFINISHED_LOG = "unfinished log"
 NO_SAMPLES = "log without samples"
 #: An unfinished log whose task was finished in another one; it does not count as rejected.
 CONTINUED = "continued log"
-#: Errors of an archive that is damaged, or of no kind that is read.
-DAMAGE = (
-    OSError,
-    EOFError,
-    ValueError,
-    RuntimeError,
-    zlib.error,
-    zipfile.BadZipFile,
-    pa.ArrowException,
-)
-
 _CONVERT = "`inspect log convert --to eval --output-dir FOLDER FILE`"
 # the compression of a zip's member, which Python before 3.14 does not know
 _ZSTANDARD = 93

@@ -1,13 +1,19 @@
 """Records of files that anybody may have written, one by one in bounded memory."""
 
+import csv
 import gzip
 import io
 import json
 import os
 import re
+import tarfile
+import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, cast
+
+import pyarrow as pa
 
 #: Reasons why a record, or with row 0 a whole file, is refused.
 WRONG_TYPE = "wrong type"
@@ -19,6 +25,20 @@ MISSING_FIELD = "missing field"
 _MISSING = "NaN nan NAN -NaN -nan NaT NA N/A n/a #N/A #NA <NA> NULL null None"
 #: What programs write for a value that is missing.
 MISSING_WORDS = frozenset(_MISSING.split())
+
+#: Errors of a file that is damaged, or of no kind that is read.
+DAMAGE = (
+    OSError,
+    EOFError,
+    ValueError,
+    RuntimeError,
+    OverflowError,
+    csv.Error,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+    pa.ArrowException,
+)
 
 #: Why a record is refused: a reason of a short list, and what exactly is wrong.
 Refusal = tuple[str, str]

@@ -98,7 +98,7 @@ class Report:
             )
 
     def write_rejected(self, folder: Path, metadata: Mapping[str, str]) -> None:
-        """Add the rejected rows to those of a folder: rejected.parquet, rejected.csv for a reader."""
+        """Add the rejected rows to those of a folder, as Parquet and as CSV for a reader."""
         path = folder / "rejected.parquet"
         rows = [row._asdict() for row in self.rejected]
         table = pa.Table.from_pylist(rows, REJECTED)

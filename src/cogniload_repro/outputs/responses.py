@@ -9,7 +9,13 @@ from urllib.parse import quote
 from cogniload_repro.endings import join_reasoning, read_stop
 from cogniload_repro.models import BY_LABEL
 from cogniload_repro.outputs.messages import find_remarks, read_message, refuse_textless
-from cogniload_repro.outputs.records import MISSING_FIELD, NOT_UTF8, WRONG_TYPE, Refusal
+from cogniload_repro.outputs.records import (
+    MALFORMED,
+    MISSING_FIELD,
+    NOT_UTF8,
+    WRONG_TYPE,
+    Refusal,
+)
 from cogniload_repro.outputs.rows import SETTINGS
 
 UNSAFE_NAME = "unsafe name"
@@ -41,12 +47,20 @@ class Output(NamedTuple):
 class RowError(Exception):
     """Why a row cannot be used: reason, detail, and the model if only its puzzle is the fault."""
 
+    def __init__(self, reason: str, detail: str, model: str | None = None):
+        # it may quote the source
+        text = detail[:1000].encode("utf-8", "backslashreplace").decode()
+        super().__init__(reason, text, model)
+
 
 def read_output(fields: Mapping, refusal: Refusal | None = None) -> Output:
     """Return a row as a response; RowError if it is none, or has a column that cannot be right."""
     name = fields.get("name")
     message = fields.get("message") or {}
-    texts = read_message(message)
+    try:
+        texts = read_message(message)
+    except RecursionError:
+        raise RowError(MALFORMED, "it is nested too deeply") from None
     # the authors' files give no reasons, and an empty one is an empty response
     if not refusal and not fields.get("is_release"):
         refusal = refuse_textless(texts, fields.get("stopped"), "content" in message)

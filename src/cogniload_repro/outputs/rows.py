@@ -1,14 +1,14 @@
 """Files of outputs -> rows with the columns of a table, whatever program wrote them."""
 
-import csv
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from cogniload_repro.outputs import harness
 from cogniload_repro.outputs.batches import is_batch_line, read_batch_line
-from cogniload_repro.outputs.inspect_logs import DAMAGE, is_log, read_log
+from cogniload_repro.outputs.inspect_logs import is_log, read_log
 from cogniload_repro.outputs.messages import REASONING, Row, is_unknown_place
 from cogniload_repro.outputs.records import (
+    DAMAGE,
     MALFORMED,
     MISSING_FIELD,
     UNREADABLE,
@@ -50,7 +50,7 @@ def end_at_damage(entries: Iterator[Entry]) -> Iterator[Entry]:
         yield from entries
     except MemoryError:
         yield Entry(0, {}, (UNREADABLE, "it takes more memory than there is"))
-    except (*DAMAGE, csv.Error) as error:
+    except DAMAGE as error:
         yield Entry(0, {}, (UNREADABLE, str(error) or type(error).__name__))
 
 

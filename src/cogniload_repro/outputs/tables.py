@@ -40,14 +40,18 @@ class _Record(NamedTuple):
 
 def read_table(path: Path) -> Iterator[Entry]:
     """Yield the rows of a table; what is missing is None, whatever a program wrote for it."""
-    readers = {"jsonl": read_json_lines, "csv": _read_csv, "parquet": _read_parquet}
+    readers = {
+        "jsonl": read_json_lines,
+        "csv": _read_csv_rows,
+        "parquet": _read_parquet_rows,
+    }
     ending = path.name.removesuffix(".gz").rpartition(".")[2]
     for entry in readers[ending](path):
         fields = {name: _fill(name, value) for name, value in entry.fields.items()}
         yield entry._replace(fields=fields)
 
 
-def _read_csv(path: Path) -> Iterator[Entry]:
+def _read_csv_rows(path: Path) -> Iterator[Entry]:
     # a limit of the process, which is never lowered
     csv.field_size_limit(max(ROW_BYTES, csv.field_size_limit()))
     texts = _decode_lines(path)
@@ -138,7 +142,7 @@ def _fill(name: str, value: object) -> object:
     return value if value == value else None
 
 
-def _read_parquet(path: Path) -> Iterator[Entry]:
+def _read_parquet_rows(path: Path) -> Iterator[Entry]:
     with open_parquet(path) as file:
         _refuse_repeated(file.schema_arrow.names)
         groups = range(file.metadata.num_row_groups)

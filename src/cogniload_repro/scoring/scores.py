@@ -87,7 +87,7 @@ def score_group(
     group: int, outputs: Path, puzzles_path: Path, rules: ScorerRules
 ) -> pa.Table:
     """Score one row group of a file of outputs; a ValueError names the file and the row."""
-    puzzles = _read_puzzles(puzzles_path, puzzles_path.stat().st_mtime_ns)
+    puzzles = _read_questions(puzzles_path, puzzles_path.stat().st_mtime_ns)
     scores = []
     for row in _read_outputs(outputs, group):
         try:
@@ -135,7 +135,7 @@ def _clip(verdict: Verdict) -> str:
 
 
 @lru_cache(maxsize=1)
-def _read_puzzles(path: Path, _modified: int) -> dict[str, dict]:
+def _read_questions(path: Path, _modified: int) -> dict[str, dict]:
     """Return the puzzles of a table by name, once per process, again if the file has another time.
 
     A puzzle has its loads and what it asks.
