@@ -24,7 +24,7 @@ from program_files import (
 
 from cogniload_repro.endings import MARKS, take_answer
 from cogniload_repro.outputs.check import check_outputs, print_check
-from cogniload_repro.outputs.messages import REASONING
+from cogniload_repro.outputs.responses import REASONING
 from cogniload_repro.puzzles.catalog import Catalog
 from cogniload_repro.puzzles.generate import draw_puzzle
 

@@ -51,13 +51,13 @@ def test_a_call_takes_precedence_over_the_environment_and_that_over_the_file(
     A list is words; nothing else is guessed.
     """
     (folder / "params.yaml").write_text(
-        "source: 'a#sha256=0a'\nadd: [x.csv]\nfamily: probit\nmax_rejected: 3\n"
+        "source: a\nadd: [x.csv]\nfamily: probit\nmax_rejected: 3\n"
     )
     monkeypatch.setenv("COGNILOAD_ADD", "'a b.jsonl' https://host/x.zip")
     monkeypatch.setenv("COGNILOAD_MODELS", "o3, mine")
     monkeypatch.setenv("COGNILOAD_FAMILY", "")
     read = read_parameters(max_rejected="5", source=None)
-    assert read.source == f"{folder / 'a'}#sha256=0a"
+    assert read.source == str(folder / "a")
     assert read.add == (str(folder / "a b.jsonl"), "https://host/x.zip")
     assert read.models == ("o3", "mine")
     assert (read.family, read.max_rejected) == ("logit", 5)

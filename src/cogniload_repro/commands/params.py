@@ -123,7 +123,7 @@ def _convert(name: str, value: Any) -> Any:
 
 def _split_sources(text: str) -> list[str]:
     """Return the sources of a text: one existing path as it stands, or several between blanks."""
-    if not is_address(text) and os.path.exists(text.partition("#sha256=")[0]):
+    if os.path.exists(text):
         return [text]
     lexer = shlex.shlex(text, posix=True, punctuation_chars=False)
     lexer.whitespace_split = True
@@ -144,22 +144,13 @@ def _no_outputs(place: object) -> ValueError:
 
 def _locate(address: str) -> str:
     """Return an address that means the same from every folder."""
-    if address == RECONSTRUCTED_SOURCE or is_address(address):
-        return address
-    path, mark, digits = address.partition("#sha256=")
-    return os.path.abspath(path) + mark + digits
-
-
-def _local_path(address: str) -> Path | None:
-    """Return the file or folder of a source on this machine; None for an address."""
-    path = address.partition("#sha256=")[0]
-    return None if is_address(path) else Path(path)
+    is_path = address != RECONSTRUCTED_SOURCE and not is_address(address)
+    return os.path.abspath(address) if is_path else address
 
 
 def label_of(address: str) -> str:
     """Return what a source is called in sentences, without secrets."""
-    path = _local_path(address)
-    return path.name if path else without_secrets(address)
+    return without_secrets(address) if is_address(address) else Path(address).name
 
 
 def _describe_step(step: str, parameters: Parameters) -> str:
@@ -168,10 +159,8 @@ def _describe_step(step: str, parameters: Parameters) -> str:
     if step == "outputs":
         if not parameters.sources():  # the limit has no effect on the committed answers
             del values["max_rejected"]
-        paths = [_local_path(address) for address in parameters.sources()]
-        values["files"] = [
-            fingerprint(path) for path in paths if path and path.exists()
-        ]
+        paths = [Path(source) for source in parameters.sources()]
+        values["files"] = [fingerprint(path) for path in paths if path.exists()]
     return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -217,10 +206,9 @@ def describe_changes(parameters: Parameters) -> str:
 
 def _refuse_impossible(parameters: Parameters) -> None:
     """Refuse impossible parameters before the steps before theirs have taken their time."""
-    for address in parameters.sources():
-        path = _local_path(address)
-        if path and not path.exists():
-            raise _no_outputs(path)
+    for source in parameters.sources():
+        if not is_address(source) and not Path(source).exists():
+            raise _no_outputs(source)
     changes = parameters.changes("scorer", "formula", "family")
     if "scorer" in changes:
         from cogniload_repro.scoring.verdict import find_scorer

@@ -5,7 +5,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from cogniload_repro.outputs.messages import (
+from cogniload_repro.outputs.records import at, first
+from cogniload_repro.outputs.responses import (
     FAILED,
     UNKNOWN_SHAPE,
     Row,
@@ -13,7 +14,6 @@ from cogniload_repro.outputs.messages import (
     read_choices,
     take_beside,
 )
-from cogniload_repro.outputs.records import at, first
 
 _HUMP = re.compile(r"(?<=[a-z])[A-Z]")
 # what an error says where the provider's filter has blocked the prompt or the answer

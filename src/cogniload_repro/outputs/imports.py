@@ -11,12 +11,16 @@ from tqdm import tqdm
 from cogniload_repro import __version__
 from cogniload_repro.outputs.inspect_logs import INVALIDATED, find_finished
 from cogniload_repro.outputs.layout import Layout, LocalSource, answer_name, find_files
-from cogniload_repro.outputs.messages import FAILED
-from cogniload_repro.outputs.records import Entry, read_text
+from cogniload_repro.outputs.records import Entry, read_table, read_text
 from cogniload_repro.outputs.report import ANSWERED, Rejected, Report
-from cogniload_repro.outputs.responses import Output, RowError, name_model, read_output
+from cogniload_repro.outputs.responses import (
+    FAILED,
+    Output,
+    RowError,
+    name_model,
+    read_output,
+)
 from cogniload_repro.outputs.rows import end_at_damage, read_rows
-from cogniload_repro.outputs.tables import read_table
 from cogniload_repro.puzzles.catalog import (
     Catalog,
     EditionMatch,

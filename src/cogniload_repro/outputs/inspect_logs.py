@@ -12,13 +12,6 @@ import pyarrow as pa
 
 from cogniload_repro.outputs.batches import read_tokens
 from cogniload_repro.outputs.harness import find_name
-from cogniload_repro.outputs.messages import (
-    FAILED,
-    Row,
-    read_choice,
-    read_choices,
-    take_beside,
-)
 from cogniload_repro.outputs.records import (
     DAMAGE,
     ROW_BYTES,
@@ -30,6 +23,13 @@ from cogniload_repro.outputs.records import (
     check_size,
     listed,
     read_json,
+)
+from cogniload_repro.outputs.responses import (
+    FAILED,
+    Row,
+    read_choice,
+    read_choices,
+    take_beside,
 )
 
 ANOTHER_MODEL = "another model"

@@ -6,7 +6,6 @@ from pathlib import Path
 from cogniload_repro.outputs import harness
 from cogniload_repro.outputs.batches import is_batch_line, read_batch_line
 from cogniload_repro.outputs.inspect_logs import is_log, read_log
-from cogniload_repro.outputs.messages import REASONING, Row, is_unknown_place
 from cogniload_repro.outputs.records import (
     DAMAGE,
     MALFORMED,
@@ -14,20 +13,11 @@ from cogniload_repro.outputs.records import (
     UNREADABLE,
     WRONG_TYPE,
     Entry,
+    read_table,
 )
-from cogniload_repro.outputs.tables import read_table
+from cogniload_repro.outputs.responses import REASONING, SETTINGS, Row, is_unknown_place
 from cogniload_repro.schemas import OUTPUTS, PUZZLES
 
-#: What a source may say of a request, by the names of columns.
-SETTINGS = (
-    "provider",
-    "version",
-    "date",
-    "effort",
-    "temperature",
-    "top_p",
-    "max_tokens",
-)
 #: Columns under which a table may say why a model stopped; the first that is not empty counts.
 STOP_COLUMNS = ("stopped", "finish_reason", "stop_reason")
 
