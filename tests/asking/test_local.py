@@ -255,7 +255,7 @@ def test_answers_that_cannot_be_used_are_counted_and_end_the_command(
     monkeypatch.setattr(
         local,
         "_leave_out_long_prompts",
-        lambda samples, *_: [local.Prompt(sample.id, 5) for sample in samples],
+        lambda samples, *_: {sample.id: 5 for sample in samples},
     )
     monkeypatch.setattr(local, "_ask", lambda *_: None)
     with pytest.raises(

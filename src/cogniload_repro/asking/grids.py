@@ -25,12 +25,11 @@ class Grid:
     """A way to write a text into rows and columns.
 
     ``path`` gives the places of the symbols in a grid of so many rows and columns; ``shape`` the
-    rows and columns for a length of text; ``least_rows`` how many rows there are at least.
+    rows and columns for a length of text.
     """
 
     path: Callable[[int, int], Places]
     shape: Callable[[int], tuple[int, int]]
-    least_rows: int = 1
     is_filled: bool = True
 
     def write(self, text: str) -> str:
@@ -46,30 +45,25 @@ class Grid:
         return "\n".join([_START, *("".join(line) for line in lines), _STOP])
 
     def read(self, grid: str) -> str:
-        """Read a grid of any size along its path, up to the fillers if there are any."""
-        lines = grid.split("\n")
-        rows = lines[1:-1]
-        has_marks = lines[0] == _START and lines[-1] == _STOP
-        widths = {len(row) for row in rows}
-        if not has_marks or len(rows) < self.least_rows or len(widths) != 1:
-            raise self._refusal()
-        places = self.path(len(rows), widths.pop())
-        text = "".join(rows[row][column] for row, column in places)
-        symbols_beside = sum(len(row) for row in rows) - len(places)
-        dots_beside = sum(row.count(".") for row in rows) - text.count(".")
-        is_path = len(set(places)) == len(places) and symbols_beside == dots_beside
-        if not is_path or (self.is_filled and not text.endswith((".", " "))):
-            raise self._refusal()
+        """Read a grid along its path, up to the fillers; ValueError if it is none."""
+        rows = grid.split("\n")[1:-1]
+        columns = len(rows[0]) if rows else 0
+        try:
+            symbols = [
+                rows[row][column] for row, column in self.path(len(rows), columns)
+            ]
+        except IndexError:
+            symbols = []
+        text = "".join(symbols)
         if self.is_filled:
-            text = text.rstrip(text[-1])
-        return text.replace(LINE_BREAK, "\n")
-
-    def _refusal(self) -> ValueError:
-        return ValueError(
-            f"the text is no grid of this kind: {self.least_rows} rows or more of one length "
-            f"between the lines {_START!r} and {_STOP!r}, dots beside the text, and a dot or a "
-            "space at its end; give the whole grid, with its spaces"
-        )
+            text = text.rstrip(text[-1:])
+        text = text.replace(LINE_BREAK, "\n")
+        if self.write(text) != grid:
+            raise ValueError(
+                "the text is no grid of this kind; give the whole grid, with its marks, dots "
+                "and spaces"
+            )
+        return text
 
 
 def _zigzag(rows: int, columns: int) -> Places:
@@ -116,7 +110,7 @@ def _shape_vertical_snake(length: int) -> tuple[int, int]:
     return 5, length // 5 + 1
 
 
-RAIL_FENCE = Grid(_zigzag, _shape_rails, least_rows=2, is_filled=False)
-RECTANGLE = Grid(_perimeter, _shape_rectangle, least_rows=2)
+RAIL_FENCE = Grid(_zigzag, _shape_rails, is_filled=False)
+RECTANGLE = Grid(_perimeter, _shape_rectangle)
 SNAKE = Grid(_snake, _shape_snake)
 VERTICAL_SNAKE = Grid(_vertical_snake, _shape_vertical_snake)

@@ -48,27 +48,8 @@ def restore_lines(text: str) -> str:
     return "".join(segments).replace(LINE_BREAK, "\n")
 
 
-def interleave_words(text: str, other: str) -> str:
-    """Alternate the words of two statements."""
-    return _interleave(text, other, " ", "words")
-
-
-def interleave_symbols(text: str, other: str) -> str:
-    """Alternate the symbols (code points) of two statements."""
-    return _interleave(text, other, "", "symbols")
-
-
-def restore_words(text: str) -> str:
-    """Undo `interleave_words`: return the first statement."""
-    return _unzip_first(text, " ")
-
-
-def restore_symbols(text: str) -> str:
-    """Undo `interleave_symbols`: return the first statement."""
-    return _unzip_first(text, "")
-
-
-def _interleave(text: str, other: str, joint: str, unit: str) -> str:
+def interleave(joint: str, unit: str, text: str, other: str) -> str:
+    """Alternate the parts of two statements: words, or symbols (code points) with no joint."""
     parts = _split(text, joint)
     other_parts = _split(other, joint)
     woven = joint.join(_take_turns(parts, other_parts))
@@ -82,8 +63,8 @@ def _interleave(text: str, other: str, joint: str, unit: str) -> str:
     return woven
 
 
-def _unzip_first(text: str, joint: str) -> str:
-    """Return problem A: every second part, from the first, up to its end."""
+def separate(joint: str, text: str) -> str:
+    """Undo `interleave`: return problem A, every second part from the first up to its end."""
     end = _END.search(text)
     woven = text[: end.start()] if end else text
     parts = _split(woven, joint)

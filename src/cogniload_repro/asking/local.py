@@ -4,17 +4,16 @@ A model has a folder with the logs of Inspect. Puzzles that a log there has an a
 asked again: the same command continues an interrupted run, and another grid extends it.
 """
 
-import csv
-import io
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import file_digest, sha256
 from pathlib import Path
 
 import inspect_ai
+import pandas as pd
 from inspect_ai import Task, task_with
 from inspect_ai.dataset import Sample
 from inspect_ai.solver import Generate, Solver, TaskState, chain, solver
@@ -56,14 +55,6 @@ class Setup:
         """Return the folder for answers to this setup alone."""
         digest = sha256(json.dumps(asdict(self)).encode()).hexdigest()
         return parent / f"{self.model}-{digest[:8]}"
-
-
-@dataclass(frozen=True)
-class Prompt:
-    """A puzzle's prompt, and its length as the model counts it."""
-
-    name: str
-    tokens: int
 
 
 def describe_setup(model: Path | None) -> tuple[Path, Setup]:
@@ -108,7 +99,7 @@ def evaluate(
         write_whole(folder / "setup.json", json.dumps(asdict(setup), indent=1) + "\n")
         answered = {row["name"] for row in read_answers(folder / "logs", setup)}
         samples = [sample for sample in task.dataset if sample.id not in answered]
-        prompts: list[Prompt] = []
+        prompts: dict[str, int] = {}
         try:
             if samples:
                 with server.serve(path, threads, folder / "server.log") as running:
@@ -118,7 +109,7 @@ def evaluate(
         finally:
             rows = read_answers(folder / "logs", setup)
             write_jsonl(answers, rows)
-    unanswered = {prompt.name for prompt in prompts} - {row["name"] for row in rows}
+    unanswered = prompts.keys() - {row["name"] for row in rows}
     if unanswered:
         raise ValueError(
             f"{len(unanswered):,} answers cannot be used; `cogniload check {folder / 'logs'}` says "
@@ -156,36 +147,33 @@ def read_answers(logs: Path, setup: Setup) -> list[dict]:
 
 def _leave_out_long_prompts(
     samples: Sequence[Sample], running: Server, folder: Path, say: Callable[[str], None]
-) -> list[Prompt]:
-    """Return the prompts that the window holds with the longest answer; list the others."""
+) -> dict[str, int]:
+    """Return the tokens of prompts that the window holds with the longest answer; list the others.
+
+    Prompts have the names of their puzzles.
+    """
     window = running.find_window()
-    prompts = []
-    for sample in samples:
-        prompts.append(Prompt(str(sample.id), running.count_tokens(str(sample.input))))
-    short_prompts = [
-        prompt for prompt in prompts if prompt.tokens + MAX_TOKENS <= window
-    ]
-    table = io.StringIO()
-    rows = csv.writer(table, lineterminator="\n")
-    rows.writerow(["name", "prompt_tokens", "reason"])
-    for prompt in prompts:
-        if prompt not in short_prompts:
-            reason = (
-                f"with {MAX_TOKENS} for the answer beyond the window of {window} tokens"
-            )
-            rows.writerow([prompt.name, prompt.tokens, reason])
-    path = write_whole(folder / "not_asked.csv", table.getvalue())
-    if len(short_prompts) < len(prompts):
+    tokens = {
+        str(sample.id): running.count_tokens(str(sample.input)) for sample in samples
+    }
+    table = pd.DataFrame(tokens.items(), columns=["name", "prompt_tokens"])
+    too_long = table[table["prompt_tokens"] + MAX_TOKENS > window].assign(
+        reason=f"with {MAX_TOKENS} for the answer beyond the window of {window} tokens"
+    )
+    path = write_whole(folder / "not_asked.csv", too_long.to_csv(index=False))
+    if len(too_long):
         say(
-            f"{len(prompts) - len(short_prompts):,} of {len(prompts):,} puzzles are too long for "
-            f"the model's window of {window:,} tokens and are not asked; {path} lists them"
+            f"{len(too_long):,} of {len(tokens):,} puzzles are too long for the model's window "
+            f"of {window:,} tokens and are not asked; {path} lists them"
         )
-    return short_prompts
+    return {
+        name: count for name, count in tokens.items() if count + MAX_TOKENS <= window
+    }
 
 
 def _ask(
     task: Task,
-    prompts: Sequence[Prompt],
+    prompts: Mapping[str, int],
     setup: Setup,
     running: Server,
     logs: Path,
@@ -193,7 +181,7 @@ def _ask(
 ) -> None:
     """Ask the model, one puzzle at a time; raise an error that says what ended the run early."""
     reading, writing = running.measure_speed()
-    tokens = sum(prompt.tokens for prompt in prompts)
+    tokens = sum(prompts.values())
     least_minutes = math.ceil(tokens / reading / 60)
     most_minutes = math.ceil(
         (tokens / reading + len(prompts) * MAX_TOKENS / writing) / 60
@@ -203,16 +191,16 @@ def _ask(
         f"{most_minutes:,} minutes, by how much it writes. If it is interrupted, the same command "
         "continues."
     )
-    longest = max(prompt.tokens for prompt in prompts) / reading + MAX_TOKENS / writing
+    longest = max(prompts.values()) / reading + MAX_TOKENS / writing
     limit = max(_PATIENCE_SECONDS, round(_PATIENCE * longest))
-    progress = Progress(prompts)
-    with progress.bar:
+    # the bar grows by the tokens of prompts, as long puzzles take longer
+    with tqdm(total=tokens, unit="tokens") as bar:
         finished = inspect_ai.eval(
-            task_with(task, solver=chain(task.solver, show_progress(progress))),
+            task_with(task, solver=chain(task.solver, show_progress(bar, prompts))),
             model=f"openai-api/local/{setup.model}",
             model_base_url=f"{running.address}/v1",
             model_args={"api_key": "none"},
-            sample_id=[prompt.name for prompt in prompts],
+            sample_id=list(prompts),
             metadata=asdict(setup),
             display="none",
             log_dir=str(logs),
@@ -238,33 +226,12 @@ def _ask(
         )
 
 
-class Progress:
-    """A bar that grows with every answer, by the tokens of its prompt: long puzzles take longer."""
-
-    def __init__(self, prompts: Sequence[Prompt]):
-        self._tokens = {prompt.name: prompt.tokens for prompt in prompts}
-        self._answers = 0
-        form = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
-        self.bar = tqdm(
-            total=sum(self._tokens.values()), desc=self._describe(), bar_format=form
-        )
-
-    def _describe(self) -> str:
-        return f"{self._answers} of {len(self._tokens)} puzzles"
-
-    def advance(self, name: str) -> None:
-        """Count the answer to a puzzle."""
-        self._answers += 1
-        self.bar.set_description_str(self._describe(), refresh=False)
-        self.bar.update(self._tokens[name])
-
-
 @solver
-def show_progress(progress: Progress) -> Solver:
+def show_progress(bar: tqdm, prompts: Mapping[str, int]) -> Solver:
     """Show that a puzzle is answered."""
 
     async def solve(state: TaskState, _: Generate) -> TaskState:
-        progress.advance(str(state.sample_id))
+        bar.update(prompts[str(state.sample_id)])
         return state
 
     return solve

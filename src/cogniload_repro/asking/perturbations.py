@@ -10,11 +10,11 @@ after them.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from cogniload_repro.asking import grids, interleavings, substitutions
-from cogniload_repro.asking.grids import LINE_BREAKS, Grid
+from cogniload_repro.asking.grids import LINE_BREAKS
 
-_NOTHING = r"(?!)"
 _RULES = substitutions.read_words("rules").set_index("name")
 
 
@@ -22,16 +22,16 @@ _RULES = substitutions.read_words("rules").set_index("name")
 class Perturbation:
     """How to perturb a text (or two, if ``pairs``) and how to restore it.
 
-    A text in which the regular expression ``reserved`` is found is out of scope. ``rule`` is what a
-    model is told, empty for the perturbation that needs no decoding (Appendix A.1); ``group`` is
-    the document's category.
+    ``rule`` is what a model is told, empty for the perturbation that needs no decoding (Appendix
+    A.1); ``group`` is the document's category. A text in which the regular expression ``reserved``
+    is found is out of scope.
     """
 
-    encode: Callable[..., str]
-    decode: Callable[[str], str]
     rule: str
     group: str
-    reserved: str = _NOTHING
+    encode: Callable[..., str]
+    decode: Callable[[str], str]
+    reserved: str = r"(?!)"
     pairs: bool = False
 
 
@@ -58,72 +58,57 @@ def _reverse_sentences(text: str) -> str:
     return text[:start] + "".join(parts)
 
 
-def _define(
-    name: str,
-    encode: Callable[..., str],
-    decode: Callable[[str], str],
-    reserved: str = _NOTHING,
-    pairs: bool = False,
-) -> Perturbation:
-    """Return a perturbation with the rule and the category of its name."""
-    rule, group = _RULES.loc[name, ["rule", "group"]]
-    return Perturbation(encode, decode, rule, group, reserved, pairs)
-
-
-def _define_grid(name: str, grid: Grid) -> Perturbation:
-    return _define(name, grid.write, grid.read, LINE_BREAKS)
-
-
-def _define_reversal(name: str, reverse: Callable[[str], str]) -> Perturbation:
-    return _define(name, reverse, reverse)
-
-
-#: Perturbations by name, in the document's order.
-PERTURBATIONS = {
-    "not_not": _define(
-        "not_not",
+# how each perturbs and restores, which texts are out of scope, and whether it needs a second one
+_WAYS: dict[str, tuple] = {
+    "not_not": (
         substitutions.negate_twice,
         substitutions.drop_negations,
-        reserved=substitutions.NEGATION,
+        substitutions.NEGATION,
     ),
-    "opposites": _define(
-        "opposites",
+    "opposites": (
         substitutions.swap_opposites,
-        substitutions.restore_opposites,
-        reserved=substitutions.BLOCK,
+        partial(substitutions.restore_terms, substitutions.TERM),
+        substitutions.BLOCK,
     ),
-    "wrappers": _define(
-        "wrappers",
+    "wrappers": (
         substitutions.wrap_terms,
-        substitutions.unwrap_terms,
-        reserved=f"{substitutions.BLOCK}|{substitutions.WRAPPED.pattern}",
+        partial(substitutions.restore_terms, substitutions.WRAPPED),
+        f"{substitutions.BLOCK}|{substitutions.WRAPPED.pattern}",
     ),
-    "rail_fence": _define_grid("rail_fence", grids.RAIL_FENCE),
-    "rectangle_perimeter": _define_grid("rectangle_perimeter", grids.RECTANGLE),
-    "snake_horizontal": _define_grid("snake_horizontal", grids.SNAKE),
-    "snake_vertical": _define_grid("snake_vertical", grids.VERTICAL_SNAKE),
-    "interleave_line": _define(
-        "interleave_line",
+    "rail_fence": (grids.RAIL_FENCE.write, grids.RAIL_FENCE.read, LINE_BREAKS),
+    "rectangle_perimeter": (grids.RECTANGLE.write, grids.RECTANGLE.read, LINE_BREAKS),
+    "snake_horizontal": (grids.SNAKE.write, grids.SNAKE.read, LINE_BREAKS),
+    "snake_vertical": (
+        grids.VERTICAL_SNAKE.write,
+        grids.VERTICAL_SNAKE.read,
+        LINE_BREAKS,
+    ),
+    "interleave_line": (
         interleavings.interleave_lines,
         interleavings.restore_lines,
-        reserved=LINE_BREAKS,
-        pairs=True,
+        LINE_BREAKS,
+        True,
     ),
-    "interleave_word": _define(
-        "interleave_word",
-        interleavings.interleave_words,
-        interleavings.restore_words,
-        pairs=True,
+    "interleave_word": (
+        partial(interleavings.interleave, " ", "words"),
+        partial(interleavings.separate, " "),
+        r"(?!)",
+        True,
     ),
-    "interleave_symbol": _define(
-        "interleave_symbol",
-        interleavings.interleave_symbols,
-        interleavings.restore_symbols,
-        pairs=True,
+    "interleave_symbol": (
+        partial(interleavings.interleave, "", "symbols"),
+        partial(interleavings.separate, ""),
+        r"(?!)",
+        True,
     ),
-    "reverse_sentences": _define_reversal("reverse_sentences", _reverse_sentences),
-    "reverse_words": _define_reversal("reverse_words", _reverse_words),
-    "reverse_symbols": _define_reversal("reverse_symbols", _reverse_symbols),
+    "reverse_sentences": (_reverse_sentences, _reverse_sentences),
+    "reverse_words": (_reverse_words, _reverse_words),
+    "reverse_symbols": (_reverse_symbols, _reverse_symbols),
+}
+#: Perturbations by name, in the document's order.
+PERTURBATIONS = {
+    name: Perturbation(_RULES["rule"][name], _RULES["group"][name], *way)
+    for name, way in _WAYS.items()
 }
 
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%.*")

@@ -141,14 +141,14 @@ def compare_perturbations(scores: pd.DataFrame) -> pd.DataFrame:
     pairs = answers.merge(plain, on=["model", "name"], suffixes=("", "_plain"))
     pairs = pairs[pairs["perturbation"].isin(PERTURBATIONS)]
     pairs["refused"] = pairs["stopped"] == "refusal"
-    pairs["model"] = pd.Categorical(pairs["model"], answers["model"].unique())
-    pairs["perturbation"] = pd.Categorical(pairs["perturbation"], list(PERTURBATIONS))
-    groups = pairs.groupby(["model", "perturbation"], observed=True)
-    means = pd.DataFrame({"total": groups.size()})
-    means["accuracy"] = groups["correct"].mean()
-    means["baseline"] = groups["correct_plain"].mean()
+    means = pairs.groupby(["model", "perturbation"], sort=False).agg(
+        total=("name", "size"),
+        accuracy=("correct", "mean"),
+        baseline=("correct_plain", "mean"),
+        refusals=("refused", "mean"),
+        tokens=("response_tokens", "mean"),
+        plain_tokens=("response_tokens_plain", "mean"),
+    )
     means["drop"] = means["baseline"] - means["accuracy"]
-    means["refusals"] = groups["refused"].mean()
-    means["tokens"] = groups["response_tokens"].mean()
-    means["tokens_ratio"] = means["tokens"] / groups["response_tokens_plain"].mean()
-    return means.reset_index().astype({"model": str, "perturbation": str})
+    means["tokens_ratio"] = means["tokens"] / means.pop("plain_tokens")
+    return means.reset_index()

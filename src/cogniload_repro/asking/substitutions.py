@@ -18,7 +18,8 @@ BLOCK = "defyn{"
 #: A wrapped term, such as "3(x)".
 WRAPPED = re.compile(r"(?<![\\\w])([2-9]\(\w+\))")
 # each has one group, so that splitting gives what lies between the words and the words in turn
-_TERM = re.compile(r"(?<![\\\w])(\w+)")
+#: A term.
+TERM = re.compile(r"(?<![\\\w])(\w+)")
 _TOKEN = re.compile(r"(?<!\S)([A-Za-z]+\b|\d)")
 _WHOLE_BLOCK = re.compile(r"\ndefyn\{([^{}]*)\}\.\n")
 _MEANING = re.compile(r'let "([^"]*)" mean "([^"]*)"')
@@ -58,14 +59,14 @@ def swap_opposites(text: str) -> str:
         for form in (str, str.capitalize, str.upper):
             opposites[form(word)] = form(opposite)
             opposites[form(opposite)] = form(word)
-    parts = _TERM.split(text)
+    parts = TERM.split(text)
     terms = parts[1::2]
     return _rename(parts, [opposites.get(term, term) for term in terms])
 
 
 def wrap_terms(text: str) -> str:
     """Wrap every third term, as "3(term)", with heads from 2 to 9 in turn."""
-    parts = _TERM.split(text)
+    parts = TERM.split(text)
     terms = parts[1::2]
     heads = cycle("23456789")
     for place in range(0, len(terms), 3):
@@ -92,18 +93,11 @@ def _rename(parts: list[str], new: list[str]) -> str:
     return f"{text[:middle]}\n{BLOCK}{definitions}}}.\n{text[middle:]}"
 
 
-def restore_opposites(text: str) -> str:
-    """Undo `swap_opposites`."""
-    return _restore_terms(text, _TERM)
+def restore_terms(new: re.Pattern, text: str) -> str:
+    """Remove the block of definitions, and put its meaning for every word that it defines.
 
-
-def unwrap_terms(text: str) -> str:
-    """Undo `wrap_terms`."""
-    return _restore_terms(text, WRAPPED)
-
-
-def _restore_terms(text: str, new: re.Pattern) -> str:
-    """Remove the block of definitions, and put its meaning for every word that it defines."""
+    ``new`` is the pattern of such words: `TERM` or `WRAPPED`.
+    """
     block = _WHOLE_BLOCK.search(text)
     if not block:
         return text

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from scipy.stats import norm
 
 from cogniload_repro.analysis.accuracies import is_mean_identified
 from cogniload_repro.analysis.comparisons import MARGIN, compare_pairs, limit_models
@@ -21,6 +22,7 @@ from cogniload_repro.analysis.specifications import (
     Specification,
     are_identified,
     fit_specifications,
+    shared_grids,
 )
 from cogniload_repro.analysis.uncertainty import capacity_intervals
 from cogniload_repro.book.page_data import (
@@ -36,10 +38,10 @@ from cogniload_repro.formats import (
     stars,
 )
 from cogniload_repro.models import order_models
-from cogniload_repro.published import CONFIDENCE
+from cogniload_repro.published import ALPHA, CONFIDENCE
 from cogniload_repro.regression.cell_tables import accuracy_by, load_cells
 from cogniload_repro.regression.design import GRID
-from cogniload_repro.regression.fits import fit
+from cogniload_repro.regression.glm import fit_tables
 from cogniload_repro.regression.reconstructions import (
     as_given,
     from_printed_tables,
@@ -88,7 +90,8 @@ def compare_data(build: str | Path) -> dict[str, Any]:
     cells = as_given(limit_models(cells_to_show(build)))
     models = order_models(cells["model"])
     names = display_names(models)
-    papers = fit(cells)
+    specifications = identified_specifications()
+    papers = fit_specifications(cells, specifications[:1]).set_index("model")["aic"]
     return {
         "origin": describe_origin(cells),
         "captions": CAPTIONS,
@@ -98,7 +101,7 @@ def compare_data(build: str | Path) -> dict[str, Any]:
         "regressions": [
             {"name": write_term(specification.name), "formula": specification.formula}
             | lay_out_sheet(regression_texts(cells, specification, papers), models)
-            for specification in identified_specifications()
+            for specification in specifications
         ],
         "pairs": pair_rows(cells, models),
     }
@@ -191,39 +194,49 @@ def identified_specifications() -> list[Specification]:
 
 
 def regression_texts(
-    cells: pd.DataFrame, specification: Specification, papers: pd.DataFrame
+    cells: pd.DataFrame, specification: Specification, papers: pd.Series
 ) -> pd.DataFrame:
-    """Return one regression of all models as model, label, text, beside the fits of the paper's.
+    """Return one regression of all models as model, label, text, beside the AICs of the paper's.
 
     The labels are AIC, its difference from the paper's, capacity points and terms. A model without
     a finite fit has the reason in place of its AIC.
     """
-    fits = fit(cells, specification.formula, specification.family)
-    models = fits.drop_duplicates("model").set_index("model")
-    is_fitted = models["status"] == "ok"
-    aic = models["aic"].map("{:,.1f}".format).where(is_fitted, models["status"])
-    parts = [pd.DataFrame({"label": "AIC", "text": aic}).reset_index()]
+    fits = fit_specifications(cells, [specification]).set_index("model")
+    aic = fits["aic"].map("{:,.1f}".format)
+    parts = [_label("AIC", aic.where(fits["status"] == "ok", fits["status"]))]
     if specification == SPECIFICATIONS[0]:
         parts.append(_write_intervals(cells))
     else:
-        change = models["aic"] - papers.groupby("model")["aic"].first()
-        texts = change.dropna().map("{:+,.1f}".format)
-        parts.append(
-            pd.DataFrame(
-                {"label": "AIC minus the paper's", "text": texts}
-            ).reset_index()
-        )
-        parts.append(_write_lengths(cells, specification))
-    terms = fits[fits["status"] == "ok"]
-    texts = [
-        f"{row.coef:#.3g}{stars(row.p)} ({row.low:#.3g} to {row.high:#.3g})"
-        for row in terms.itertuples()
-    ]
-    labels = terms["term"].map(write_term)
-    parts.append(
-        pd.DataFrame({"model": terms["model"], "label": labels, "text": texts})
-    )
-    return pd.concat(parts)
+        change = (fits["aic"] - papers).dropna().map("{:+,.1f}".format)
+        lengths = fits["ecl50"].map(format_ecl50)
+        parts += [_label("AIC minus the paper's", change), _label("ECL50", lengths)]
+    return pd.concat([*parts, _write_coefficients(cells, specification)])
+
+
+def _label(label: str, texts: pd.Series) -> pd.DataFrame:
+    """Return texts by model as rows of model, label and text."""
+    return pd.DataFrame({"model": texts.index, "label": label, "text": texts.array})
+
+
+def _write_coefficients(
+    cells: pd.DataFrame, specification: Specification
+) -> pd.DataFrame:
+    """Return the coefficients of all models with their Wald intervals and stars."""
+    _, formula, family = specification
+    reach = norm.ppf(1 - ALPHA / 2)
+    rows = []
+    for grid in shared_grids(cells):
+        fits = fit_tables(grid.cells, grid.correct, grid.total, formula, family)
+        for model, fit in zip(grid.names["model"], fits, strict=True):
+            if fit.status != "ok":
+                continue
+            for term, coef, se, p in zip(
+                fit.terms, fit.coef, fit.se, fit.p, strict=True
+            ):
+                interval = f"{coef - reach * se:#.3g} to {coef + reach * se:#.3g}"
+                text = f"{coef:#.3g}{stars(p)} ({interval})"
+                rows.append((model, write_term(term), text))
+    return pd.DataFrame(rows, columns=["model", "label", "text"])
 
 
 def _write_intervals(cells: pd.DataFrame) -> pd.DataFrame:
@@ -236,15 +249,6 @@ def _write_intervals(cells: pd.DataFrame) -> pd.DataFrame:
     ]
     labels = points["point"].map(lambda point: POINT_FORMATS[point][0])
     return pd.DataFrame({"model": points["model"], "label": labels, "text": texts})
-
-
-def _write_lengths(cells: pd.DataFrame, specification: Specification) -> pd.DataFrame:
-    """Return the ECL50 of another regression as chapter 11 has it, without an interval."""
-    fits = fit_specifications(cells, [specification])
-    texts = fits["ecl50"].map(format_ecl50)
-    return pd.DataFrame(
-        {"model": fits["model"], "label": POINT_FORMATS["ecl50"][0], "text": texts}
-    )
 
 
 def write_term(term: str) -> str:
