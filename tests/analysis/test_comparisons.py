@@ -10,6 +10,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 from cogniload_repro.analysis.comparisons import (
     MANY,
     compare_answers,
+    compare_lengths,
     compare_models,
     compare_pairs,
     limit_models,
@@ -46,12 +47,13 @@ def table_of(**models):
     return pd.DataFrame(rows)
 
 
-def test_every_pair_once_with_corrected_p():
-    """231 pairs, the larger accuracy first.
+@pytest.mark.parametrize("compare", [compare_pairs, compare_lengths])
+def test_every_pair_once_with_corrected_p(compare):
+    """231 pairs, the larger value first.
 
     Holm's p is a running maximum of the sorted p times those left.
     """
-    table = compare_pairs(CELLS).sort_values("p", kind="stable")
+    table = compare(CELLS).sort_values("p", kind="stable")
     assert (
         len(
             {

@@ -21,10 +21,16 @@ from cogniload_repro.analysis.differences import (
     Difference,
     compare_paired,
     judge_difference,
+    two_sided_p,
 )
-from cogniload_repro.analysis.uncertainty import correct_holm
+from cogniload_repro.analysis.uncertainty import (
+    correct_holm,
+    fit_quadratics,
+    standard_error,
+)
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ALPHA
+from cogniload_repro.regression.design import many_points
 from cogniload_repro.regression.reconstructions import (
     each_reconstruction,
     range_over,
@@ -221,6 +227,29 @@ def _compare_at_lengths(
         columns[f"difference_{N}"] = level["difference"]
         columns[f"significant_{N}"] = p_holm[:, place] < ALPHA
     return pd.DataFrame(columns)
+
+
+def compare_lengths(cells: pd.DataFrame) -> pd.DataFrame:
+    """Compare every pair of models, of at most `MANY`, by the decimal logarithm of ECL50.
+
+    One row per pair, the larger ECL50 first: first, second, difference (of the logarithms), p
+    (errors by the delta method) and p_holm. Models without an ECL50 are left out.
+    """
+    rows = []
+    for model, _, _, _, fit, means in fit_quadratics(limit_models(cells)):
+        log_ecl50 = many_points(fit.coef[None], means)["ecl50"].item()
+        rows.append((model, log_ecl50, standard_error(fit, means, "ecl50", log_ecl50)))
+    lengths = pd.DataFrame(rows, columns=["model", "log_ecl50", "se"])
+    numbers = lengths[["log_ecl50", "se"]].to_numpy(float)
+    is_finite = np.isfinite(numbers).all(axis=1)
+    names = lengths.loc[is_finite, "model"].to_numpy(object)
+    log_ecl50, se = numbers[is_finite].T
+
+    first, second = _rank_pairs(log_ecl50)
+    difference = log_ecl50[first] - log_ecl50[second]
+    p = two_sided_p(difference / np.hypot(se[first], se[second]))
+    pairs = pd.DataFrame({"first": names[first], "second": names[second]})
+    return pairs.assign(difference=difference, p=p, p_holm=correct_holm(p))
 
 
 def _rank_pairs(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
