@@ -181,8 +181,8 @@ def _leave_out(app, exception):
     _take_in_icons(html / "_static")
 
 
-def _forget_words(app, exception):
-    """Take words out of the index of the search that no page has any more."""
+def _tidy_search(app, exception):
+    """Put the index of the search in order, without words that no page has any more."""
     file = Path(app.outdir, "searchindex.js")
     if exception or not file.is_file():
         return
@@ -191,7 +191,9 @@ def _forget_words(app, exception):
     index = json.loads(text)
     for terms in ("terms", "titleterms"):
         index[terms] = {
-            word: pages for word, pages in index[terms].items() if pages != []
+            word: sorted(pages) if isinstance(pages, list) else pages
+            for word, pages in index[terms].items()
+            if pages != []
         }
     text = json.dumps(index, separators=(",", ":"))
     file.write_text(f"{start}{text}{end}", encoding="utf-8")
@@ -267,7 +269,7 @@ def setup(app):
     app.connect("html-page-context", _hand_on_keywords)
     app.connect("html-page-context", _write_valid)
     app.connect("build-finished", _leave_out)
-    app.connect("build-finished", _forget_words)
+    app.connect("build-finished", _tidy_search)
     app.connect("build-finished", _write_index)
     version = zlib.crc32(
         repr(_KEYWORDS).encode()

@@ -49,7 +49,10 @@ def run_notebook(
     target = Path(target).resolve()
     folder = Path(files).resolve() if files else None
     notebook = _read(source)
-    values = _read_values(source, notebook, parameters)
+    values = dict(parameters)
+    for name, value in parameters.items():
+        if isinstance(value, Path):
+            values[name] = Path(os.path.relpath(value, source.parent)).as_posix()
     failed = target.with_suffix(".failed.ipynb")
     target.parent.mkdir(parents=True, exist_ok=True)
     began = time.time_ns()
@@ -63,7 +66,8 @@ def run_notebook(
             raise ValueError(
                 _describe_failure(error, source, notebook, values, failed)
             ) from None
-        names = _list_run_files(stage)
+        written = [file for kind in FOLDERS for file in (stage / kind).glob("*")]
+        names = sorted(file.relative_to(stage).as_posix() for file in written)
         text = _tidy(executed, values, names)
         if folder:
             _move_files(stage, folder, names, began)
@@ -98,14 +102,6 @@ def _execute(
         )
     finally:
         Page.output = None
-
-
-def _list_run_files(stage: Path) -> list[str]:
-    """Return the files of a run, such as ``tables/table2.csv``."""
-    names = []
-    for kind in FOLDERS:
-        names += [f"{kind}/{path.name}" for path in sorted((stage / kind).glob("*"))]
-    return names
 
 
 def _move_files(stage: Path, folder: Path, names: Sequence[str], began: int) -> None:
@@ -162,24 +158,6 @@ def _name_cells(content: dict) -> None:
         content["nbformat_minor"] = 5
 
 
-def _read_values(
-    source: Path, notebook: NotebookNode, parameters: Mapping[str, object]
-) -> dict[str, object]:
-    """Return the parameters as a notebook takes them: paths are relative to its folder."""
-    known = set(papermill.inspect_notebook(notebook))
-    unknown = sorted(set(parameters) - known)
-    if unknown:
-        raise ValueError(
-            f"{source.name} has no parameter {', '.join(unknown)}; "
-            f"its 'parameters' cell sets: {', '.join(sorted(known)) or 'nothing'}"
-        )
-    values = dict(parameters)
-    for name, value in parameters.items():
-        if isinstance(value, Path):
-            values[name] = Path(os.path.relpath(value, source.parent)).as_posix()
-    return values
-
-
 def _describe_failure(
     error: PapermillExecutionError,
     source: Path,
@@ -190,7 +168,7 @@ def _describe_failure(
     """Return a sentence with the failing cell's number, its error and the remedy."""
     are_defaults = ["parameters" in _tags(cell) for cell in notebook.cells]
     injected = 1 if values and error.cell_index > are_defaults.index(True) else 0
-    message = ": ".join(filter(None, [error.ename, error.evalue]))
+    message = f"{error.ename}: {error.evalue}"
     if len(message) > _MESSAGE_CHARS:
         message = message[:_MESSAGE_CHARS] + " ..."
     return (
