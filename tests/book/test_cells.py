@@ -1,7 +1,5 @@
 """What the cells of a notebook show, in a book as in Jupyter."""
 
-import base64
-
 import matplotlib as mpl
 import pytest
 from nbformat.v4 import new_code_cell
@@ -103,14 +101,6 @@ def test_a_matplotlibrc_of_the_reader_does_not_reach_a_book():
     )
     settings = "import matplotlib as mpl\n[mpl.rcParams[n] for n in ('font.weight', 'text.usetex')]"
     assert show(settings) == [[("['normal', False]",)]]
-
-
-def test_pictures_in_bytes_are_written_as_text():
-    """As those of PIL."""
-    code = "class Picture:\n    def _repr_png_(self):\n        return b'abc'\nPicture()"
-    notebook = [new_code_cell(code)]
-    assert run_cells(notebook) is None
-    assert base64.b64decode(notebook[0].outputs[0].data["image/png"]) == b"abc"
 
 
 def test_outputs_stand_in_the_order_in_which_they_came():

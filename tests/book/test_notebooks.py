@@ -85,13 +85,6 @@ def test_a_failing_cell_is_named_and_nothing_replaced(tmp_path, code):
     assert list(target.parent.iterdir()) == [target]
 
 
-def test_a_failing_cell_of_parameters_is_the_first_one(tmp_path):
-    """The cell with the values of the call, which comes after it, is not counted."""
-    source = _write(tmp_path / "page.ipynb", "n = 1 / 0", "m = 2")
-    with pytest.raises(ValueError, match="cell 1 of 2 failed: ZeroDivisionError"):
-        run_notebook(source, tmp_path / "out.ipynb", {"n": 5})
-
-
 def _change(source, kind):
     """Change a notebook as editors and papermill do."""
     notebook = json.loads(source.read_text(encoding="utf-8"))
@@ -213,28 +206,6 @@ def test_a_folder_is_newer_only_if_a_file_in_it_has_changed(tmp_path):
     assert (tables / "t.csv").stat().st_mtime_ns == copy.stat().st_mtime_ns
     run_notebook(source, build / "page.ipynb", {"build": build, "n": 2}, build)
     assert tables.stat().st_mtime_ns > before
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"kernelspec": None}, {"kernelspec": "other"}, {"id": None}, {"id": "twice"}],
-    ids=str,
-)
-def test_what_other_programs_leave_out_of_a_notebook_is_added(tmp_path, change):
-    """A kernel, and names of cells: two runs write the same bytes."""
-    source = _write(tmp_path / "page.ipynb", "n = 1", "print(n)")
-    notebook = json.loads(source.read_text())
-    for place in (notebook["metadata"], *notebook["cells"]):
-        for name in place.keys() & change.keys():
-            place[name] = change[name]
-            if change[name] is None:
-                del place[name]
-    source.write_text(json.dumps(notebook))
-    runs = [
-        run_notebook(source, tmp_path / name / "page.ipynb", {}) for name in ("a", "b")
-    ]
-    assert runs[0].read_bytes() == runs[1].read_bytes()
-    assert nbformat.read(runs[0], as_version=4).cells[-1].outputs[0].text == "1\n"
 
 
 @pytest.mark.parametrize(
