@@ -242,8 +242,14 @@ def _remember_titles(app, env, pages):
     app.shown_before = _shown_elsewhere(env)
 
 
-def _write_all_if_titles_changed(app, env):
-    return [] if _shown_elsewhere(env) == app.shown_before else list(env.all_docs)
+def _write_again(app, env):
+    """Return the pages that are written though their files are as before.
+
+    The search has index entries of pages that are written, and no others.
+    """
+    if _shown_elsewhere(env) != app.shown_before:
+        return list(env.all_docs)
+    return [page for page, entries in env.domains["index"].entries.items() if entries]
 
 
 def _read_side_by_side(app):
@@ -258,7 +264,7 @@ def setup(app):
     app.connect("config-inited", _link_to_repository)
     app.connect("builder-inited", _read_side_by_side)
     app.connect("env-before-read-docs", _remember_titles)
-    app.connect("env-updated", _write_all_if_titles_changed)
+    app.connect("env-updated", _write_again)
     app.connect("missing-reference", _resolve_left_out)
     app.connect("doctree-read", _add_keywords)
     app.connect("html-page-context", _add_repository_button, priority=600)
