@@ -195,7 +195,7 @@ PARAMS := $(BUILD)/params
 CODE := $(wildcard src/cogniload_repro/*.py src/cogniload_repro/*/*.py scripts/rebuild_one_row.py)
 DATA := $(wildcard data/*.* data/companions/* data/outputs data/outputs/* data/published/* data/published/*/* \
 	data/reconstructed/*)
-PAGES := $(filter-out %.pyc,$(wildcard book/*.* book/_*/*.* book/_*/*/*.* book/_*/*/*/*.*)) pyproject.toml
+PAGES := $(filter-out %.pyc,$(wildcard book book/*.* book/_*/*.* book/_*/*/*.* book/_*/*/*/*.*)) pyproject.toml
 in-build = $(addprefix $(BUILD)/,$(1))
 lost = $(if $(filter-out $(wildcard $(call in-build,$(1))),$(call in-build,$(1))),FORCE)
 # folders and their files; a name with a blank is read as two names, which are none of files
@@ -226,7 +226,7 @@ $(BUILD)/fidelity.csv: $(BUILD)/cells.parquet \
 
 # of the chapters those run again that are older than what they are made from
 MADE := figures tables verdicts notebooks pages $(addprefix book/_build/,html html/* html/*/*)
-$(HTML)/index.html: $(BUILD)/fidelity.csv $(PARAMS)/notebooks.json $(wildcard notebooks/*.ipynb) $(PAGES) \
+$(HTML)/index.html: $(BUILD)/fidelity.csv $(PARAMS)/notebooks.json $(wildcard notebooks notebooks/*.ipynb) $(PAGES) \
 		$(filter-out $(HTML)/index.html,$(call folders,$(MADE)))
 	$(COGNILOAD) render $(HERE)
 

@@ -365,7 +365,7 @@ def test_a_refused_source_changes_nothing(made):
 
 
 def test_the_book_follows_its_notebooks_and_what_is_given(made):
-    """A changed chapter is run, and nothing else.
+    """A changed chapter is run, and nothing else; one that is removed is missed.
 
     A formula holds for one call; a failing cell is named.
     """
@@ -386,6 +386,10 @@ def test_the_book_follows_its_notebooks_and_what_is_given(made):
     (made / "book/intro.md").write_text("# Small\n\nAnother page.\n")
     assert "page.ipynb  " not in output_of(run("render"))
     assert "Another page." in page.parents[1].joinpath("intro.html").read_text("utf-8")
+
+    source.unlink()
+    assert "notebooks/page is missing" in run("render").stderr
+    write_chapter(source, CHAPTER)
 
     output = output_of(run("render", "FORMULA=correct ~ d + rho", "MODELS=theirs"))
     assert steps(output) == ["render"]

@@ -123,8 +123,8 @@ def evaluate(
 
 
 def read_answers(logs: Path, setup: Setup) -> list[dict]:
-    """Return the answers in a folder of logs as rows; a puzzle that was interrupted has none."""
-    rows = []
+    """Return the answers in a folder of logs, one row for each puzzle that was answered."""
+    rows = {}
     for log in sorted(logs.glob("*.eval")):
         for entry in read_rows(log):
             try:
@@ -139,10 +139,9 @@ def read_answers(logs: Path, setup: Setup) -> list[dict]:
                 "provider": setup.provider,
                 "version": setup.version,
             }
-            rows.append(
-                {name: value for name, value in row.items() if value is not None}
-            )
-    return rows
+            known = {name: value for name, value in row.items() if value is not None}
+            rows[output.name] = known
+    return list(rows.values())
 
 
 def _leave_out_long_prompts(
@@ -220,7 +219,7 @@ def _ask(
             error = f"it gave no answer within {limit // 60:,} minutes"
         elif raised := _RAISED.search(error):
             error = f"{raised[1]} (what the server printed: {running.log})"
-        reason = running.describe_end() or error[-_REASON_CHARS:]
+        reason = running.describe_end() or " ".join(error.split())[-_REASON_CHARS:]
         raise ValueError(
             f"the model stopped answering: {reason}. The same command continues"
         )
