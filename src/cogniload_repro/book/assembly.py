@@ -44,7 +44,7 @@ _HTML = Path("_build", "html")
 _DOCTREES = Path("_build", "doctrees")
 #: Files of which Sphinx knows the pages that show them; others may change any page.
 _FOLLOWED = (".ipynb", ".md", ".svg", ".png", ".csv", ".tex", ".jsonl")
-#: A file that is written at the end of each build, whose sum pages would show if it were there before.
+#: A file that Sphinx writes at the end; pages would show its sum if it were there before.
 _IGNORED = shutil.ignore_patterns("mystnb*.css")
 #: Stop at nothing, but let one warning (a dead link, an unknown key) fail the build.
 _STRICT = ("-W", "-n", "--keep-going")
@@ -124,7 +124,7 @@ def _find_files(build: Path, sources: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
-    """Yield the files of a book's folder, but for what Sphinx and Jupyter Book have made of them."""
+    """Yield the files of a book's folder, but for what was made of them."""
     for file in folder.rglob("*"):
         place = file.relative_to(folder)
         if file.is_file() and place.parts[0] not in ("_build", "conf.py"):

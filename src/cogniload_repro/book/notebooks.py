@@ -49,10 +49,7 @@ def run_notebook(
     target = Path(target).resolve()
     folder = Path(files).resolve() if files else None
     notebook = _read(source)
-    values = dict(parameters)
-    for name, value in parameters.items():
-        if isinstance(value, Path):
-            values[name] = Path(os.path.relpath(value, source.parent)).as_posix()
+    values = {name: _place(value, source) for name, value in parameters.items()}
     failed = target.with_suffix(".failed.ipynb")
     target.parent.mkdir(parents=True, exist_ok=True)
     began = time.time_ns()
@@ -66,8 +63,11 @@ def run_notebook(
             raise ValueError(
                 _describe_failure(error, source, notebook, values, failed)
             ) from None
-        written = [file for kind in FOLDERS for file in (stage / kind).glob("*")]
-        names = sorted(file.relative_to(stage).as_posix() for file in written)
+        names = sorted(
+            file.relative_to(stage).as_posix()
+            for kind in FOLDERS
+            for file in (stage / kind).glob("*")
+        )
         text = _tidy(executed, values, names)
         if folder:
             _move_files(stage, folder, names, began)
@@ -76,6 +76,13 @@ def run_notebook(
         os.utime(part, ns=(began, began))
     failed.unlink(missing_ok=True)
     return target
+
+
+def _place(value: object, source: Path) -> object:
+    """Return a parameter as a notebook takes it: a path is relative to its folder."""
+    if not isinstance(value, Path):
+        return value
+    return Path(os.path.relpath(value, source.parent)).as_posix()
 
 
 def _execute(
