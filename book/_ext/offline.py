@@ -44,11 +44,12 @@ _KEYWORDS = {
     "explorer": "puzzle puzzles example examples step explorer",
     "compare": "compare two models pair regression regressions o3 gpt-5 versus",
 }
-#: Markup of extensions that HTML does not have: what stands for it.
+#: Markup that HTML does not have, or that a screen reader stumbles over: what stands for it.
 _INVALID = (
     (re.compile(r'<p (class="(?:collapsed|expanded) admonition-title")>(.*?)</p>'), r"<span \1>\2</span>"),
     (re.compile(r"<style scoped>.*?</style>\s*", re.S), ""),
     (re.compile(r'<table border="1"'), "<table"),
+    (re.compile(r"<th( [^>]*)?>\s*(?:<p></p>\s*)?</th>"), r"<td\1></td>"),  # heads nothing
 )  # fmt: skip
 _SETTINGS = re.compile(
     r'<script type="text/x-thebe-config">.*?</script>\s*<script>kernelName = .*?</script>',

@@ -216,14 +216,15 @@ class PaperFigure:
 
     def _draw_large_panel(self, layout: ConstrainedLayoutEngine) -> Figure:
         """Draw one panel with intervals, and a legend in the order of the lines' ends."""
-        height = max(5.6, 0.5 + _LINE_IN * len(self.pens))
-        figure = Figure(figsize=(WIDTH_IN, height), layout=layout)
+        lines = np.ceil(len(self.pens) / 2)
+        size = (PHONE_IN, 4.3 + _LINE_IN * lines)
+        figure = Figure(figsize=size, layout=layout)
         accuracy = self.accuracies[0]
         self._draw_intervals(figure.subplots(), self.panels[0], accuracy)
         last = accuracy.groupby("model")["accuracy"].last()
         names = last.sort_values(ascending=False).index
         drawn = [self.pens[name] for name in names]
-        draw_legend(figure, drawn, "outside right center", 1)
+        draw_legend(figure, drawn, "outside lower center", 2)
         return figure
 
     def _draw_row(self, layout: ConstrainedLayoutEngine) -> Figure:
@@ -277,7 +278,7 @@ class PaperFigure:
                     rows["highest"],
                     color=pen.color,
                     alpha=0.25,
-                    linewidth=5,
+                    linewidth=3,
                     zorder=1,
                 )
 

@@ -35,7 +35,7 @@ from cogniload_repro.schemas import FIDELITY, KINDS, TESTED, VERDICTS
 
 #: Verdicts as a reader sees them.
 WORDS = {
-    "exact": "To the digit",
+    "exact": "Exact",
     "unit": "Within one unit",
     "within": "Within sampling error",
     "differs": "Different",
