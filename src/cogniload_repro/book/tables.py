@@ -362,7 +362,7 @@ def _print_rows(
     A fit that failed prints its status and no number, a p-value that is not identified "--".
     """
     is_fitted = results["status"] == "ok"
-    fitted = results[is_fitted]
+    fitted = results[is_fitted].astype(object)
     table = results[["model"]].replace({"model": display_names(results["model"])})
     for name, form in forms.items():
         if name.startswith("p_"):
