@@ -5,6 +5,9 @@ import json
 from click.testing import CliRunner, Result
 
 from cogniload_repro.cli import main
+from cogniload_repro.outputs.imports import read_outputs
+from cogniload_repro.outputs.report import Report
+from cogniload_repro.puzzles.catalog import Catalog
 
 
 def run(*arguments, text=None) -> Result:
@@ -24,3 +27,10 @@ def write_lines(path, rows):
     lines = (row if isinstance(row, str) else json.dumps(row) for row in rows)
     path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
     return path
+
+
+def read_source(source, **options):
+    """The responses of a source, and its rejected rows."""
+    report = Report()
+    outputs = list(read_outputs(source, Catalog(), report, **options))
+    return outputs, report.rejected

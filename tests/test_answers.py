@@ -2,11 +2,10 @@
 
 import gzip
 import json
-import shutil
 from collections import Counter
 
 import pytest
-from harness import run, write_lines
+from harness import read_source, run, write_lines
 from inspect_log import make_header, write_archive
 from program_files import (
     FORMATS,
@@ -25,9 +24,9 @@ from program_files import (
 
 from cogniload_repro.endings import MARKS, take_answer
 from cogniload_repro.outputs.check import check_outputs, print_check
-from cogniload_repro.outputs.imports import Rejected, read_outputs
-from cogniload_repro.outputs.messages import REASONING
+from cogniload_repro.outputs.responses import REASONING
 from cogniload_repro.puzzles.catalog import Catalog
+from cogniload_repro.puzzles.generate import draw_puzzle
 
 RED, PURPLE = NAMES
 TABLES = ["JSONL", "CSV", "Parquet"]
@@ -36,13 +35,9 @@ GOOD = Answer(PURPLE)
 
 def read(path):
     """Responses by name, and reasons of rejected rows by their detail."""
-    items = list(read_outputs(path, Catalog()))
-    rejected = {
-        item.detail: item.reason for item in items if isinstance(item, Rejected)
-    }
-    return {
-        item.name: item for item in items if not isinstance(item, Rejected)
-    }, rejected
+    outputs, rejected = read_source(path)
+    reasons = {row.detail: row.reason for row in rejected}
+    return {output.name: output for output in outputs}, reasons
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -127,15 +122,7 @@ ELSEWHERE = {
     ),
 } | {
     f"column {name}": table_row(Answer(text=text)) | {name: SUE}
-    for text in ("", None)
-    for name in (
-        "completion",
-        "content",
-        "model_output",
-        "raw_response",
-        "generated_text",
-        "answer",
-    )
+    for name, text in (("completion", ""), ("generated_text", None), ("answer", ""))
 }
 
 
@@ -163,13 +150,11 @@ PLACES = {
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize(
-    "text", [SUE, "Red.", "I do not know", [{"a": [{"b": "red"}]}]]
-)
+@pytest.mark.parametrize("text", [SUE, "Red.", [{"a": [{"b": "red"}]}]])
 def test_no_key_beside_an_empty_text_hides_an_answer(tmp_path, place, text):
     """Whatever its name, for a text of several words, or a value that a puzzle asks for."""
     maker, path = PLACES[place]
-    for key in ("delta", "msg", "value", "raw", "messages", "data", "candidate"):
+    for key in ("delta", "value", "messages"):
         record = maker(Answer(text="", stop="length"))
         record = change(record, (*path, key), text)
         file = tmp_path / "o"
@@ -224,7 +209,7 @@ def test_what_programs_put_beside_an_empty_answer_is_no_text(tmp_path):
         "gold_answer": SUE,
         "generated_at": "1 May",
     }
-    (output,) = read_outputs(write_lines(tmp_path / "row.jsonl", [row]), Catalog())
+    ((output,), _) = read_source(write_lines(tmp_path / "row.jsonl", [row]))
     assert output.response == ""
     line = chat_line(Answer(text="", stop="length"))
     choice = line["response"]["body"]["choices"][0]
@@ -284,7 +269,7 @@ def test_reasoning_is_read_from_every_known_place(tmp_path, key, shape):
     )
     completion["response"]["body"]["model"] = "completion"
     path = write_lines(tmp_path / "o.jsonl", [row, chat, completion])
-    items = list(read_outputs(path, Catalog()))
+    items, _ = read_source(path)
     expected = f"<think>\n{THOUGHT}\n</think>\n\n{SUE}"
     assert [(item.model, item.response) for item in items] == [
         (model, expected) for model in ("table", "m", "completion")
@@ -301,7 +286,7 @@ def test_reasoning_among_the_parts_of_a_content_is_read(tmp_path, shape):
         (*MESSAGE, "content"),
         [*parts, {"type": "text", "text": SUE}],
     )
-    (output,) = read_outputs(write_lines(tmp_path / "o.jsonl", [line]), Catalog())
+    ((output,), _) = read_source(write_lines(tmp_path / "o.jsonl", [line]))
     assert output.response == f"<think>\n{THOUGHT}\n</think>\n\n{SUE}"
 
 
@@ -322,7 +307,7 @@ def test_encrypted_reasoning_is_neither_text_nor_a_reason_to_reject(tmp_path, hi
     )
     if hidden == {"effort": "high"}:
         line = change(line, (*MESSAGE, "content"), SUE)
-    (output,) = read_outputs(write_lines(tmp_path / "o.jsonl", [line]), Catalog())
+    ((output,), _) = read_source(write_lines(tmp_path / "o.jsonl", [line]))
     assert output.response == ("" if isinstance(hidden, list) else SUE)
     assert output.remarks == ()
 
@@ -369,7 +354,7 @@ def test_numbers_and_words_beside_an_answer_are_no_reasoning(tmp_path):
         "reasoning_tokens": 5,
         "why": THOUGHT,
     }
-    (output,) = read_outputs(write_lines(tmp_path / "o.jsonl", [row]), Catalog())
+    ((output,), _) = read_source(write_lines(tmp_path / "o.jsonl", [row]))
     assert output.remarks == ()
 
 
@@ -395,9 +380,7 @@ def test_nan_is_a_missing_value(tmp_path, kind):
 
 
 @pytest.mark.parametrize("kind", TABLES)
-@pytest.mark.parametrize(
-    "word", ["NaN", "nan", "NA", "#N/A", "<NA>", "null", "None", ""]
-)
+@pytest.mark.parametrize("word", ["NaN", "<NA>", ""])
 @pytest.mark.parametrize(
     "column", ["prompt_tokens", "perturbation", "temperature", "reasoning"]
 )
@@ -407,13 +390,13 @@ def test_words_for_missing_values_are_read_as_such_in_tables(
     """In every column that may be empty; a model may be called so."""
     row = {"model": "NA", "name": RED, "response": SUE, column: word}
     path = FORMATS[kind].write(tmp_path / FORMATS[kind].file, [row])
-    (output,) = read_outputs(path, Catalog())
+    ((output,), _) = read_source(path)
     assert (output.model, output.response) == ("NA", SUE)
     assert (output.prompt_tokens, output.settings) == (None, {})
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-@pytest.mark.parametrize("word", ["N/A", "null", "None", "nan"])
+@pytest.mark.parametrize("word", ["N/A", "nan"])
 def test_a_word_for_a_missing_value_is_an_answer(tmp_path, kind, word):
     """A model may say so; `check` remarks on it, since a program may have written it."""
     path = write_answers(tmp_path, kind, Answer(text=word), GOOD)
@@ -425,7 +408,7 @@ def test_a_word_for_a_missing_value_is_an_answer(tmp_path, kind, word):
 
 
 @pytest.mark.parametrize("kind", TABLES)
-@pytest.mark.parametrize("word", ["NaN", "NA", ""])
+@pytest.mark.parametrize("word", ["NaN", ""])
 def test_a_failed_request_in_a_table_is_none_under_any_word(tmp_path, kind, word):
     """A text that is such a word counts only where no failure is stated beside it."""
     path = write_answers(tmp_path, kind, Answer(text=word, stop="error"), GOOD)
@@ -447,8 +430,10 @@ FAILURES = {
 }
 
 
-@pytest.mark.parametrize("first", FAILURES)
-@pytest.mark.parametrize("second", FORMATS)
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(failure, "JSONL") for failure in FAILURES] + [("chat", kind) for kind in FORMATS],
+)
 def test_a_failure_that_a_later_file_makes_good_is_listed_and_counts_for_nothing(
     tmp_path, first, second
 ):
@@ -501,34 +486,23 @@ def test_a_file_that_is_cut_short_is_never_accepted(tmp_path, kind):
 
 QUOTES = {
     "a comma": 'model,name,response\nm,{0},"So red\nm,{1},yes, it is blue"\nm,{2},x\n',
-    "commas": 'model,name,response\nm,{0},"So red\nm,{1},a, b, c, d"\nm,{2},x\n',
-    "a column before": 'id,model,name,response\n1,m,{0},"So red\n2,m,{1},one, two"\n3,m,{2},x\n',
     "name last": 'response,model,name\n"So red,m,{0}\nSo blue",m,{1}\nx,m,{2}\n',
-    "response between": 'model,response,name\nm,"So red,{0}\nm,So blue",{1}\nm,x,{2}\n',
     "name first": 'name,response,model\n{0},"So red,m\n{1},So blue",m\n{2},x,m\n',
     "quoted names": 'model,name,response\nm,{0},"So red\nm,""{1}"",blue"\nm,{2},x\n',
-    "closed early": 'model,name,response\nm,{0},"So red\nm,{1},"blue"\nm,{2},x\n',
     "Windows": 'model,name,response\r\nm,{0},"So red\r\nm,{1},blue, too"\r\nm,{2},x\r\n',
 }
 
 
 @pytest.mark.parametrize("case", QUOTES)
-@pytest.mark.parametrize("ending", ["csv", "csv.gz"])
-def test_a_stray_quote_loses_no_row_in_silence(tmp_path, case, ending):
+def test_a_stray_quote_loses_no_row_in_silence(tmp_path, case):
     """Each line that the quote takes is a rejected row, and the rows around it are read."""
-    names = [f"20_1_1_{number}_red" for number in (770487, 770488, 770489)]
-    content = QUOTES[case].format(*names).encode()
-    path = tmp_path / f"o.{ending}"
-    path.write_bytes(gzip.compress(content) if ending == "csv.gz" else content)
-    catalog = Catalog()
-    catalog.draw = lambda name: (
-        dict.fromkeys(catalog.table().column_names) | {"name": name}
-    )
-    items = list(read_outputs(path, catalog))
-    rejected = [item for item in items if isinstance(item, Rejected)]
-    assert [item.name for item in items if not isinstance(item, Rejected)] == names[2:]
-    assert Counter(item.reason for item in rejected) == {"malformed row": 2}
-    assert all(item.detail.startswith("lines 2 to 3: ") for item in rejected)
+    names = [draw_puzzle(20, 1, 1, number).name for number in (7, 8, 9)]
+    path = tmp_path / "o.csv"
+    path.write_bytes(QUOTES[case].format(*names).encode())
+    outputs, rejected = read_source(path)
+    assert [output.name for output in outputs] == names[2:]
+    assert Counter(row.reason for row in rejected) == {"malformed row": 2}
+    assert all(row.detail.startswith("lines 2 to 3: ") for row in rejected)
 
 
 def test_an_open_quote_is_never_one_acceptable_row(tmp_path):
@@ -546,107 +520,31 @@ def test_an_open_quote_is_never_one_acceptable_row(tmp_path):
 
 TABLE = f"model,name,response\nm,{RED},Sue wears red.\n"
 LINE = json.dumps(table_row(Answer())) + "\n"
+HEADER = "should hold the names of the columns with commas between them"
 DIALECTS = {
-    "semicolons": (
-        "o.csv",
-        TABLE.replace(",", ";").encode(),
-        "separated by semicolons",
-    ),
-    "quoted semicolons": (
-        "o.csv",
-        b'"model";"name";"response"\n"m";"n";"x"\n',
-        "semicolons",
-    ),
-    "tabs": ("o.csv", TABLE.replace(",", "\t").encode(), "separated by tabs"),
-    "bars": ("o.csv", TABLE.replace(",", "|").encode(), "separated by vertical bars"),
-    "colons": ("o.csv", TABLE.replace(",", ":").encode(), "separated by ':'"),
-    "blanks between": (
-        "o.csv",
-        b"id  model  name  response\n1 m n x\n",
-        "separated by blanks",
-    ),
-    "ampersands": ("o.csv", b"model & name & response \\\n", "separated by '&'"),
-    "sep": ("o.csv", b"sep=,\n" + TABLE.encode(), "(sep=) is meant for Excel alone"),
-    "sep in capitals": (
-        "o.csv",
-        b"SEP=;\n" + TABLE.encode(),
-        "(sep=) is meant for Excel alone",
-    ),
-    "title": (
-        "o.csv",
-        b"# exported\n" + TABLE.encode(),
-        "its first line is '# exported'",
-    ),
-    "blank line": ("o.csv", b"\n" + TABLE.encode(), "its first line is ''"),
-    "other names": (
-        "o.csv",
-        b"llm,puzzle,output\nm,n,x\n",
-        "it should hold the names of columns",
-    ),
-    "page": ("o.csv", b"<html><body>404</body></html>", "its first line is '<html>"),
-    "JSON lines": ("o.csv", LINE.encode(), "let its name end in .jsonl"),
-    "capitals": (
-        "o.csv",
-        TABLE.replace("model", "Model").encode(),
-        "is called 'Model'",
-    ),
-    "blanks": ("o.csv", TABLE.replace(",name", ", name").encode(), "is called ' name'"),
-    "no header": (
-        "o.csv",
-        TABLE.partition("\n")[2].encode(),
-        "its first line is a row",
-    ),
-    "old Mac": ("o.csv", TABLE.replace("\n", "\r").encode(), "as on an old Mac"),
-    "old Mac with an end": (
-        "o.csv",
-        TABLE[:-1].replace("\n", "\r").encode() + b"\n",
-        "old Mac",
-    ),
-    "old Mac, lines": (
-        "o.jsonl",
-        (LINE * 2).replace("\n", "\r").encode(),
-        "as on an old Mac",
-    ),
-    "escaped quotes": ("o.csv", TABLE.replace("Sue", '"\\"Sue').encode(), "not CSV: "),
-    "key in capitals": (
-        "o.jsonl",
-        LINE.replace("resp", "Resp").encode(),
-        "is called 'Response'",
-    ),
-    "array": ("o.jsonl", f"[{LINE}]".encode(), "write one JSON object per line"),
-    "array of lines": (
-        "o.jsonl",
-        f"[\n{LINE}]\n".encode(),
-        "write one JSON object per line",
-    ),
-    "spread object": (
-        "o.jsonl",
-        json.dumps(table_row(Answer()), indent=1).encode(),
-        "write one JSON object per line",
-    ),
+    "semicolons": ("o.csv", TABLE.replace(",", ";"), HEADER),
+    "tabs": ("o.csv", TABLE.replace(",", "\t"), HEADER),
+    "sep": ("o.csv", "sep=,\n" + TABLE, "first line is 'sep=,'"),
+    "blank line": ("o.csv", "\n" + TABLE, "first line is ''"),
+    "JSON lines": ("o.csv", LINE, HEADER),
+    "no header": ("o.csv", TABLE.partition("\n")[2], HEADER),
+    "capitals": ("o.csv", TABLE.replace("model", "Model"), "is called 'Model'"),
+    "blanks": ("o.csv", TABLE.replace(",name", ", name"), "is called ' name'"),
+    "key in capitals": ("o.jsonl", LINE.replace("resp", "Resp"), "'Response'; rename"),
+    "old Mac": ("o.csv", TABLE.replace("\n", "\r"), "as on an old Mac"),
+    "old Mac, lines": ("o.jsonl", (LINE * 2).replace("\n", "\r"), "on an old Mac"),
+    "escaped quotes": ("o.csv", TABLE.replace("Sue", '"\\"Sue'), "not CSV: "),
+    "array": ("o.jsonl", f"[{LINE}]", "one JSON object per line"),
+    "object": ("o.jsonl", json.dumps(table_row(Answer()), indent=1), "object per line"),
     "gzip": ("o.jsonl", gzip.compress(LINE.encode()), "compressed by gzip; add .gz"),
-    "gzip as CSV": (
-        "o.csv",
-        gzip.compress(TABLE.encode()),
-        "compressed by gzip; add .gz",
-    ),
-    "zip": ("o.csv", b"PK\x03\x04" + bytes(30), "a workbook of a spreadsheet"),
-    "Zstandard": (
-        "o.jsonl",
-        b"\x28\xb5\x2f\xfd" + bytes(30),
-        "compressed by Zstandard",
-    ),
+    "not gzip": ("o.jsonl.gz", LINE, "Not a gzipped file"),
+    "workbook": ("o.csv", b"PK\x03\x04" + bytes(30), "a workbook of a spreadsheet"),
+    "Zstandard": ("o.jsonl", b"\x28\xb5\x2f\xfd" + bytes(30), "by Zstandard"),
     "Parquet": ("o.jsonl", b"PAR1" + bytes(30), "it is Parquet"),
-    "not gzip": ("o.jsonl.gz", LINE.encode(), "Not a gzipped file"),
-    "Latin-1": (
-        "o.csv",
-        TABLE.replace("Sue", "Zo\xeb").encode("latin-1"),
-        "no character of UTF-8",
-    ),
-} | {
-    f"{encoding}, {name}": (name, content.encode(encoding), "save it as UTF-8")
-    for encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32")
-    for name, content in (("o.csv", TABLE), ("o.jsonl", LINE))
+    "Latin-1": ("o.csv", TABLE.replace("Sue", "Zo\xeb").encode("latin-1"), "UTF-8"),
+    "UTF-16": ("o.csv", TABLE.encode("utf-16"), "save it as UTF-8"),
+    "UTF-16, lines": ("o.jsonl", LINE.encode("utf-16-le"), "save it as UTF-8"),
+    "UTF-32": ("o.jsonl", LINE.encode("utf-32"), "save it as UTF-8"),
 }
 
 
@@ -654,6 +552,7 @@ DIALECTS = {
 def test_a_dialect_that_is_not_read_is_named_in_one_sentence(tmp_path, case):
     """Delimiter, encoding, line ends, header, compression: what it is, and what to do."""
     name, content, words = DIALECTS[case]
+    content = content if isinstance(content, bytes) else content.encode()
     (tmp_path / name).write_bytes(content)
     done = run("check", tmp_path / name, "--build", tmp_path / "build")
     assert done.exit_code == 1
@@ -664,32 +563,24 @@ def test_a_dialect_that_is_not_read_is_named_in_one_sentence(tmp_path, case):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("a.ndjson", "end in .ndjson are not read; rename it to .jsonl"),
-        ("a.tsv", "end in .tsv are not read; save it with commas"),
-        ("a.json", "end in .json are not read; write one JSON object per line"),
-        ("a.JSONL", "in capitals; rename it to a.jsonl"),
-        ("a.xlsx", "end in .xlsx are not read; save it as .csv"),
-        ("a.jsonl.zst", "end in .zst are not read; decompress it"),
-        ("a.jsonl.bz2", "end in .bz2 are not read; decompress it"),
-        ("a.pkl", "end in .pkl are not read; expected are .jsonl, .csv"),
-        ("a", "files without an ending are not read; expected are"),
-        ("puzzles.jsonl", "holds no outputs, but puzzles alone"),
+        ("a.ndjson", "files that end in .ndjson are not read; expected are .jsonl"),
+        ("a.json", "files that end in .json are not read; expected are .jsonl"),
+        ("a.JSONL", "files that end in .JSONL are not read; expected are .jsonl"),
+        ("a", "such files are not read; expected are"),
     ],
 )
 def test_an_ending_that_is_not_read_is_named(tmp_path, name, words):
     """Alone it is an error; beside outputs the file is listed."""
-    (tmp_path / "source").mkdir()
-    (tmp_path / "source" / name).write_text("[]")
-    done = run("check", tmp_path / "source", "--build", tmp_path / "build")
-    assert (done.exit_code, words in done.output) == (2, True), done.output
-    if name != "puzzles.jsonl":
-        write_answers(tmp_path / "source", "JSONL", Answer())
-        done = run("check", tmp_path / "source", "--build", tmp_path / "build")
-        assert (done.exit_code, words in done.output) == (0, True), done.output
+    (tmp_path / name).write_text("[]")
+    with pytest.raises(ValueError, match=words):
+        read_source(tmp_path)
+    write_answers(tmp_path, "JSONL", Answer())
+    outputs, rejected = read(tmp_path)
+    assert (list(outputs), list(rejected.values())) == ([RED], ["not read"])
 
 
 def test_an_invalidated_sample_is_rejected_in_every_kind_of_log(tmp_path):
-    """With author and reason, also in an archive."""
+    """With author and reason."""
     note = {
         "author": "reviewer",
         "reason": "wrong prompt",
@@ -704,9 +595,6 @@ def test_an_invalidated_sample_is_rejected_in_every_kind_of_log(tmp_path):
         outputs, rejected = read(path)
         assert list(outputs) == [PURPLE]
         assert rejected == {f"{RED}: by reviewer: wrong prompt": "invalidated sample"}
-        archive = shutil.make_archive(str(tmp_path / "logs"), "zip", folder)
-        done = run("check", archive, "--build", tmp_path / "build")
-        assert "1 invalidated sample" in done.output
 
 
 MARKED = [
@@ -771,20 +659,18 @@ ENDS = [
 ]
 
 
-@pytest.mark.parametrize("mark", MARKED)
-def test_reasoning_that_does_not_end_has_no_answer(tmp_path, mark):
+def test_reasoning_that_does_not_end_has_no_answer(tmp_path):
     """Under the marks of many models, in capitals, with attributes; `check` counts it."""
-    response = f"{mark}So far Raymond is wearing red underwear"
-    assert take_answer(response) is None
-    path = write_answers(tmp_path, "JSONL", Answer(text=response, stop="length"))
-    frame, _ = check_outputs(path, Catalog())
-    assert frame["unclosed_trace"].tolist() == [1]
+    text = "So far Raymond is wearing red underwear"
+    assert [mark for mark in MARKED if take_answer(mark + text) is not None] == []
+    answer = Answer(text=MARKED[0] + text, stop="length")
+    frame, _ = check_outputs(write_answers(tmp_path, "JSONL", answer), Catalog())
+    assert frame["open"].tolist() == [1]
 
 
-@pytest.mark.parametrize("mark", ENDS)
-def test_the_answer_follows_the_mark_that_ends_reasoning(mark):
+def test_the_answer_follows_the_mark_that_ends_reasoning():
     """The mark that begins it may stand in the prompt."""
-    assert take_answer(f"So far blue.{mark}Red.") == "Red."
+    assert {take_answer(f"So far blue.{mark}Red.") for mark in ENDS} == {"Red."}
 
 
 def test_a_reader_may_add_marks(tmp_path, monkeypatch):

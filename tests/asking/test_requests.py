@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from harness import run, write_lines
+from harness import read_source, run, write_lines
 
 from cogniload_repro.asking import requests
 from cogniload_repro.asking.perturbations import PERTURBATIONS
@@ -21,9 +21,7 @@ from cogniload_repro.asking.protocol import (
     write_queries,
 )
 from cogniload_repro.grid import grid_cells
-from cogniload_repro.outputs.imports import read_outputs
 from cogniload_repro.puzzles.baselines import baselines
-from cogniload_repro.puzzles.catalog import Catalog
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import draw_rows, write_set
 from cogniload_repro.scoring.verdict import score_response
@@ -171,7 +169,7 @@ def test_the_loop_of_the_book_makes_rows_of_outputs(tmp_path, monkeypatch):
     assert run("puzzles", *SMALL, *options).exit_code == 0
     monkeypatch.chdir(tmp_path)
     exec(loop, {"ask": lambda prompt: (prompt[:5], "length", 10, 2)})
-    outputs = list(read_outputs(tmp_path / "answers.jsonl", Catalog()))
+    outputs, _ = read_source(tmp_path / "answers.jsonl")
     assert [output[0:6:2] + output[5:6] for output in outputs] == [
         ("mine (not_not)", "Solve", 2, "length")
     ] * 12
@@ -260,7 +258,7 @@ def test_the_files_of_a_task_fit_one_another(task):
     log = write_lines(
         task / "samples_cogniload_2030-01-01T00-00-00.000000.jsonl", samples
     )
-    outputs = list(read_outputs(log, Catalog(), model="m"))
+    outputs, _ = read_source(log, model="m")
     assert [(output.model, output.name) for output in outputs] == [
         ("m (rail_fence)", doc["name"]) for doc in docs
     ]

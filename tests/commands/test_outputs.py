@@ -147,7 +147,7 @@ def test_a_build_has_the_papers_counts_and_the_committed_answers(committed, tmp_
         output.count("22 models: counts reconstructed from the printed tables\n") == 2
     )
     assert "Outputs: small\n" in output
-    assert "\n2 responses of 1 model scored in " in output
+    assert "\nresponses: 2, models: 1, scored in " in output
     cells = pd.read_parquet(build / "cells.parquet").set_index("model")
     assert cells.loc[list(NAMES), "provenance"].unique().tolist() == ["reconstructed"]
     assert cells.loc["small", ["provenance", "total", "correct"]].tolist() == [

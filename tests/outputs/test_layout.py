@@ -3,11 +3,10 @@
 import os
 
 import pytest
+from harness import read_source
 from inspect_log import make_sample, write_json
 
-from cogniload_repro.outputs.imports import Rejected, read_outputs
 from cogniload_repro.outputs.layout import find_files
-from cogniload_repro.puzzles.catalog import Catalog
 
 NAME = "20_1_1_770487_red"
 
@@ -53,11 +52,11 @@ def test_every_file_is_read_or_listed(tmp_path):
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
-        ("gone", "does not exist"),
+        ("gone", "no outputs at"),
         ("a.txt", "holds no outputs"),
         ("", "holds no outputs"),
-        ("/", "the root of the file system"),
-        ("/dev/null", "neither a file nor a folder"),
+        ("/", "no outputs at /; name their file or folder"),
+        ("/dev/null", "no outputs at /dev/null"),
     ],
 )
 def test_a_source_without_outputs_is_refused(tmp_path, source, reason):
@@ -99,11 +98,8 @@ def test_what_cannot_be_looked_into_is_listed(tmp_path, monkeypatch):
         gone,
         f"n/{NAME}.txt",
     ]
-    rejected = {
-        item.file: item.reason
-        for item in read_outputs(layout, Catalog())
-        if isinstance(item, Rejected)
-    }
+    _, rows = read_source(layout)
+    rejected = {row.file: row.reason for row in rows}
     unreadable = ["gone.jsonl", "locked", "pipe.jsonl", "round.jsonl", pipe, gone]
     assert rejected == dict.fromkeys(unreadable, "unreadable file") | {
         "again": "not read"

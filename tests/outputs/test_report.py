@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from cogniload_repro.outputs.report import Rejected, Report, write_rejected
+from cogniload_repro.outputs.report import Rejected, Report
 
 DUPLICATE = Rejected("a.jsonl", 3, "duplicate", "again", "m")
 NOT_READ = Rejected("README", 0, "not read", "no JSONL")
@@ -39,8 +39,7 @@ def test_the_report_counts_and_shows_an_example():
             r"'b\.csv' cannot be read to its end, .*is not closed",
         ),
         ({"m": 1}, [UNREADABLE], 0, "repair it, or take it out of the source"),
-        ({}, [NOT_READ], 0, "no row that can be read"),
-        ({}, [], 0, "no row: it is empty, or a header alone"),
+        ({}, [NOT_READ], 0, "no row that can be read; it may be empty"),
     ],
 )
 def test_a_report_is_refused_in_a_sentence(responses, rows, allowed, words):
@@ -51,10 +50,8 @@ def test_a_report_is_refused_in_a_sentence(responses, rows, allowed, words):
 
 def test_rejected_rows_are_written_for_programs_and_for_readers(tmp_path):
     """Parquet and CSV hold the same rows, those of earlier sources first; no cell is a formula."""
-    write_rejected(
-        tmp_path, [DUPLICATE._replace(detail="=1+1")], {"provenance": "imported"}
-    )
-    write_rejected(tmp_path, [NOT_READ], {"provenance": "imported"})
+    for row in (DUPLICATE._replace(detail="=1+1"), NOT_READ):
+        Report(rejected=[row]).write_rejected(tmp_path, {"provenance": "imported"})
     table = pd.read_parquet(tmp_path / "rejected.parquet")
     text = pd.read_csv(tmp_path / "rejected.csv")
     assert table["file"].tolist() == text["file"].tolist() == ["a.jsonl", "README"]

@@ -3,12 +3,16 @@
 from datetime import UTC, datetime
 
 import pytest
-from harness import write_lines
+from harness import read_source, write_lines
 from inspect_log import make_header, make_sample, write_archive
 
-from cogniload_repro.outputs.imports import read_outputs
-from cogniload_repro.outputs.responses import Output, take_settings
-from cogniload_repro.puzzles.catalog import Catalog
+from cogniload_repro.outputs.responses import (
+    Output,
+    Texts,
+    read_content,
+    read_message,
+    take_settings,
+)
 
 NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
 ROW = {
@@ -22,9 +26,8 @@ ROW = {
 
 def read_rows(folder, *rows, **options):
     """Read rows through a JSONL file."""
-    return list(
-        read_outputs(write_lines(folder / "o.jsonl", rows), Catalog(), **options)
-    )
+    outputs, rejected = read_source(write_lines(folder / "o.jsonl", rows), **options)
+    return [*outputs, *rejected]
 
 
 def test_a_good_row_is_a_response(tmp_path):
@@ -94,7 +97,7 @@ def test_settings_of_a_log_come_with_its_responses(tmp_path):
     ]
     samples[1]["metadata"] = {"max_tokens": 31_000}  # a solver's limit for this prompt
     path = write_archive(tmp_path / "run.eval", samples, header)
-    by_tokens, by_time = read_outputs(path, Catalog())
+    (by_tokens, by_time), _ = read_source(path)
     assert (by_tokens.stopped, by_time.stopped) == ("length", "error")
     assert by_time.settings == by_tokens.settings | {"max_tokens": "31000"}
     assert by_tokens.settings == {
@@ -151,3 +154,81 @@ def test_a_model_may_be_called_otherwise(tmp_path):
 def test_settings_are_short_text(fields, settings):
     """Whatever a source says, also a number beyond all floats, is a short text."""
     assert take_settings(fields) == settings
+
+
+TRACE = {"type": "reasoning", "reasoning": "Red?"}
+ENCRYPTED = {"type": "reasoning", "reasoning": "eNrT0", "redacted": True}
+ANSWER = {"type": "text", "text": "Blue."}
+
+
+@pytest.mark.parametrize(
+    ("content", "texts"),
+    [
+        (None, Texts()),
+        ("Blue.", Texts(answer="Blue.")),
+        ([], Texts()),
+        (["a", "b"], Texts(answer="a\n\nb")),
+        ([TRACE, ANSWER], Texts("Red?", "Blue.")),
+        # a text between two parts of reasoning belongs to the reasoning
+        ([TRACE, ANSWER, TRACE, ANSWER], Texts("Red?\n\nBlue.\n\nRed?", "Blue.")),
+        # encrypted reasoning is never scored, its summary is
+        ([ENCRYPTED, ANSWER], Texts(answer="Blue.")),
+        ([ENCRYPTED | {"summary": "Red?"}], Texts("Red?")),
+        ([TRACE | {"reasoning": "", "summary": "Red?"}], Texts("Red?")),
+        ([{"type": "redacted_thinking", "data": "eNrT0"}], Texts()),
+        # Gemini's parts have no type
+        (
+            [{"text": "Red?", "thought": True}, {"text": "Blue."}],
+            Texts("Red?", "Blue."),
+        ),
+        ([{"text": "", "thought_signature": "Eq"}], Texts()),
+        ([{"thinking": "Red?"}, {"text": "Blue."}], Texts("Red?", "Blue.")),
+        ([{"type": "refusal", "refusal": "No."}], Texts(answer="No.")),
+        (
+            [{"type": "image_url", "image_url": {"url": "x"}}],
+            Texts(unread=("image_url",)),
+        ),
+        ([{"executable_code": {"code": "1"}}], Texts(unread=("executable_code",))),
+        (5, Texts(unread=("int",))),
+    ],
+)
+def test_a_content_is_reasoning_and_answer(content, texts):
+    """A string, or parts of all programs; what is no text of a known place is named."""
+    assert read_content(content) == texts
+
+
+@pytest.mark.parametrize(
+    ("message", "texts"),
+    [
+        ({"content": "Blue.", "reasoning": "Red?"}, Texts("Red?", "Blue.")),
+        # the same reasoning under two names is read once
+        (
+            {
+                "content": "Blue.",
+                "reasoning": "Red?",
+                "reasoning_details": [{"text": "Red?"}],
+            },
+            Texts("Red?", "Blue."),
+        ),
+        (
+            {"content": "Blue.", "reasoning_content": "", "thinking": "Red?"},
+            Texts("Red?", "Blue."),
+        ),
+        (
+            {"content": [TRACE, ANSWER], "reasoning": "Red? Long."},
+            Texts("Red?", "Blue."),
+        ),
+        ({"content": None, "refusal": "No."}, Texts(answer="No.")),
+        (
+            {"content": "", "role": "assistant", "tool_calls": [], "audio": None},
+            Texts(),
+        ),
+        (
+            {"content": None, "audio": {"transcript": "It is red."}},
+            Texts(unread=("audio",)),
+        ),
+    ],
+)
+def test_reasoning_may_stand_beside_the_content(message, texts):
+    """Under the names of several programs; the first one with a text counts."""
+    assert read_message(message) == texts

@@ -2,7 +2,6 @@
 
 import pandas as pd
 import pyarrow as pa
-import pytest
 
 from cogniload_repro.grid import MINI_GRID
 from cogniload_repro.published import load_table
@@ -11,9 +10,7 @@ from cogniload_repro.schemas import CELLS, SCORES
 from cogniload_repro.scoring.cells import (
     BUCKET_COLUMNS,
     count_cells,
-    count_scores,
     read_scores,
-    token_stats,
     write_cells,
 )
 from cogniload_repro.scoring.verdict import BUCKETS
@@ -93,22 +90,13 @@ def test_tokens_are_averaged_where_they_are_known():
     assert unknown.loc[0, TOKENS].isna().tolist() == [False, False, True, True]
 
 
-def test_counts_of_files_are_those_of_all_scores(tmp_path):
-    """Each file has the answers of one model."""
+def test_scores_of_all_files_are_read(tmp_path):
+    """Each file has the answers of one model; a build of counts alone has no file."""
+    assert read_scores(tmp_path / "scores").empty
     write_scores(tmp_path, "mine", ["correct_valid", "wrong_other"])
     write_scores(tmp_path, "other", ["wrong_logic"])
     scores = read_scores(tmp_path / "scores")
     assert scores["model"].tolist() == ["mine", "mine", "other"]
-    for count in (count_cells, token_stats):
-        counts = count_scores(tmp_path / "scores", count)
-        pd.testing.assert_frame_equal(counts, count(scores))
-
-
-def test_scores_without_files_are_an_empty_table(tmp_path):
-    """A build of counts alone has no scores, and nothing to count."""
-    assert read_scores(tmp_path).empty
-    with pytest.raises(ValueError, match="holds no scores; run `make score`"):
-        count_scores(tmp_path, count_cells)
 
 
 def test_counts_stand_beside_scores_and_each_row_says_which_it_is(tmp_path):
@@ -138,9 +126,7 @@ def test_token_lengths_of_the_papers_models_are_the_printed_ones(tmp_path):
 
 
 def test_a_build_may_hold_counts_or_scores_alone(tmp_path):
-    """Without both there is nothing to count."""
-    with pytest.raises(ValueError, match="holds no scores"):
-        write_cells(tmp_path, {})
+    """Each kind of row says what it is."""
     cells = write_cells(tmp_path, {}, reconstructed_cells(MINI_GRID))
     assert set(cells["provenance"]) == {"reconstructed"}
     write_scores(tmp_path, "mine", ["wrong_other"])

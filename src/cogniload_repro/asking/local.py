@@ -23,8 +23,8 @@ from cogniload_repro.asking import server
 from cogniload_repro.asking.server import MAX_TOKENS, Server
 from cogniload_repro.asking.tasks import cogniload
 from cogniload_repro.files import locked, write_whole
-from cogniload_repro.outputs.responses import RowError, is_safe, read_output
-from cogniload_repro.outputs.rows import SETTINGS, read_rows
+from cogniload_repro.outputs.responses import SETTINGS, RowError, is_safe, read_output
+from cogniload_repro.outputs.rows import read_rows
 from cogniload_repro.puzzles.sets import write_jsonl
 from cogniload_repro.schemas import OUTPUTS
 

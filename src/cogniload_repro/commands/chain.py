@@ -11,12 +11,10 @@ from cogniload_repro.commands.options import (
     EXISTING_FILE,
     FILE,
     JOBS,
-    REGRESSION,
     say,
     takes,
 )
 from cogniload_repro.commands.outputs import COUNTS_FILE, check_outputs_whole
-from cogniload_repro.commands.params import Parameters
 from cogniload_repro.files import locked, write_whole
 
 if TYPE_CHECKING:
@@ -60,8 +58,8 @@ def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> 
 
     parameters = params.read_parameters()
     scorer = scorer or parameters.scorer
-    place = scores.scores_folder(build, scorer, parameters.scorer)
-    rule = verdict.find_scorer(scorer)
+    rules = verdict.find_scorer(scorer)
+    place = build if scorer == parameters.scorer else build / "scorers" / scorer
     with locked(build):
         check_outputs_whole(build)
         if place == build:
@@ -71,12 +69,12 @@ def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> 
             baselines = puzzles.with_name("baselines.parquet")
             written = executor.submit(write_baselines, puzzles, baselines)
             scores.score_dataset(
-                build / "outputs", puzzles, place / "scores", executor, rule
+                build / "outputs", puzzles, place / "scores", executor, rules
             )
             written.result()
         committed = build / COUNTS_FILE
         counts = pd.read_parquet(committed) if committed.exists() else None
-        metadata = {"scorer": str(rule), "version": __version__}
+        metadata = {"scorer": str(rules), "version": __version__}
         frame = cells.write_cells(place, metadata, counts)
     _say_scores(place, frame, scorer)
 
@@ -85,28 +83,25 @@ def _say_scores(place: Path, cells: "pd.DataFrame", scorer: str) -> None:
     """Say what was counted, and what was scored."""
     from cogniload_repro.book.terminal import print_scores
     from cogniload_repro.scoring.answers import summarise_answers
-    from cogniload_repro.scoring.cells import count_scores
+    from cogniload_repro.scoring.cells import read_scores
 
     is_scored = cells["provenance"] == "scored"
     counted = cells.loc[~is_scored, "model"].nunique()
     if counted:
-        say(f"{_count(counted, 'model')}: counts reconstructed from the printed tables")
-    scored = cells[is_scored]
-    if scored.empty:
+        say(f"{counted} models: counts reconstructed from the printed tables")
+    answers = summarise_answers(read_scores(place / "scores"))
+    if answers.empty:
         return
-    responses = _count(scored["total"].sum(), "response")
-    models = _count(scored["model"].nunique(), "model")
-    rule = "" if scorer == Parameters.scorer else f", scorer {scorer}"
-    say(f"{responses} of {models} scored in {place / 'scores'}{rule}")
-    say(print_scores(count_scores(place / "scores", summarise_answers)))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    responses = f"responses: {answers['answers'].sum():,}, models: {len(answers):,}"
+    say(f"{responses}, scored in {place / 'scores'} by {scorer}")
+    say(print_scores(answers))
 
 
 @click.command()
-@takes(*REGRESSION)
+@click.option("--formula", help="Regression, such as 'correct ~ d * log10_N + rho'.")
+@click.option(
+    "--family", help="Link: logit (default), probit, cloglog or quasi-binomial."
+)
 @click.option(
     "--model",
     "models",
@@ -125,7 +120,8 @@ def fit_command(
     compare: bool,
     out: Path | None,
     build: Path,
-    **regression: str | None,
+    formula: str | None,
+    family: str | None,
 ) -> None:
     """Fit the paper's regressions and compare them with the paper, or fit your own regression.
 
@@ -133,9 +129,8 @@ def fit_command(
     `correct ~ ...` over d, N, log10_N, rho, ratio_pct, needles and prompt_mean; an empty one stands
     for the paper's specification. Your own regression is printed, and kept where --out says.
     """
-    choices = {name: text for name, text in regression.items() if text is not None}
-    if models or compare or out or choices:
-        _fit_own(build, models, compare, out, **choices)
+    if models or compare or out or formula is not None or family is not None:
+        _fit_own(build, models, compare, out, formula or "", family or "")
     else:
         _fit_paper(build)
 
@@ -145,8 +140,8 @@ def _fit_own(
     models: tuple[str, ...],
     compare: bool,
     out: Path | None,
-    formula: str = "",
-    family: str = "",
+    formula: str,
+    family: str,
 ) -> None:
     """Fit a reader's regression; print it or its comparison with the paper's, write it to `out`."""
     from cogniload_repro.book.terminal import print_comparison, print_fits
@@ -200,7 +195,7 @@ def _write_paper_tables(build: Path, executor: "Executor") -> None:
     tables = {"aic": aic, "glm": glm, "interactions": interactions.result()}
     for name, table in tables.items():
         write_table(build / f"{name}.parquet", table, read_metadata(path))
-    say(f"fitted {_count(cells['model'].nunique(), 'model')}")
+    say(f"fitted models: {cells['model'].nunique()}")
     say(print_fit_summary(cells, glm))
     names = display_names(cells["model"])
     for name, title in _TABLE_TITLES.items():

@@ -46,15 +46,6 @@ READ_AS = (
         help="Generator edition for puzzles known only by name; default: detected.",
     ),
 )
-#: A regression.
-REGRESSION = (
-    click.option(
-        "--formula", help="Regression, such as 'correct ~ d * log10_N + rho'."
-    ),
-    click.option(
-        "--family", help="Link: logit (default), probit, cloglog or quasi-binomial."
-    ),
-)
 
 
 def takes(*options: Callable) -> Callable[[Callable], Callable]:

@@ -3,11 +3,11 @@
 import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import click
 from tqdm import tqdm
@@ -75,27 +75,25 @@ def download_outputs(
     parameters = params.read_parameters(
         source=source, add=add or None, max_rejected=max_rejected, grid=grid
     )
-    addresses = list(parameters.add)
-    if parameters.source != RECONSTRUCTED_SOURCE:
-        addresses.insert(0, parameters.source)
+    addresses = parameters.sources()
     if read_as["model"] and len(addresses) > 1:
         raise ValueError(
             f"--model names the model of one source, and there are {len(addresses)}; write the "
             "models into their rows, as a column"
         )
+    limit = parameters.max_rejected
     with locked(build), _staged(build) as stage:
         brought = []
         if parameters.source == RECONSTRUCTED_SOURCE:
             brought.append(_take_counts(stage, parameters.grid, jobs))
-            for answers in _committed_answers():
-                brought.append(_import(stage, answers, 0, build, known_only=True))
+            for answers in sorted(ANSWERS.glob("*.jsonl")):
+                brought.append(_import(stage, str(answers), 0, build, known_only=True))
         for address in addresses:
-            limit = parameters.max_rejected
             brought.append(_import(stage, address, limit, build, **read_as))
+        _refuse_two_kinds(brought)
         params.write_parameters(build, "outputs", parameters)
         _take_places(stage, build)
         write_whole(build / SOURCES, json.dumps(brought, indent=1) + "\n")
-    _name_rejected(build)
     for line in _describe_sources(brought):
         say(line)
 
@@ -117,15 +115,15 @@ def read_sources(build: Path) -> list[dict]:
 
 def check_outputs_whole(build: Path) -> None:
     """Raise ValueError if outputs that the sources of a build have brought are not there."""
-    present = _models(build)
+    from cogniload_repro.storage import partition_path
+
     for source in read_sources(build):
         if source["source"] == RECONSTRUCTED_SOURCE:
             continue
         for model in source["models"]:
-            if model not in present:
-                raise ValueError(
-                    f"{build / 'outputs'} lacks the outputs of {model}; {_OUTPUTS_REMEDY}"
-                )
+            path = partition_path(build / "outputs", model)
+            if not path.exists():
+                raise ValueError(f"{path} is missing; {_OUTPUTS_REMEDY}")
 
 
 def _describe_sources(brought: list[dict]) -> Iterator[str]:
@@ -157,17 +155,9 @@ def _staged(build: Path) -> Iterator[Path]:
     except ValueError:
         for path in stage.glob("rejected.*"):
             os.replace(path, build / path.name)
-        _name_rejected(build)
         raise
     finally:
         shutil.rmtree(stage, ignore_errors=True)
-
-
-def _name_rejected(build: Path) -> None:
-    """Say where the rejected rows of a build can be read, if it has some."""
-    path = build / "rejected.csv"
-    if path.exists() and path.read_text(encoding="utf-8").count("\n") > 1:
-        say(f"Rejected rows: {path}")
 
 
 def _take_counts(stage: Path, grid: str, jobs: int) -> dict:
@@ -195,17 +185,6 @@ def _take_counts(stage: Path, grid: str, jobs: int) -> dict:
     }
 
 
-def _committed_answers() -> list[str]:
-    """Return the files of real answers that come with the package."""
-    from cogniload_repro.outputs.layout import TABLE_ENDINGS
-
-    return [
-        str(path)
-        for path in sorted(ANSWERS.glob("*"))
-        if path.name.endswith(TABLE_ENDINGS)
-    ]
-
-
 def _import(
     stage: Path, address: str, max_rejected: int, build: Path, **read_as: Any
 ) -> dict:
@@ -213,39 +192,29 @@ def _import(
     from cogniload_repro.outputs.imports import import_outputs
     from cogniload_repro.outputs.sources import open_source
 
-    params.check_source(address)
-    before = _models(stage)
     report = import_outputs(open_source(address, build / "downloads"), stage, **read_as)
     say(report.summary())
-    if report.responses or not read_as.get(
-        "known_only"
-    ):  # a part of the grid may have none
+    if report.rejected:
+        say(f"Rejected rows: {build / 'rejected.csv'}")
+    # a part of the grid may have none of the committed answers
+    if report.responses or not read_as.get("known_only"):
         report.check(max_rejected)
-    models = _models(stage) - before
-    _refuse_counted(stage, models)
     return {
         "source": params.label_of(address),
-        "models": sorted(models),
+        "models": sorted(report.responses),
         "settings": report.settings,
     }
 
 
-def _models(stage: Path) -> set[str]:
-    return {unquote(path.stem) for path in (stage / "outputs").glob("*.parquet")}
-
-
-def _refuse_counted(stage: Path, models: set[str]) -> None:
+def _refuse_two_kinds(brought: list[dict]) -> None:
     """Raise ValueError if a model that has brought answers stands in the build with its counts."""
-    import pandas as pd
-
-    if not (stage / COUNTS_FILE).exists():
-        return
-    counted = set(pd.read_parquet(stage / COUNTS_FILE, columns=["model"])["model"])
-    for model in sorted(models & counted):
-        raise ValueError(
-            f"{model} has reconstructed counts in this build; give its outputs as the source "
-            "(SOURCE=...), or the model another name in them"
-        )
+    models = Counter(model for source in brought for model in source["models"])
+    for model, count in models.items():
+        if count > 1:  # of answers, a second source was refused
+            raise ValueError(
+                f"{model} has reconstructed counts in this build; give its outputs as the source "
+                "(SOURCE=...), or the model another name in them"
+            )
 
 
 def _take_places(stage: Path, build: Path) -> None:

@@ -3,20 +3,10 @@
 import shutil
 import tarfile
 import zipfile
-import zlib
 from pathlib import Path, PurePosixPath
 
-from cogniload_repro.outputs.records import check_size, open_stream
+from cogniload_repro.outputs.records import DAMAGE, check_size, open_stream
 
-_DAMAGE = (
-    tarfile.TarError,
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    RuntimeError,
-    ValueError,
-    OverflowError,
-)
 _BLOCK = 1 << 20
 
 
@@ -33,7 +23,7 @@ def unpack(archive: Path, folder: Path) -> Path:
             _unpack_zip(archive, folder)
         else:
             _unpack_tar(archive, folder)
-    except (*_DAMAGE, OSError) as error:
+    except DAMAGE as error:
         shutil.rmtree(folder)
         if isinstance(error, OSError) and error.errno:
             raise  # the disk, not the archive

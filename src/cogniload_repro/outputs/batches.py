@@ -2,10 +2,11 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from cogniload_repro.outputs.messages import (
+from cogniload_repro.outputs.records import at, first
+from cogniload_repro.outputs.responses import (
     FAILED,
     UNKNOWN_SHAPE,
     Row,
@@ -13,13 +14,19 @@ from cogniload_repro.outputs.messages import (
     read_choices,
     take_beside,
 )
-from cogniload_repro.outputs.records import at, first
 
 _HUMP = re.compile(r"(?<=[a-z])[A-Z]")
 # what an error says where the provider's filter has blocked the prompt or the answer
 _BLOCKED = re.compile(
     r"content[ _](filter|polic)|invalid_prompt|block_reason", re.IGNORECASE
 )
+# where the messages of a body stand: OpenAI's Responses, Anthropic's, chats, Gemini's
+_PLACES: dict[str, Any] = {
+    "output": list,
+    "content": (list, str),
+    "choices": list,
+    "candidates": list,
+}
 # tokens of a prompt that Anthropic's servers and Inspect count apart
 _CACHED = (
     *("cache_read_input_tokens", "cache_creation_input_tokens"),
@@ -62,12 +69,9 @@ def read_batch_line(record: Mapping) -> list[Row]:
     is_done = at(line, "response", "status_code") in (None, 200)
     is_done = is_done and at(line, "result", "type") in (None, "succeeded")
     place = _find_place(body)
-    choices = (
-        _MESSAGE_READERS[place][1](body) if place and is_done and not error else []
-    )
+    choices = _read_choices(place, body) if place and is_done and not error else []
     if choices:
-        beside |= take_beside(body, place)
-        return read_choices(fields, choices, beside)
+        return read_choices(fields, choices, beside | take_beside(body, place))
     detail = json.dumps(error or line.get("result") or line.get("response"))
     if _BLOCKED.search(detail):
         return read_choices(fields, [({"content": None}, "refusal")])
@@ -89,14 +93,20 @@ def _find_body(line: Mapping) -> tuple[Any, dict]:
 
 def _find_place(body: object) -> str:
     """Return under which key the messages of a body stand; "" if none is known."""
-    for place, (kinds, _) in _MESSAGE_READERS.items():
+    for place, kinds in _PLACES.items():
         if isinstance(at(body, place), kinds):
             return place
     return ""
 
 
-def _read_items(body: Mapping) -> list[tuple[object, object]]:
-    """Return the items of OpenAI's Responses as one message."""
+def _read_choices(place: str, body: Mapping) -> list[tuple[object, object]]:
+    """Return the messages of a body, each with the word for why the model stopped."""
+    if place == "choices":
+        return [read_choice(choice) for choice in body["choices"]]
+    if place == "candidates":
+        return [_read_candidate(candidate) for candidate in body["candidates"]]
+    if place == "content":
+        return [({"content": body["content"]}, body.get("stop_reason"))]
     parts = [part for item in body["output"] for part in _read_item(item)]
     reason = at(body, "incomplete_details", "reason") or body.get("status")
     return [({"content": parts}, reason)]
@@ -111,18 +121,6 @@ def _read_item(item: object) -> list:
     return [{"text": text, "thought": is_trace} for text in texts] + [rest]
 
 
-def _read_content(body: Mapping) -> list[tuple[object, object]]:
-    return [({"content": body["content"]}, body.get("stop_reason"))]
-
-
-def _read_choices(body: Mapping) -> list[tuple[object, object]]:
-    return [read_choice(choice) for choice in body["choices"]]
-
-
-def _read_candidates(body: Mapping) -> list[tuple[object, object]]:
-    return [_read_candidate(candidate) for candidate in body["candidates"]]
-
-
 def _read_candidate(candidate: object) -> tuple[object, object]:
     """Return a candidate of Gemini's, which leaves out what is empty, as a message."""
     if not isinstance(candidate, dict):
@@ -132,15 +130,6 @@ def _read_candidate(candidate: object) -> tuple[object, object]:
         candidate = candidate | take_beside(content, "parts")
         content = content.get("parts")
     return candidate | {"content": content}, candidate.get("finish_reason")
-
-
-# where the messages of a body stand, by provider: of what kinds, and what reads them
-_MESSAGE_READERS: dict[str, tuple[type | tuple, Callable[[Mapping], list]]] = {
-    "output": (list, _read_items),
-    "content": ((list, str), _read_content),
-    "choices": (list, _read_choices),
-    "candidates": (list, _read_candidates),
-}
 
 
 def read_tokens(usage: object) -> dict[str, object]:
@@ -155,13 +144,12 @@ def read_tokens(usage: object) -> dict[str, object]:
 
 
 def _add_up(usage: object, *names: str) -> object:
-    """Return the sum of those counts that are there; the first one if it is no number."""
+    """Return the sum of those counts that are there; the first one if one is no number."""
     counts = [at(usage, name) for name in names]
     stated = [count for count in counts if count is not None]
-    if not all(type(count) is int for count in stated[:1]):
-        return stated[0]
-    whole = [count for count in stated if type(count) is int]
-    return sum(whole) if whole else None
+    if stated and all(type(count) is int for count in stated):
+        return sum(stated)
+    return next(iter(stated), None)
 
 
 def _to_snake_case(value: Any) -> Any:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from cogniload_repro.outputs.messages import Row, read_choices
 from cogniload_repro.outputs.records import at, listed, read_json
+from cogniload_repro.outputs.responses import Row, read_choices
 from cogniload_repro.puzzles.catalog import parse_name
 
 # files of one run of the harness end in the same date

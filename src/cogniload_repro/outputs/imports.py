@@ -1,7 +1,7 @@
 """Outputs of a source -> one table per model, the puzzles, the rejected rows."""
 
 import shutil
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -11,12 +11,16 @@ from tqdm import tqdm
 from cogniload_repro import __version__
 from cogniload_repro.outputs.inspect_logs import INVALIDATED, find_finished
 from cogniload_repro.outputs.layout import Layout, LocalSource, answer_name, find_files
-from cogniload_repro.outputs.messages import FAILED
-from cogniload_repro.outputs.records import MALFORMED, Entry, read_text
-from cogniload_repro.outputs.report import ANSWERED, Rejected, Report, write_rejected
-from cogniload_repro.outputs.responses import Output, RowError, name_model, read_output
+from cogniload_repro.outputs.records import Entry, read_table, read_text
+from cogniload_repro.outputs.report import ANSWERED, Rejected, Report
+from cogniload_repro.outputs.responses import (
+    FAILED,
+    Output,
+    RowError,
+    name_model,
+    read_output,
+)
 from cogniload_repro.outputs.rows import end_at_damage, read_rows
-from cogniload_repro.outputs.tables import read_table
 from cogniload_repro.puzzles.catalog import (
     Catalog,
     EditionMatch,
@@ -30,7 +34,7 @@ from cogniload_repro.puzzles.catalog import (
 )
 from cogniload_repro.puzzles.draws import PORT, Edition
 from cogniload_repro.puzzles.sets import release_row
-from cogniload_repro.schemas import OUTPUTS, PUZZLES
+from cogniload_repro.schemas import OUTPUTS
 from cogniload_repro.storage import (
     open_parquet,
     part_writer,
@@ -61,9 +65,8 @@ def import_outputs(
     """Write the responses of a source to a folder: outputs/<model>.parquet, puzzles, rejected rows.
 
     The folder is new, or holds other sources, whose puzzles are known and whose models may not
-    come again; after a ValueError only its rejected rows are of use. For `model` see
-    `read_outputs`; `edition` is that of puzzles known by name alone, by default the one that fits
-    them; with `known_only` answers to puzzles that the folder does not have are left out.
+    come again; after a ValueError only its rejected rows are of use. For `model` and `edition` see
+    `read_outputs`; with `known_only` answers to puzzles that the folder does not have are left out.
     """
     layout = find_files(source)
     folder = Path(folder)
@@ -76,88 +79,19 @@ def import_outputs(
     catalog = read_catalog(known) if known.exists() else Catalog()
     catalog.closed = known_only
     count = len(catalog)
-    rejected: list[Rejected] = []
+    report = Report()
+    partitions = _Partitions(folder / "outputs", metadata)
     try:
-        partitions = _Partitions(folder / "outputs", metadata)
-        report = read_source(
-            layout, catalog, partitions.add, rejected, model=model, edition=edition
-        )
+        for output in read_outputs(
+            layout, catalog, report, model=model, edition=edition
+        ):
+            partitions.add(output)
         partitions.finish()
     finally:
-        write_rejected(folder, rejected, metadata)
+        report.write_rejected(folder, metadata)
     if len(catalog) > count or not known.exists():
         write_table(known, catalog.table(), metadata)
     return report
-
-
-def read_source(
-    layout: Layout,
-    catalog: Catalog,
-    take: Callable[[Output], None],
-    rejected: list[Rejected] | None = None,
-    *,
-    model: str | None = None,
-    edition: Edition | None = None,
-) -> Report:
-    """Give each response of a source to `take`, add its rejected rows to a list, report on both."""
-    rejected = [] if rejected is None else rejected
-    fits: list[EditionMatch] = []
-    responses: Counter[str] = Counter()
-    remarks: Counter[str] = Counter()
-    settings: dict[str, dict[str, Counter[str]]] = defaultdict(
-        lambda: defaultdict(Counter)
-    )
-    catalog.draw = _draw_from_names(layout, catalog, edition, fits)
-    outputs = read_outputs(layout, catalog, model=model)
-    for output in tqdm(outputs, "import", unit=" rows", disable=None):
-        if isinstance(output, Rejected):
-            rejected.append(output)
-            continue
-        take(output)
-        responses[output.model] += 1
-        remarks.update(output.remarks)
-        for name, value in output.settings.items():
-            settings[output.model][name][value] += 1
-    return Report(responses, rejected, describe_fits(fits), settings, remarks)
-
-
-def _draw_from_names(
-    layout: Layout, catalog: Catalog, edition: Edition | None, fits: list[EditionMatch]
-) -> Callable[[str], dict]:
-    """Return what draws a puzzle of which a source gives the name, and perhaps the text.
-
-    Without an edition, the one that fits is looked for when the first puzzle is drawn; `fits`
-    then holds how well each one fits, the best first.
-    """
-
-    def draw(name: str) -> dict:
-        nonlocal edition
-        if edition is None and parse_name(name) is not None:
-            fits.extend(_find_edition(layout, catalog))
-            edition = choose_edition(fits)
-        text = str(read_text(layout.texts[name])) if name in layout.texts else None
-        row = draw_named(name, edition or PORT, text)
-        if text is not None and text.strip() != row["text"].strip():
-            raise ValueError(
-                f"its text is not the one that edition {edition} draws; add its metadata"
-            )
-        return row
-
-    return draw
-
-
-def _find_edition(layout: Layout, catalog: Catalog) -> list[EditionMatch]:
-    """Return how well editions fit the puzzles that a source names and the catalog lacks."""
-    names = {answer_name(path) for _, path in layout.answers}
-    for path in layout.tables:
-        for entry in read_rows(path, is_wanted="name".__eq__):
-            names.add(str(entry.fields.get("name")))
-    unknown = {name for name in names if name not in catalog}
-    texts = {
-        name: str(read_text(layout.texts[name]))
-        for name in unknown & layout.texts.keys()
-    }
-    return find_edition(unknown, texts)
 
 
 class _Partitions:
@@ -180,15 +114,18 @@ class _Partitions:
 
     def _set_aside(self) -> None:
         for model, outputs in self._buffers.items():
+            rows = [output._asdict() for output in outputs]
             folder = self._folder / _ASIDE / str(len(self._aside[model]))
-            path = write_table(partition_path(folder, model), _make_table(outputs))
+            path = partition_path(folder, model)
+            write_table(path, pa.Table.from_pylist(rows, OUTPUTS))
             self._aside[model].append(path)
         self._buffers.clear()
         self._chars = 0
 
     def finish(self) -> None:
         """Write the file of each model."""
-        for model in sorted({*self._buffers, *self._aside}):
+        self._set_aside()
+        for model, parts in sorted(self._aside.items()):
             path = partition_path(self._folder, model)
             if path.exists():
                 source = read_metadata(path).get("source")
@@ -197,31 +134,107 @@ class _Partitions:
                     " one of the two sources"
                 )
             with part_writer(path, OUTPUTS, self._metadata) as writer:
-                for part in self._aside[model]:
+                for part in parts:
                     with open_parquet(part) as file:
                         writer.write_table(file.read())
-                if model in self._buffers:
-                    writer.write_table(_make_table(self._buffers.pop(model)))
         shutil.rmtree(self._folder / _ASIDE, ignore_errors=True)
 
 
-def _make_table(outputs: list[Output]) -> pa.Table:
-    return pa.Table.from_pylist([output._asdict() for output in outputs], OUTPUTS)
+def read_outputs(
+    source: str | Path | LocalSource | Layout,
+    catalog: Catalog,
+    report: Report,
+    *,
+    model: str | None = None,
+    edition: Edition | None = None,
+) -> Iterator[Output]:
+    """Yield the responses of a file or folder, one by one, in the order of paths and rows.
+
+    The report gets what is rejected and how many responses there are. The source's own puzzles,
+    and those drawn from their names, are added to the catalog. `model` takes the place of the
+    source's names; `edition` is that of puzzles known by name alone, by default the one that fits.
+    Failed requests and invalidated samples are rejected last, since a later one may have been
+    answered.
+    """
+    layout = source if isinstance(source, Layout) else find_files(source)
+    catalog.draw = _draw_from_names(layout, catalog, edition, report)
+    answers = _Answers(catalog)
+    failures: list[tuple[Rejected, dict]] = []
+    entries = _read_entries(layout, catalog, answers)
+    for file, entry in tqdm(entries, "import", unit=" rows", disable=None):
+        fields = entry.fields | {"model": model} if model else entry.fields
+        if answers.is_copy(entry):
+            continue
+        try:
+            output = read_output(fields, entry.refusal)
+            if catalog.closed and output.name not in catalog:
+                continue
+            answers.add(output, file)
+        except RowError as error:
+            row = Rejected(file, entry.row, *error.args)
+            if row.reason in (FAILED, INVALIDATED):
+                failures.append((row, fields))
+            else:
+                report.rejected.append(row)
+        else:
+            report.count(output)
+            yield output
+    report.rejected += [answers.settle(row, fields) for row, fields in failures]
+
+
+def _draw_from_names(
+    layout: Layout, catalog: Catalog, edition: Edition | None, report: Report
+) -> Callable[[str], dict]:
+    """Return what draws a puzzle of which a source gives the name, and perhaps the text.
+
+    Without an edition, the one that fits is looked for when the first puzzle is drawn; the report
+    then says how well each one fits.
+    """
+
+    def draw(name: str) -> dict:
+        nonlocal edition
+        if edition is None and parse_name(name) is not None:
+            fits = _find_edition(layout, catalog)
+            report.origin = describe_fits(fits)
+            edition = choose_edition(fits)
+        text = str(read_text(layout.texts[name])) if name in layout.texts else None
+        row = draw_named(name, edition or PORT, text)
+        if text is not None and text.strip() != row["text"].strip():
+            raise ValueError(
+                f"its text is not the one that edition {edition} draws; add its metadata"
+            )
+        return row
+
+    return draw
+
+
+def _find_edition(layout: Layout, catalog: Catalog) -> list[EditionMatch]:
+    """Return how well editions fit the puzzles that a source names and the catalog lacks."""
+    names = {answer_name(path) for _, path in layout.answers}
+    for path in layout.tables:
+        names |= {str(entry.fields.get("name")) for entry in read_rows(path)}
+    unknown = {name for name in names if name not in catalog}
+    texts = {
+        name: str(read_text(layout.texts[name]))
+        for name in unknown & layout.texts.keys()
+    }
+    return find_edition(unknown, texts)
 
 
 class _Answers:
     """The answers of a source so far: by model, the file of each puzzle's answer."""
 
-    def __init__(self, catalog: Catalog, changed: set[str]):
+    def __init__(self, catalog: Catalog):
         self._catalog = catalog
-        self._changed = changed
         self._files: dict[str, dict[int, str]] = defaultdict(dict)
         self._samples: set[str] = set()
+        #: Names of puzzles that the catalog knows with another text than the source's.
+        self.changed: set[str] = set()
 
     def add(self, output: Output, file: str) -> None:
         """Add an answer, or raise RowError if its puzzle is unknown or answered already."""
         try:
-            if output.name in self._changed:
+            if output.name in self.changed:
                 raise ValueError(
                     "its text is not that of the known puzzle of this name"
                 )
@@ -259,63 +272,25 @@ class _Answers:
         file = self._files[models[0]].get(self._catalog.place(name))
         if file is None:
             return failure
-        return failure._replace(
-            reason=ANSWERED, detail=f"{name}: it is answered in {file!r}"
-        )
-
-
-def read_outputs(
-    source: str | Path | Layout, catalog: Catalog, *, model: str | None = None
-) -> Iterator[Output | Rejected]:
-    """Read the responses of a file or folder, one by one, in the order of paths and rows.
-
-    The source's own puzzles, and those drawn from their names, are added to the catalog. `model`
-    takes the place of the source's names. Failed requests and invalidated samples come last, since
-    a later one may have been answered.
-    """
-    layout = source if isinstance(source, Layout) else find_files(source)
-    changed: set[str] = set()
-    answers = _Answers(catalog, changed)
-    failures: list[tuple[Rejected, dict]] = []
-    for file, entry in _read_entries(layout, catalog, changed):
-        fields = entry.fields | {"model": model} if model else entry.fields
-        if answers.is_copy(entry):
-            continue
-        try:
-            output = read_output(fields, entry.refusal)
-            if catalog.closed and output.name not in catalog:
-                continue
-            answers.add(output, file)
-        except RecursionError:
-            yield Rejected(file, entry.row, MALFORMED, "it is nested too deeply")
-        except RowError as error:
-            reason, detail, *known_model = error.args
-            # it may quote the source
-            detail = detail[:1000].encode("utf-8", "backslashreplace").decode()
-            row = Rejected(file, entry.row, reason, detail, *known_model)
-            if reason in (FAILED, INVALIDATED):
-                failures.append((row, fields))
-            else:
-                yield row
-        else:
-            yield output
-    for failure, fields in failures:
-        yield answers.settle(failure, fields)
+        detail = f"{name}: it is answered in {file!r}"
+        return failure._replace(reason=ANSWERED, detail=detail)
 
 
 def _read_entries(
-    layout: Layout, catalog: Catalog, changed: set[str]
+    layout: Layout, catalog: Catalog, answers: _Answers
 ) -> Iterator[tuple[str, Entry]]:
     """Yield the rows of all files with the names of the files, faults of puzzles first.
 
-    Puzzles are added to the catalog; `changed` gets those that are known with another text.
+    Puzzles are added to the catalog.
     """
     for path, fault in _read_puzzles(layout, catalog):
         yield layout.label(path), fault
     for name, path in layout.texts.items():
         # a puzzle that is not known yet is compared when it is drawn
-        if name in catalog and _differs(path, catalog.text(catalog.place(name))):
-            changed.add(name)
+        if name in catalog:
+            known = catalog.text(catalog.place(name))
+            if str(read_text(path)).strip() != known.strip():
+                answers.changed.add(name)
     labels = {path: layout.label(path) for path in layout.tables}
     finished = find_finished(labels)
     for path, label in labels.items():
@@ -331,29 +306,23 @@ def _read_entries(
         yield layout.label(path), Entry(0, {}, refusal)
 
 
-def _differs(path: Path, text: str) -> bool:
-    return str(read_text(path)).strip() != text.strip()
-
-
 def _read_puzzles(layout: Layout, catalog: Catalog) -> Iterator[tuple[Path, Entry]]:
     """Add the puzzles of a source to the catalog, and yield those that cannot be."""
     for name, path in layout.states.items():
         try:
-            text = (
-                layout.texts[name].read_text("utf-8-sig")
-                if name in layout.texts
-                else ""
-            )
+            text = ""
+            if name in layout.texts:
+                text = layout.texts[name].read_text("utf-8-sig")
             catalog.add(release_row(name, text, path.read_text("utf-8-sig")))
         except (OSError, ValueError) as error:
             yield path, Entry(0, {}, (BAD_PUZZLE, f"{name}: {error}"))
     for path in layout.puzzle_tables:
-        for entry in end_at_damage(read_table(path, PUZZLES.names.__contains__)):
-            if entry.refusal:
-                yield path, entry
-                continue
-            try:
-                catalog.add(check_row(entry.fields))
-            except ValueError as error:
-                detail = f"{entry.fields.get('name')}: {error}"
-                yield path, Entry(entry.row, {}, (BAD_PUZZLE, detail))
+        for entry in end_at_damage(read_table(path)):
+            refusal = entry.refusal
+            if refusal is None:
+                try:
+                    catalog.add(check_row(entry.fields))
+                except ValueError as error:
+                    refusal = (BAD_PUZZLE, f"{entry.fields.get('name')}: {error}")
+            if refusal:
+                yield path, Entry(entry.row, {}, refusal)

@@ -12,23 +12,24 @@ import pyarrow as pa
 
 from cogniload_repro.outputs.batches import read_tokens
 from cogniload_repro.outputs.harness import find_name
-from cogniload_repro.outputs.messages import (
+from cogniload_repro.outputs.records import (
+    DAMAGE,
+    ROW_BYTES,
+    UNREADABLE,
+    Entry,
+    Refusal,
+    at,
+    check_object,
+    check_size,
+    listed,
+    read_json,
+)
+from cogniload_repro.outputs.responses import (
     FAILED,
     Row,
     read_choice,
     read_choices,
     take_beside,
-)
-from cogniload_repro.outputs.records import (
-    ROW_BYTES,
-    UNREADABLE,
-    WRONG_TYPE,
-    Entry,
-    Refusal,
-    at,
-    check_size,
-    listed,
-    read_json,
 )
 
 ANOTHER_MODEL = "another model"
@@ -38,44 +39,25 @@ UNFINISHED_LOG = "unfinished log"
 NO_SAMPLES = "log without samples"
 #: An unfinished log whose task was finished in another one; it does not count as rejected.
 CONTINUED = "continued log"
-#: Errors of an archive that is damaged, or of no kind that is read.
-DAMAGE = (
-    OSError,
-    EOFError,
-    ValueError,
-    RuntimeError,
-    zlib.error,
-    zipfile.BadZipFile,
-    pa.ArrowException,
-)
-
 _CONVERT = "`inspect log convert --to eval --output-dir FOLDER FILE`"
-_ZSTANDARD = (
-    93  # the compression of a zip's member, which Python before 3.14 does not know
-)
-_LOCAL_HEADER = struct.Struct(
-    "<26xHH"
-)  # of a zip's member: lengths of its name and its extras
-# an object that says somewhere what was evaluated, in a log that is one JSON file
-_OBJECT = re.compile(rb"(\xef\xbb\xbf)?\s*\{")
-_EVALUATED = re.compile(rb'"eval":\s*\{')
-# this much is read of both ends of a file: a log may begin with its samples
-_ENDS_BYTES = 1 << 20
+# the compression of a zip's member, which Python before 3.14 does not know
+_ZSTANDARD = 93
+# of a zip's member: lengths of its name and its extras
+_LOCAL_HEADER = struct.Struct("<26xHH")
+# what the beginning of a log that is one JSON file says
+_JSON_LOG = re.compile(rb'(\xef\xbb\xbf)?\s*\{.*"eval":\s*\{', re.DOTALL)
+_HEAD_BYTES = 1 << 20
 #: Longest log that is one JSON file, in bytes.
 JSON_BYTES = 1 << 30
 
 
 def is_json_log(path: Path) -> bool:
-    """Return whether a file is a log of Inspect that is one JSON file, by its beginning and end."""
+    """Return whether a file is a log of Inspect that is one JSON file, by its beginning."""
     try:
         with path.open("rb") as file:
-            head = file.read(_ENDS_BYTES)
-            file.seek(max(file.tell(), path.stat().st_size - _ENDS_BYTES))
-            tail = file.read()
+            return _JSON_LOG.match(file.read(_HEAD_BYTES)) is not None
     except OSError:
         return False
-    is_object = _OBJECT.match(head) is not None
-    return is_object and _EVALUATED.search(head + tail) is not None
 
 
 def is_log(path: Path) -> bool:
@@ -143,16 +125,14 @@ def read_log_sample(sample: Mapping, settings: Mapping[str, object]) -> list[Row
         "uuid": sample.get("uuid"),
         **read_tokens(at(output, "usage")),
     }
-    if (
-        metadata.get("max_tokens") is not None
-    ):  # a solver may limit each request by itself
+    if metadata.get("max_tokens") is not None:
+        # a solver may limit each request by itself
         fields["max_tokens"] = metadata["max_tokens"]
     choices = [read_choice(choice) for choice in listed(at(output, "choices"))]
     if refusal := _refuse_sample(sample, settings["model"]):
         return [(fields, refusal)]
-    if limit := at(
-        sample, "limit", "type"
-    ):  # Inspect ended it, whatever the model said last
+    if limit := at(sample, "limit", "type"):
+        # Inspect ended it, whatever the model said last
         choices = [(message, f"{limit}_limit") for message, _ in choices]
     return read_choices(fields, choices, take_beside(output, "choices"))
 
@@ -167,10 +147,11 @@ def _refuse_sample(sample: Mapping, model: object) -> Refusal | None:
         )
     if sample.get("error") or not listed(at(sample, "output", "choices")):
         return FAILED, str(at(sample, "error", "message") or "there is no output")[:200]
-    for fallback in [
+    fallbacks = [
         at(sample, "output", "fallback"),
         *listed(sample.get("model_fallbacks")),
-    ]:
+    ]
+    for fallback in fallbacks:
         if other := at(fallback, "fallback_model"):
             return ANOTHER_MODEL, f"{other} answered in place of {model}"
     return None
@@ -213,12 +194,7 @@ def _read_records(path: Path) -> Iterator[Entry]:
         raise ValueError(log.refusal[1])
     yield log
     for row, sample in enumerate(listed(log.fields.get("samples")), start=1):
-        is_sample = isinstance(sample, dict)
-        yield (
-            Entry(row, sample)
-            if is_sample
-            else Entry(row, {}, (WRONG_TYPE, "it is no JSON object"))
-        )
+        yield check_object(row, sample)
 
 
 def _read_archive(path: Path) -> Iterator[Entry]:
@@ -227,21 +203,14 @@ def _read_archive(path: Path) -> Iterator[Entry]:
         members = {info.filename: info for info in archive.infolist()}
         check_size(path.name, sum(info.file_size for info in members.values()))
         header = members.get("header.json") or members.get("_journal/start.json")
-        yield (
-            read_json(0, _read_member(file, archive, header))
-            if header
-            else Entry(0, {})
-        )
-        samples = [
-            info
-            for name, info in members.items()
-            if re.fullmatch(r"samples/.*\.json", name)
-        ]
-        for row, info in enumerate(samples, start=1):
+        content = _read_member(file, archive, header) if header else b"{}"
+        yield read_json(0, content)
+        samples = [name for name in members if re.fullmatch(r"samples/.*\.json", name)]
+        for row, name in enumerate(samples, start=1):
             try:
-                yield read_json(row, _read_member(file, archive, info))
+                yield read_json(row, _read_member(file, archive, members[name]))
             except DAMAGE as error:
-                yield Entry(row, {}, (UNREADABLE, f"{info.filename}: {error}"))
+                yield Entry(row, {}, (UNREADABLE, f"{name}: {error}"))
 
 
 def _read_member(

@@ -25,23 +25,9 @@ ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 TABLE_ENDINGS = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".parquet")
 _EXPECTED = (
     "expected are .jsonl, .csv, .parquet (.jsonl and .csv also as .gz), logs of Inspect (.eval),"
-    " or answers N_d_needles_puzzleId_gold.* in one folder per model"
+    " answers N_d_needles_puzzleId_gold.* in one folder per model, or an archive of these as the"
+    " source"
 )
-# what to do about other endings
-_ENDING_REMEDIES = {
-    ".ndjson": "rename it to .jsonl",
-    ".ndjson.gz": "rename it to .jsonl.gz",
-    ".tsv": "save it with commas between columns as .csv",
-    ".tsv.gz": "save it with commas between columns as .csv",
-    ".json": "write one JSON object per line as .jsonl",
-    ".xlsx": "save it as .csv (UTF-8)",
-    ".xls": "save it as .csv (UTF-8)",
-    ".parq": "rename it to .parquet",
-    ".pq": "rename it to .parquet",
-    ".zst": "decompress it",
-    ".xz": "decompress it",
-    ".bz2": "decompress it",
-} | dict.fromkeys(ARCHIVES, "give this archive as a source, or unpack it")
 # what lies beside tables and says how they were made: results of a harness, requests of a batch
 _BESIDE = re.compile(r"results_\d{4}-\d\d-\d\dT.*\.json|requests.*\.jsonl")
 _NOISE = re.compile(r"\.DS_Store|\._.*|\.git.*")
@@ -87,28 +73,23 @@ def find_files(source: str | Path | LocalSource) -> Layout:
     if not isinstance(source, LocalSource):
         source = LocalSource(Path(source), Path(source).name)
     root = source.path
-    if root.resolve() == Path(root.resolve().anchor):
-        raise ValueError(
-            f"{root} is the root of the file system; name the folder of the outputs"
-        )
-    if not root.exists():
-        raise ValueError(f"{root} does not exist")
-    if not (root.is_file() or root.is_dir()):
-        raise ValueError(f"{root} is neither a file nor a folder")
+    is_system = root.resolve() == Path(root.resolve().anchor)
+    if is_system or not (root.is_file() or root.is_dir()):
+        raise ValueError(f"no outputs at {root}; name their file or folder")
     layout = Layout(source)
     paths = [root] if root.is_file() else _walk(root, layout.lost)
     for path in sorted(paths, key=layout.parts):
         _sort_in(layout, path)
-    reasons = {reason for _, (reason, _) in layout.lost}
-    if not layout.tables and not layout.answers and UNREADABLE not in reasons:
-        reason = f"; {_EXPECTED}"
-        if layout.puzzle_tables:
-            reason = ", but puzzles alone"
-        elif layout.lost:
-            path, (_, detail) = min(layout.lost, key=_is_hidden)
-            reason = f"; {layout.label(path)!r}: {detail}"
-        raise ValueError(f"{source.label or root} holds no outputs{reason}")
-    return layout
+    is_lost = any(refusal[0] == UNREADABLE for _, refusal in layout.lost)
+    if layout.tables or layout.answers or is_lost:
+        return layout
+    reason = f"; {_EXPECTED}"
+    if layout.puzzle_tables:
+        reason = ", but puzzles alone"
+    elif layout.lost:
+        path, (_, detail) = layout.lost[-1]
+        reason = f"; {layout.label(path)!r}: {detail}"
+    raise ValueError(f"{source.label or root} holds no outputs{reason}")
 
 
 def _walk(root: Path, lost: list[tuple[Path, Refusal]]) -> Iterator[Path]:
@@ -156,21 +137,5 @@ def _sort_in(layout: Layout, path: Path) -> None:
     ):
         layout.tables.append(path)
     else:
-        layout.lost.append((path, (NOT_READ, _explain_ending(name))))
-
-
-def _is_hidden(file: tuple[Path, Refusal]) -> bool:
-    return file[1] == _HIDDEN
-
-
-def _explain_ending(name: str) -> str:
-    """Return why a file of this name is not read, and what to do about it."""
-    lowered = name.lower()
-    if lowered != name and lowered.endswith((*TABLE_ENDINGS, ".eval")):
-        return f"its ending is in capitals; rename it to {lowered}"
-    for ending, remedy in _ENDING_REMEDIES.items():
-        if lowered.endswith(ending):
-            return f"files that end in {ending} are not read; {remedy}"
-    ending = PurePath(name).suffix
-    kind = f"files that end in {ending}" if ending else "files without an ending"
-    return f"{kind} are not read; {_EXPECTED}"
+        kind = f"files that end in {path.suffix}" if path.suffix else "such files"
+        layout.lost.append((path, (NOT_READ, f"{kind} are not read; {_EXPECTED}")))

@@ -1,7 +1,8 @@
 """What an import has found: responses by model, rejected rows with their reasons, remarks."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from cogniload_repro.files import for_spreadsheet, write_whole
 from cogniload_repro.outputs.inspect_logs import CONTINUED
 from cogniload_repro.outputs.layout import NOT_READ
 from cogniload_repro.outputs.records import UNREADABLE
+from cogniload_repro.outputs.responses import Output
 from cogniload_repro.schemas import REJECTED
 from cogniload_repro.storage import write_table
 
@@ -31,17 +33,26 @@ class Rejected(NamedTuple):
     model: str | None = None
 
 
-class Report(NamedTuple):
+@dataclass
+class Report:
     """What an import has found; ``settings`` count responses by model, setting and value.
 
     ``origin`` says which edition drew the puzzles, ``remarks`` count what a reader should know.
     """
 
-    responses: Mapping[str, int]
-    rejected: list[Rejected]
+    responses: Counter[str] = field(default_factory=Counter)
+    rejected: list[Rejected] = field(default_factory=list)
     origin: str = ""
-    settings: Mapping[str, Mapping[str, Mapping[str, int]]] = {}
-    remarks: Mapping[str, int] = {}
+    settings: dict[str, dict[str, dict[str, int]]] = field(default_factory=dict)
+    remarks: Counter[str] = field(default_factory=Counter)
+
+    def count(self, output: Output) -> None:
+        """Count a response."""
+        self.responses[output.model] += 1
+        self.remarks.update(output.remarks)
+        for name, value in output.settings.items():
+            values = self.settings.setdefault(output.model, {}).setdefault(name, {})
+            values[value] = values.get(value, 0) + 1
 
     @property
     def unusable(self) -> int:
@@ -54,10 +65,9 @@ class Report(NamedTuple):
         lines = [f"{counts}, rejected rows: {self.unusable:,}"]
         if self.origin:
             lines.append(self.origin)
+        reasons = Counter(row.reason for row in self.rejected)
         examples = {row.reason: row for row in reversed(self.rejected)}
-        for reason, count in sorted(
-            Counter(row.reason for row in self.rejected).items()
-        ):
+        for reason, count in sorted(reasons.items()):
             row = examples[reason]
             place = f"first in {row.file!r}, row {row.row}"
             lines.append(f"  {count:,} {reason}, {place}: {row.detail}")
@@ -83,23 +93,18 @@ class Report(NamedTuple):
                 " MAX_REJECTED=n"
             )
         if not self.responses:
-            reason = (
-                " that can be read"
-                if self.rejected
-                else ": it is empty, or a header alone"
+            raise ValueError(
+                "the source has no row that can be read; it may be empty, or a header alone"
             )
-            raise ValueError(f"the source has no row{reason}")
 
-
-def write_rejected(
-    folder: Path, rows: Sequence[Rejected], metadata: Mapping[str, str]
-) -> None:
-    """Add rejected rows to those of a folder: rejected.parquet, and rejected.csv for a reader."""
-    path = folder / "rejected.parquet"
-    table = pa.Table.from_pylist([row._asdict() for row in rows], REJECTED)
-    if path.exists():
-        earlier = pq.read_table(path).cast(REJECTED)
-        table = pa.concat_tables([earlier, table])
-    write_table(path, table, metadata)
-    text = for_spreadsheet(table.to_pandas()).to_csv(index=False, lineterminator="\n")
-    write_whole(path.with_suffix(".csv"), text)
+    def write_rejected(self, folder: Path, metadata: Mapping[str, str]) -> None:
+        """Add the rejected rows to those of a folder, as Parquet and as CSV for a reader."""
+        path = folder / "rejected.parquet"
+        rows = [row._asdict() for row in self.rejected]
+        table = pa.Table.from_pylist(rows, REJECTED)
+        if path.exists():
+            table = pa.concat_tables([pq.read_table(path).cast(REJECTED), table])
+        write_table(path, table, metadata)
+        csv = for_spreadsheet(table.to_pandas())
+        text = csv.to_csv(index=False, lineterminator="\n")
+        write_whole(path.with_suffix(".csv"), text)

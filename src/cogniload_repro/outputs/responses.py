@@ -1,19 +1,75 @@
-"""Rows of tables -> responses: every column checked, names safe, counts whole, settings short."""
+"""Rows as responses: what a model wrote, wherever its program puts it, and each column checked."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
 from typing import NamedTuple
 from urllib.parse import quote
 
-from cogniload_repro.endings import join_reasoning, read_stop
+from cogniload_repro.endings import join_reasoning, names_reasoning, read_stop
 from cogniload_repro.models import BY_LABEL
-from cogniload_repro.outputs.messages import find_remarks, read_message, refuse_textless
-from cogniload_repro.outputs.records import MISSING_FIELD, NOT_UTF8, WRONG_TYPE, Refusal
-from cogniload_repro.outputs.rows import SETTINGS
+from cogniload_repro.outputs.records import (
+    MALFORMED,
+    MISSING_FIELD,
+    MISSING_WORDS,
+    NOT_UTF8,
+    WRONG_TYPE,
+    Refusal,
+    first,
+)
+from cogniload_repro.puzzles.ontology import names_value
 
+#: What a source may say of a request, by the names of columns.
+SETTINGS = (
+    "provider",
+    "version",
+    "date",
+    "effort",
+    "temperature",
+    "top_p",
+    "max_tokens",
+)
+FAILED = "failed request"
 UNSAFE_NAME = "unsafe name"
+UNKNOWN_SHAPE = "unknown shape"
 
+#: Where programs put reasoning that they keep apart, as keys of a message and as columns of a
+#: table; the first one with a text counts.
+REASONING = (
+    "reasoning_content",
+    "reasoning",
+    "reasoning_details",
+    "reasoning_text",
+    "thinking",
+    "thinking_blocks",
+    "thoughts",
+)
+#: Spreadsheets cut a cell at this many characters of UTF-16.
+CELL_CHARS = 32_767
+#: A row as programs have it: columns of a table, of which ``message`` holds the texts and
+#: ``stopped`` the program's word, and why it is no response.
+Row = tuple[dict, Refusal | None]
+
+# where the text of a part stands, the first that is not empty
+_TEXT_KEYS = ("text", "thinking", "reasoning", "summary", "refusal")
+# what stands beside a text and is none; encrypted reasoning among it
+_NO_TEXT_NAMES = (
+    "role type id name format status model object phase source provider metadata internal"
+    " tool_choice verbosity signature encrypted_content thought_signature finish_reason"
+    " native_finish_reason finish_message stop_reason matched_stop logprobs logprobs_result"
+    " content_filter_results safety_ratings citation_metadata grounding_metadata"
+)
+_NO_TEXT = frozenset(_NO_TEXT_NAMES.split())
+# words in the names of places with texts that no model wrote
+_OTHERS = re.compile(
+    "prompt|question|puzzle|input|user|system|gold|correct|expected|reference|target|truth"
+    "|instruct|query|request|context|error|filter|token|comment|warning|descri|_at$|_id$"
+    "|(?<![a-z])(date|time|timestamp|notes?|stop|finish|service)(?![a-z])",
+    re.IGNORECASE,
+)
+_PROMPT_ROLES = ("user", "system", "developer", "tool")
+# a model that stopped so without a text has given a wrong, empty answer
+_TEXTLESS = ("stop", "length", "context", "refusal")
 _COUNT = re.compile(r"(\d{1,19})(\.0*)?", re.ASCII)
 _PERTURBATION = re.compile(r"[a-z_]{1,40}")
 # columns that a response must have, with what to do where one is missing
@@ -41,16 +97,23 @@ class Output(NamedTuple):
 class RowError(Exception):
     """Why a row cannot be used: reason, detail, and the model if only its puzzle is the fault."""
 
+    def __init__(self, reason: str, detail: str, *model: str):
+        # it may quote the source
+        text = detail[:1000].encode("utf-8", "backslashreplace").decode()
+        super().__init__(reason, text, *model)
+
 
 def read_output(fields: Mapping, refusal: Refusal | None = None) -> Output:
     """Return a row as a response; RowError if it is none, or has a column that cannot be right."""
     name = fields.get("name")
-    message = fields["message"] if isinstance(fields.get("message"), dict) else {}
-    texts = read_message(message)
-    stopped = "refusal" if texts.is_refusal else fields.get("stopped")
+    message = fields.get("message") or {}
+    try:
+        texts = read_message(message)
+    except RecursionError:
+        raise RowError(MALFORMED, "it is nested too deeply") from None
     # the authors' files give no reasons, and an empty one is an empty response
     if not refusal and not fields.get("is_release"):
-        refusal = refuse_textless(texts, stopped, "content" in message)
+        refusal = refuse_textless(texts, fields.get("stopped"), "content" in message)
     if refusal:
         reason, detail = refusal
         raise RowError(reason, f"{name}: {detail}" if name else detail)
@@ -64,7 +127,7 @@ def read_output(fields: Mapping, refusal: Refusal | None = None) -> Output:
         response,
         _read_count("prompt_tokens", fields.get("prompt_tokens")),
         _read_count("response_tokens", fields.get("response_tokens")),
-        read_stop(stopped),
+        read_stop(fields.get("stopped")),
         take_settings(fields),
         find_remarks(texts),
     )
@@ -80,10 +143,8 @@ def _check_text(column: str, value: object) -> None:
         value.encode()
     except UnicodeEncodeError as error:
         sign = value[error.start]
-        detail = (
-            f"{column} has {sign!r}, which is no character of UTF-8; save it as UTF-8"
-        )
-        raise RowError(NOT_UTF8, detail) from None
+        fault = f"{column} has {sign!r}, no character of UTF-8; save it as UTF-8"
+        raise RowError(NOT_UTF8, fault) from None
     if column != "response" and not is_safe(value, slash=column == "model"):
         raise RowError(UNSAFE_NAME, f"{column} is {value[:200]!r}")
 
@@ -135,9 +196,186 @@ def take_settings(row: Mapping[str, object]) -> dict[str, str]:
         value = row.get(name)
         if name == "date" and isinstance(value, int | float) and 0 < value < 1e10:
             value = datetime.fromtimestamp(value, UTC)
-        if isinstance(value, date):
-            value = value.isoformat()
-        if isinstance(value, str | int | float):
+        if isinstance(value, str | int | float | date):
             text = " ".join(str(value).split()).encode("utf-8", "replace").decode()
             settings[name] = text[: 10 if name == "date" else 100]
     return {name: text for name, text in settings.items() if text}
+
+
+class Texts(NamedTuple):
+    """Reasoning and answer of a content, and the names of what may be a text and is not read."""
+
+    reasoning: str = ""
+    answer: str = ""
+    unread: tuple[str, ...] = ()
+
+
+def read_choices(
+    fields: dict, choices: list[tuple[object, object]], beside: Mapping = {}
+) -> list[Row]:
+    """Return each choice, its message and the word for why it stopped, as a row.
+
+    What stands beside the choices may be a text of each.
+    """
+    if len(choices) > 1:  # they are counted together
+        fields = fields | {"response_tokens": None}
+    rows: list[Row] = []
+    for message, stopped in choices:
+        texts = {**beside, **message} if isinstance(message, dict) else None
+        rows.append((fields | {"message": texts, "stopped": stopped}, None))
+    return rows
+
+
+def read_choice(choice: object) -> tuple[object, object]:
+    """Return the message of a choice of OpenAI's programs, and the word for why it stopped."""
+    stopped = first(choice, "finish_reason", "stop_reason")
+    if not isinstance(choice, dict):
+        return None, stopped
+    beside = dict(choice)
+    message = beside.pop("message", None)
+    if message is None and "text" in beside:  # a completion
+        message = {"content": beside.pop("text")}
+    return beside | message if isinstance(message, dict) else None, stopped
+
+
+def read_message(message: Mapping) -> Texts:
+    """Return the texts of a chat message: its content, and reasoning beside it (`REASONING`)."""
+    reasoning, answer, unread = read_content(message.get("content"))
+    for key, value in message.items():
+        if key in ("content", "refusal"):
+            continue
+        texts = read_content(value) if key in REASONING else Texts(unread=(key,))
+        reasoning = reasoning or texts.reasoning or texts.answer
+        if texts.unread and _may_be_answer(key, value):
+            unread += (key,)
+    answer = answer or read_content(message.get("refusal")).answer
+    return Texts(reasoning, answer, unread)
+
+
+def read_content(content: object) -> Texts:
+    """Return the texts of a content: of a string, of a part, or of a list of parts.
+
+    Texts between two parts of reasoning belong to the reasoning. Reasoning that is encrypted has
+    at most a summary.
+    """
+    if isinstance(content, str) or content is None:
+        return Texts(answer=content or "")
+    if isinstance(content, list):
+        return _join_parts([read_content(part) for part in content])
+    if isinstance(content, dict):
+        return _read_part(content)
+    return Texts(unread=(type(content).__name__,))
+
+
+def _read_part(part: Mapping) -> Texts:
+    """Return the texts of a part: the first one that is not empty, by `_TEXT_KEYS`."""
+    keys = [key for key in _TEXT_KEYS if part.get(key)]
+    kind = str(part.get("type") or " ".join(keys[:1]))
+    is_trace = bool(part.get("thought")) or names_reasoning(kind)
+    if part.get("redacted"):
+        return Texts(reasoning=read_content(part.get("summary")).answer)
+    unread: list[str] = []
+    for key in keys:
+        texts = read_content(part[key])
+        text = texts.reasoning or texts.answer
+        if text and is_trace:
+            return Texts(reasoning=text, unread=texts.unread)
+        if text:
+            return Texts(answer=text, unread=texts.unread)
+        unread += texts.unread
+    is_encrypted = "redacted" in kind or "encrypted" in kind
+    for key in sorted(part.keys() - {*_NO_TEXT, *_TEXT_KEYS}):
+        is_text = part[key] and isinstance(part[key], str | list | dict)
+        if is_text and not (is_encrypted and key == "data"):
+            unread.append(key)
+    return Texts(unread=(kind or unread[0],) if unread else ())
+
+
+def _join_parts(parts: list[Texts]) -> Texts:
+    traces = [place for place, part in enumerate(parts) if part.reasoning]
+    start = traces[-1] + 1 if traces else 0
+    reasoning = [part.reasoning or part.answer for part in parts[:start]]
+    answer = [part.answer for part in parts[start:]]
+    return Texts(
+        "\n\n".join(filter(None, reasoning)),
+        "\n\n".join(filter(None, answer)),
+        tuple(name for part in parts for name in part.unread),
+    )
+
+
+def is_unknown_place(name: str) -> bool:
+    """Return whether a column or key of this name may hold what a model wrote."""
+    return name not in _NO_TEXT and (names_reasoning(name) or not _OTHERS.search(name))
+
+
+def take_beside(record: object, *places: str) -> dict:
+    """Return what stands in a record beside the places that are read, for `read_message`."""
+    fields = record if isinstance(record, dict) else {}
+    names = [name for name in fields if name not in places and is_unknown_place(name)]
+    return {f"outer {name}": fields[name] for name in names}
+
+
+def _may_be_answer(name: str, value: object) -> bool:
+    """Return whether what stands in an unknown place may be an answer or reasoning.
+
+    It has several words, or a value that puzzles ask for.
+    """
+    if not is_unknown_place(name):
+        return False
+    for text in _find_texts(value):
+        words = [word for word in text.split() if any(map(str.isalpha, word))]
+        if len(words) > 1 or names_value(text):
+            return True
+    return False
+
+
+def _find_texts(value: object) -> Iterator[str]:
+    """Yield the texts in a value, without those of a conversation that no model wrote."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict) and value.get("role") not in _PROMPT_ROLES:
+        value = [item for key, item in value.items() if key not in _NO_TEXT]
+    if isinstance(value, list):
+        for item in value:
+            yield from _find_texts(item)
+
+
+def refuse_textless(texts: Texts, stopped: object, has_place: bool) -> Refusal | None:
+    """Return why a record is no response, None if it is one: one rule for all programs.
+
+    A record without any text is a wrong, empty response only if the place for its text is there
+    and empty, and the model stopped by itself or at a limit, or was blocked. A word that programs
+    write for a missing value is a text, unless the model stopped for another reason.
+    """
+    answer = texts.answer.strip()
+    is_ended = read_stop(stopped) in _TEXTLESS
+    is_failed = answer in MISSING_WORDS and stopped and not is_ended
+    if answer and not is_failed:
+        return None
+    if texts.unread:
+        place = f"{texts.unread[0]!r} may hold its text and is not read"
+        return UNKNOWN_SHAPE, f"{place}; put that into its place, or leave it out"
+    if texts.reasoning.strip():
+        return None
+    if not has_place:
+        return UNKNOWN_SHAPE, "it has no place for a text"
+    if is_ended:
+        return None
+    reason = str(stopped or "not stated")[:40]
+    return FAILED, f"there is no text; the reason why the model stopped is {reason!r}"
+
+
+def find_remarks(texts: Texts) -> tuple[str, ...]:
+    """Return what a reader should know: reasoning that is not read, a text that may be none."""
+    remarks = [
+        f"{key!r} looks like reasoning and is not read; name it 'reasoning'"
+        for key in texts.unread
+        if names_reasoning(key)
+    ]
+    if texts.answer.strip() in MISSING_WORDS:
+        remarks.append("their text is a word for a missing value, and counts as wrong")
+    for text in (texts.reasoning, texts.answer):
+        if len(text.encode("utf-16-le", "surrogatepass")) == 2 * CELL_CHARS:
+            cut = f"a text of {CELL_CHARS:,} characters, where spreadsheets cut a cell"
+            remarks.append(cut)
+    return tuple(remarks)

@@ -31,27 +31,19 @@ pooch.get_logger().setLevel(logging.WARNING)
 def open_source(source: str | Path, cache: str | Path) -> LocalSource:
     """Bring a source to this machine: fetch it, compare its sum, unpack it.
 
-    It is a local path, ``https://...``, or ``hf://datasets/OWNER/NAME@COMMIT/path``, and may end
-    in ``#sha256=`` and the file's sum, which plain http and a branch that moves must have.
-    Everything else raises ValueError.
+    It is a local path, ``https://...``, or ``hf://datasets/OWNER/NAME@COMMIT/path``. An address may
+    end in ``#sha256=`` and the file's sum, which plain http and a branch that moves must have.
     """
-    address, mark, digits = str(source).partition("#sha256=")
-    sha256 = digits.lower()
-    label = without_secrets(address)
-    if mark and not _SHA256.fullmatch(sha256):
-        raise ValueError(
-            f"{label}: a SHA-256 sum has 64 hexadecimal digits; correct or leave out #sha256="
-        )
-    if is_address(address):
-        path = _fetch(address, sha256, Path(cache))
-    else:
-        path = Path(address)
-        label = path.name
-        if sha256 and not (path.is_file() and pooch.file_hash(str(path)) == sha256):
+    path = Path(source)
+    label = path.name
+    if is_address(str(source)):
+        address, mark, digits = str(source).partition("#sha256=")
+        label = without_secrets(address)
+        if mark and not _SHA256.fullmatch(digits.lower()):
             raise ValueError(
-                f"{path} is no file with the SHA-256 sum {sha256}; correct one, or leave out"
-                " #sha256="
+                f"{label}: a SHA-256 sum has 64 hexadecimal digits; correct or leave out #sha256="
             )
+        path = _fetch(address, digits.lower(), Path(cache))
     if path.is_file() and path.name.endswith(ARCHIVES):
         path = unpack(path, Path(cache) / "unpacked" / path.name)
     return LocalSource(path, label)

@@ -1,6 +1,6 @@
 """Scores counted by model and cell: the table from which everything else follows."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,6 @@ _ROW_ORDER = ["N", "ratio_pct", "d"]
 _TOKEN_SOURCES = {"prompt": "prompt_tokens", "output": "response_tokens"}
 #: Columns of scores that are read again.
 _SCORE_COLUMNS = [name for name in SCORES.names if name not in ("window", "answer")]
-
-_ROWS_AT_ONCE = 100_000
 
 
 def count_cells(scores: pd.DataFrame) -> pd.DataFrame:
@@ -63,45 +61,18 @@ def _describe_tokens(groups: Any) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def count_scores(
-    scores_dir: str | Path, count: Callable[[pd.DataFrame], pd.DataFrame]
-) -> pd.DataFrame:
-    """Apply a count to the scores of a folder, whole models at a time, and stack the results.
-
-    ValueError if there are no scores.
-    """
-    counts = [count(scores) for scores in _read_files(scores_dir)]
-    if not counts:
-        remedy = "run `make score`, outside a checkout `cogniload score`"
-        raise ValueError(f"{scores_dir} holds no scores; {remedy}")
-    return pd.concat(counts, ignore_index=True)
-
-
 def read_scores(scores_dir: str | Path) -> pd.DataFrame:
     """Return all scores of a folder without windows and answers.
 
     Token counts are whole numbers, or missing. A build of counts alone has no scores.
     """
-    none = _to_frame(SCORES.empty_table().select(_SCORE_COLUMNS))
-    return pd.concat([none, *_read_files(scores_dir)], ignore_index=True)
-
-
-def _read_files(scores_dir: str | Path) -> Iterator[pd.DataFrame]:
-    """Yield the scores of a folder, those of small files together: many models take no longer."""
-    tables = []
+    tables = [SCORES.empty_table().select(_SCORE_COLUMNS)]
     for path in sorted(Path(scores_dir).glob("*.parquet")):
         with open_parquet(path) as file:
-            tables.append(file.read(columns=_SCORE_COLUMNS))
-        if sum(map(len, tables)) > _ROWS_AT_ONCE:
-            yield _to_frame(pa.concat_tables(tables))
-            tables = []
-    if tables:
-        yield _to_frame(pa.concat_tables(tables))
-
-
-def _to_frame(table: pa.Table) -> pd.DataFrame:
+            table = file.read(columns=_SCORE_COLUMNS)
+            tables.append(table.replace_schema_metadata())
     nullable = {pa.int64(): pd.Int64Dtype()}
-    scores = table.replace_schema_metadata().to_pandas(types_mapper=nullable.get)
+    scores = pa.concat_tables(tables).to_pandas(types_mapper=nullable.get)
     return scores.astype({"N": "int64", "d": "int64"})
 
 
@@ -119,10 +90,10 @@ def write_cells(
     if counts is not None:
         cells.append(counts)
         tokens.append(counts[TOKENS.names].drop_duplicates())
-    if counts is None or any((folder / "scores").glob("*.parquet")):
-        scored = count_scores(folder / "scores", count_cells)
-        cells.append(scored.assign(provenance="scored"))
-        tokens.append(count_scores(folder / "scores", token_stats))
+    scores = read_scores(folder / "scores")
+    if not scores.empty:
+        cells.append(count_cells(scores).assign(provenance="scored"))
+        tokens.append(token_stats(scores))
     all_tokens = pd.concat(tokens).sort_values(["model", "N", "d"], ignore_index=True)
     all_cells = _by_model(pd.concat(cells).sort_values(_ROW_ORDER, kind="stable"))
     write_table(folder / "tokens.parquet", all_tokens, metadata)

@@ -5,14 +5,12 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 import pyarrow as pa
 from tqdm import tqdm
 
 from cogniload_repro import __version__
 from cogniload_repro.endings import take_answer
-from cogniload_repro.files import describe_error
 from cogniload_repro.schemas import OUTPUTS, SCORES
 from cogniload_repro.scoring.verdict import (
     ANSWER_ONLY,
@@ -20,7 +18,6 @@ from cogniload_repro.scoring.verdict import (
     Question,
     ScorerRules,
     Verdict,
-    find_scorer,
     find_verdict,
     is_unsure,
 )
@@ -35,18 +32,8 @@ from cogniload_repro.storage import (
 WINDOW_CHARS = 400
 
 # responses may be large: few of them are in memory at once
-_BATCH_ROWS = 256
-_BATCH_BYTES = 16_000_000
-#: Failures that are named one by one; of more there is the count.
-_NAMED_ERRORS = 3
+_BATCH_ROWS = 32
 _LOAD_COLUMNS = ("N", "d", "ratio_pct", "rho")
-
-
-class PuzzleQuestion(NamedTuple):
-    """The cell of a puzzle (N, d, ratio_pct and rho), and what the scorer needs to know of it."""
-
-    cell: dict[str, float]
-    question: Question
 
 
 def score_dataset(
@@ -59,76 +46,30 @@ def score_dataset(
     """Score every file of a folder of outputs, and replace the scores that are there.
 
     A row group is a task of the executor (a thread here by default), which does not affect the
-    bytes. Returns the new files. ValueError if there is no folder of outputs or a file cannot be
-    scored; the others are finished.
+    bytes. Returns the new files. A ValueError names the first file that cannot be scored.
     """
     # workers may be in other folders
     outputs_dir = Path(outputs_dir).absolute()
     puzzles_path = Path(puzzles_path).absolute()
     scores_dir = Path(scores_dir)
-    _check_inputs(outputs_dir, puzzles_path)
+    if not outputs_dir.is_dir() or not puzzles_path.exists():
+        remedy = "run `make download-outputs`, outside a checkout `cogniload download-outputs`"
+        raise ValueError(f"{outputs_dir} or {puzzles_path} is missing; {remedy}")
     remove_parts(scores_dir)
     for old in scores_dir.glob("*.parquet"):
         old.unlink()
-    errors = []
     with nullcontext(executor) if executor else ThreadPoolExecutor(1) as workers:
         tasks: dict[Path, list[Future]] = {}
         for outputs in sorted(outputs_dir.glob("*.parquet")):
+            with open_parquet(outputs) as file:
+                groups = range(file.num_row_groups)
             tasks[outputs] = [
                 workers.submit(score_group, group, outputs, puzzles_path, rules)
-                for group in range(_count_groups(outputs))
+                for group in groups
             ]
-        with _open_bar(tasks):
-            for outputs, parts in tasks.items():
-                try:
-                    _write_parts(scores_dir / outputs.name, outputs, parts, rules)
-                except (ValueError, OSError, ImportError) as error:
-                    errors.append(_name_file(outputs.name, describe_error(error)))
-    if errors:
-        raise ValueError(_join_errors(errors))
+        for outputs, parts in tqdm(tasks.items(), "score", unit=" files", disable=None):
+            _write_parts(scores_dir / outputs.name, outputs, parts, rules)
     return sorted(scores_dir.glob("*.parquet"))
-
-
-def _name_file(name: str, message: str) -> str:
-    """Return the message of an error with the name of its file, unless it has it already."""
-    return message if name in message else f"{name}: {message}"
-
-
-def _check_inputs(outputs_dir: Path, puzzles_path: Path) -> None:
-    """Raise ValueError if there is nothing to score."""
-    if not outputs_dir.is_dir():
-        remedy = "run `make download-outputs`, outside a checkout `cogniload download-outputs`"
-        raise ValueError(f"{outputs_dir} holds no outputs; {remedy}")
-    if not puzzles_path.exists():
-        raise ValueError(
-            f"{puzzles_path} is missing; make it with `make download-outputs`"
-        )
-
-
-def _join_errors(errors: list[str]) -> str:
-    """Return some errors in one sentence, and how many there are more."""
-    sentence = "; ".join(errors[:_NAMED_ERRORS])
-    more = len(errors) - _NAMED_ERRORS
-    return f"{sentence}; and {more} more" if more > 0 else sentence
-
-
-def _count_groups(outputs: Path) -> int:
-    """Return the number of row groups of a file; 0 if it is damaged, which is reported later."""
-    try:
-        with open_parquet(outputs) as file:
-            return file.num_row_groups
-    except ValueError:
-        return 0
-
-
-def _open_bar(tasks: dict[Path, list[Future]]) -> tqdm:
-    """Draw a bar that grows with each part that is scored."""
-    count = sum(len(parts) for parts in tasks.values())
-    bar = tqdm(total=count, desc="score", unit=" parts", disable=None)
-    for parts in tasks.values():
-        for part in parts:
-            part.add_done_callback(lambda _: bar.update())
-    return bar
 
 
 def _write_parts(
@@ -143,38 +84,27 @@ def _write_parts(
 
 
 def score_group(
-    group: int, outputs: Path, puzzles: Path, rules: ScorerRules
+    group: int, outputs: Path, puzzles_path: Path, rules: ScorerRules
 ) -> pa.Table:
-    """Score one row group of a file of outputs."""
-    questions = _read_questions(puzzles, puzzles.stat().st_mtime_ns)
-    batches = [
-        score_batch(batch, questions, rules) for batch in _read_batches(outputs, group)
-    ]
-    return pa.Table.from_batches(batches, SCORES)
-
-
-def score_batch(
-    batch: pa.RecordBatch, questions: Mapping[str, PuzzleQuestion], rules: ScorerRules
-) -> pa.RecordBatch:
-    """Score some rows of outputs: one verdict a row, beside the columns that lead to the cells."""
-    names = [name for name in OUTPUTS.names if name != "response"]
-    facts = batch.select(names).to_pylist()
-    rows = []
-    for row, response in zip(facts, batch.column("response"), strict=True):
-        puzzle = _find_question(questions, row["model"], row["name"])
+    """Score one row group of a file of outputs; a ValueError names the file and the row."""
+    puzzles = _read_questions(puzzles_path, puzzles_path.stat().st_mtime_ns)
+    scores = []
+    for row in _read_outputs(outputs, group):
         try:
-            rows.append(row | score_row(response.as_py(), row, puzzle, rules))
+            scores.append(score_row(row, puzzles, rules))
         except ValueError as error:
-            place = f"{row['model']}, puzzle {row['name']!r}"
+            place = f"{outputs.name}: puzzle {row['name']!r}"
             raise ValueError(f"{place}: {error}") from None
-    return pa.RecordBatch.from_pylist(rows, SCORES)
+    return pa.Table.from_pylist(scores, SCORES)
 
 
-def score_row(
-    response: str, row: Mapping, puzzle: PuzzleQuestion, rules: ScorerRules
-) -> dict:
-    """Return the verdict on a row of outputs as columns of `schemas.SCORES`."""
-    question = puzzle.question
+def score_row(row: Mapping, puzzles: Mapping[str, Mapping], rules: ScorerRules) -> dict:
+    """Return a row of outputs with the verdict on it, as columns of `schemas.SCORES`."""
+    puzzle = puzzles.get(row["name"])
+    if puzzle is None:
+        raise ValueError("the puzzles table lacks it; import the outputs again")
+    question = Question(*(puzzle[name] for name in Question._fields))
+    response = row["response"]
     verdict = find_verdict(
         response, question, rules, row["prompt_tokens"], row["response_tokens"]
     )
@@ -184,7 +114,8 @@ def score_row(
         # the reasoning may have the correct value, and the answer after it another one
         answer_correct = find_verdict(answer or "", question, ANSWER_ONLY).is_correct
     return {
-        **puzzle.cell,
+        **{name: value for name, value in row.items() if name != "response"},
+        **{name: puzzle[name] for name in _LOAD_COLUMNS},
         "bucket": verdict,
         "correct": verdict.is_correct,
         "window": _clip(verdict),
@@ -204,54 +135,24 @@ def _clip(verdict: Verdict) -> str:
 
 
 @lru_cache(maxsize=1)
-def _read_questions(puzzles_path: Path, _modified: int) -> dict[str, PuzzleQuestion]:
-    """Return what the scorer needs to know of each puzzle of a table, by name.
+def _read_questions(path: Path, _modified: int) -> dict[str, dict]:
+    """Return the puzzles of a table by name, once per process, again if the file has another time.
 
-    It is read once per process, and again if the file has another time.
+    A puzzle has its loads and what it asks.
     """
-    columns = ["name", *_LOAD_COLUMNS, "poi", "gold", "domain", "category"]
-    with open_parquet(puzzles_path) as file:
-        table = file.read(columns=columns)
-    questions = {}
-    for row in table.to_pylist():
-        cell = {name: row[name] for name in _LOAD_COLUMNS}
-        question = Question(row["poi"], row["gold"], row["domain"], row["category"])
-        questions[row["name"]] = PuzzleQuestion(cell, question)
-    return questions
-
-
-def _find_question(
-    questions: Mapping[str, PuzzleQuestion], model: str, name: str
-) -> PuzzleQuestion:
-    """Return what a response was asked; a ValueError where the puzzles table does not have it."""
-    if name not in questions:
-        raise ValueError(
-            f"{model} answers puzzle {name!r}, which the puzzles table lacks; add it"
-        )
-    return questions[name]
-
-
-def _read_batches(path: Path, group: int) -> Iterator[pa.RecordBatch]:
-    """Yield few outputs of a row group at a time: the longer they are, the fewer."""
     with open_parquet(path) as file:
-        absent = [name for name in OUTPUTS.names if name not in file.schema_arrow.names]
-        if absent:
-            remedy = "import it with `make download-outputs`"
-            raise ValueError(f"{path} lacks the columns {', '.join(absent)}; {remedy}")
-        try:
-            about = file.metadata.row_group(group)
-            rows = _BATCH_BYTES * about.num_rows // max(about.total_byte_size, 1)
-            size = min(max(rows, 1), _BATCH_ROWS)
-            yield from file.iter_batches(
-                size, row_groups=[group], columns=OUTPUTS.names
-            )
-        except (pa.ArrowException, OSError) as error:
-            remedy = "remove it, and the next `make` makes it again"
-            raise ValueError(f"{path} is damaged ({error}); {remedy}") from None
+        table = file.read(columns=["name", *_LOAD_COLUMNS, *Question._fields])
+    return {row["name"]: row for row in table.to_pylist()}
 
 
-def scores_folder(build: str | Path, name: str, chosen: str = "pseudocode") -> Path:
-    """Return the folder for the scores of a scorer: the build's own for the chosen one."""
-    if find_scorer(name) == find_scorer(chosen):
-        return Path(build)
-    return Path(build) / "scorers" / name
+def _read_outputs(path: Path, group: int) -> Iterator[dict]:
+    """Yield the rows of a row group."""
+    try:
+        with open_parquet(path) as file:
+            for batch in file.iter_batches(
+                _BATCH_ROWS, row_groups=[group], columns=OUTPUTS.names
+            ):
+                yield from batch.select(OUTPUTS.names).to_pylist()
+    except (pa.ArrowException, OSError, KeyError) as error:
+        remedy = "remove it, and the next `make` makes it again"
+        raise ValueError(f"{path} is damaged ({error}); {remedy}") from None

@@ -1,6 +1,6 @@
 """The texts of a response in which the scorer looks, and the values in them (Appendix D)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -34,10 +34,6 @@ SPELLINGS = {
 
 #: Characters of which one stands directly before a value, unless the value begins the sentence.
 BOUNDARIES = ' ["*_{('
-
-# Blocks of lines before the last one that are searched for a name: characters in the first, growth.
-_FIRST_BLOCK = 2_048
-_BLOCK_GROWTH = 16
 
 
 @dataclass(frozen=True)
@@ -83,10 +79,10 @@ def find_windows(
     if rules.late_drop:
         text = text.rstrip("\n")
     text = _drop_remark(text).rstrip("\n")
-    valid_poi_last, poi_last, last = _find_lines(text, poi.lower(), qualifiers)
-    last_sentence = take_last_sentence(last)
+    last_sentence = take_last_sentence(next(_lines_from_end(text)))
     if rules.answer_only:
         return Windows("", "", last_sentence)
+    valid_poi_last, poi_last = _find_lines(text, poi.lower(), qualifiers)
     if rules.cut_windows:
         valid_poi_last = take_last_sentence(valid_poi_last)
         poi_last = take_last_sentence(poi_last)
@@ -101,57 +97,25 @@ def _drop_remark(text: str) -> str:
     return text[:start] if text.startswith("(", start) else text
 
 
-def _find_lines(
-    text: str, name: str, qualifiers: tuple[str, ...]
-) -> tuple[str, str, str]:
-    """Return the last line with name and qualifier, the last with the name, and the last of all.
-
-    They are in lower case. The text is searched from its end, in blocks of lines that grow.
-    """
-    start = text.rfind("\n") + 1
-    # a letter's lower case does not depend on what stands on another line
-    last = text[start:].lower()
-    # in long texts rfind is twice as fast as `in`
-    poi_last = last if last.rfind(name) >= 0 else ""
-    if poi_last and _has_any(last, qualifiers):
-        return last, last, last
-    size = _FIRST_BLOCK
-    while start:
-        end = start
-        start = text.rfind("\n", 0, max(end - size, 0)) + 1
-        size *= _BLOCK_GROWTH
-        block = text[start:end].lower()
-        if block.rfind(name) >= 0:
-            valid_poi_last, named = _search_block(block, name, qualifiers)
-            poi_last = poi_last or named
-            if valid_poi_last:
-                return valid_poi_last, poi_last, last
-    return "", poi_last, last
+def _find_lines(text: str, name: str, qualifiers: tuple[str, ...]) -> tuple[str, str]:
+    """Return the last line with the name and a qualifier, and the last one with the name."""
+    poi_last = ""
+    for line in _lines_from_end(text):
+        if name not in line:
+            continue
+        poi_last = poi_last or line
+        if any(qualifier in line for qualifier in qualifiers):
+            return line, poi_last
+    return "", poi_last
 
 
-def _search_block(
-    block: str, name: str, qualifiers: tuple[str, ...]
-) -> tuple[str, str]:
-    """Return the last of these lines with the name and a qualifier, and the last with the name."""
-    line_start = block.rfind("\n", 0, block.rfind(name)) + 1
-    line, _, _ = block[line_start:].partition("\n")
-    if name in line and _has_any(line, qualifiers):
-        return line, line
-    named = [line for line in block.split("\n") if name in line]
-    if not named:
-        return "", ""  # a name of two lines is on none
-    together = "\n".join(named)
-    if all(together.rfind(qualifier) < 0 for qualifier in qualifiers):
-        return "", named[-1]
-    valid = [line for line in named if _has_any(line, qualifiers)]
-    return valid[-1], named[-1]
-
-
-def _has_any(line: str, qualifiers: tuple[str, ...]) -> bool:
-    for qualifier in qualifiers:  # noqa: SIM110  (faster than any)
-        if qualifier in line:
-            return True
-    return False
+def _lines_from_end(text: str) -> Iterator[str]:
+    """Yield the lines of a text in lower case, the last one first."""
+    end = len(text)
+    while end >= 0:
+        start = text.rfind("\n", 0, end) + 1
+        yield text[start:end].lower()
+        end = start - 1
 
 
 def find_mention(value: str, sentence: str) -> tuple[int, int] | None:
