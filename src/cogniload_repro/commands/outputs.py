@@ -15,12 +15,12 @@ from tqdm import tqdm
 from cogniload_repro.commands import params
 from cogniload_repro.commands.options import (
     BUILD,
+    EDITION,
     FILE,
     FROM_0,
     JOBS,
-    READ_AS,
+    MODEL,
     say,
-    takes,
 )
 from cogniload_repro.commands.params import RECONSTRUCTED_SOURCE
 from cogniload_repro.files import ANSWERS, locked, write_whole
@@ -58,7 +58,10 @@ COUNTS_FILE = "counts.parquet"
 @click.option(
     "--max-rejected", type=FROM_0, help="Maximum number of rejected rows of a source."
 )
-@takes(*READ_AS, BUILD, JOBS)
+@MODEL
+@EDITION
+@BUILD
+@JOBS
 def download_outputs(
     source: str | None,
     add: tuple[str, ...],
@@ -235,7 +238,9 @@ def _take_places(stage: Path, build: Path) -> None:
 
 @click.command()
 @click.argument("source")
-@takes(*READ_AS, BUILD)
+@MODEL
+@EDITION
+@BUILD
 def check(source: str, build: Path, **read_as: Any) -> None:
     """Summarise SOURCE without importing it: its puzzles, tokens and truncated responses.
 
