@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import click
@@ -97,8 +98,9 @@ def download_outputs(
         params.write_parameters(build, "outputs", parameters)
         _take_places(stage, build)
         write_whole(build / SOURCES, json.dumps(brought, indent=1) + "\n")
-    for line in _describe_sources(brought):
-        say(line)
+    for part in brought:
+        line = f"{part['source']}: {', '.join(part['models'])}"
+        say(shorten(line, 300, placeholder=" ..."))
 
 
 def read_sources(build: Path) -> list[dict]:
@@ -127,24 +129,6 @@ def check_outputs_whole(build: Path) -> None:
             path = partition_path(build / "outputs", model)
             if not path.exists():
                 raise ValueError(f"{path} is missing; {_OUTPUTS_REMEDY}")
-
-
-def _describe_sources(brought: list[dict]) -> Iterator[str]:
-    """Yield what was counted and which models have answers."""
-    from cogniload_repro.formats import display_names
-
-    names = display_names([model for source in brought for model in source["models"]])
-    answered = []
-    for source in brought:
-        models = source["models"]
-        if source["source"] == RECONSTRUCTED_SOURCE:
-            yield f"{len(models)} models: counts reconstructed from the printed tables"
-        elif len(models) > 5:
-            answered.append(f"{source['source']} ({len(models):,} models)")
-        elif models:
-            answered.append(", ".join(names[model] for model in models))
-    if answered:
-        yield f"Outputs: {' + '.join(answered)}"
 
 
 @contextmanager
