@@ -269,13 +269,13 @@ def _measure_changes(
     daic = wide["aic"].sub(wide["aic"][paper], axis=0)
     dbic = wide["bic"].sub(wide["bic"][paper], axis=0)
     ecl50 = wide["ecl50"]
-    is_length = (ecl50 > 1) & (ecl50 < np.inf)
-    both_lengths = is_length.mul(is_length[paper], axis=0)
-    ratio = ecl50.div(ecl50[paper], axis=0).where(both_lengths)
-    limits = ends.reindex(ecl50.index.get_level_values("model"))
+    lengths = ecl50.where((ecl50 > 1) & (ecl50 < np.inf))
+    ratio = lengths.div(lengths[paper], axis=0)
+    models = ecl50.index.get_level_values("model")
+    limits = ends[["profile_low", "profile_high"]].astype(float).reindex(models)
     is_inside = ecl50.ge(limits["profile_low"].to_numpy(), axis=0)
     is_inside &= ecl50.le(limits["profile_high"].to_numpy(), axis=0)
-    has_left = (~is_inside).astype(float).where(both_lengths)
+    has_left = (~is_inside).astype(float).where(ratio.notna())
     # infinite ones are longer than all others
     ranks = ecl50.clip(upper=1e9).groupby("reconstruction").corr(method="spearman")
     return {
