@@ -131,17 +131,21 @@ def do_side_by_side(
     waiting = list(reversed(works))
     running: dict[Any, _Running] = {}
     failures: list[str] = []
-    while running or (waiting and not failures):
-        while waiting and len(running) < jobs and not failures:
-            process = _Running(waiting.pop())
-            running[process.receiver] = process
-        for receiver in wait(list(running)):
-            process = running.pop(receiver)
-            failure = process.end()
-            if failure:
-                failures.append(failure)
-            else:
-                yield process.name, time.monotonic() - process.start
+    try:
+        while running or (waiting and not failures):
+            while waiting and len(running) < jobs and not failures:
+                process = _Running(waiting.pop())
+                running[process.receiver] = process
+            for receiver in wait(list(running)):
+                process = running.pop(receiver)
+                failure = process.end()
+                if failure:
+                    failures.append(failure)
+                else:
+                    yield process.name, time.monotonic() - process.start
+    finally:
+        for process in running.values():  # after Ctrl-C, which a work may not heed
+            process.process.kill()
     if failures:
         raise ValueError("\n".join(failures))
 
