@@ -20,12 +20,6 @@ def test_paper_grid_is_140_cells_in_chain_order():
     assert points == sorted(points)
 
 
-def test_the_small_grid_is_18_cells_of_the_papers():
-    """The smoke run needs no puzzle that the paper's grid lacks."""
-    assert set(MINI_GRID) < set(PAPER_GRID)
-    assert len(MINI_GRID) == 18
-
-
 @given(SIZES, RATIOS)
 def test_paper_rounding_takes_decimal_halves_up(N, ratio_pct):
     """The paper's rule is decimal rounding of halves up, for ratios with decimals too."""

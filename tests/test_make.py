@@ -365,9 +365,9 @@ def test_a_refused_source_changes_nothing(made):
 
 
 def test_the_book_follows_its_notebooks_and_what_is_given(made):
-    """A changed chapter is run, and nothing else; one that is removed is missed.
+    """A changed chapter is run, and nothing else; a failing cell is named.
 
-    A formula holds for one call; a failing cell is named.
+    A formula holds for one call.
     """
     source = made / "notebooks/page.ipynb"
     copy = made / "data/build-mini/notebooks/page.ipynb"
@@ -387,10 +387,6 @@ def test_the_book_follows_its_notebooks_and_what_is_given(made):
     assert "page.ipynb  " not in output_of(run("render"))
     assert "Another page." in page.parents[1].joinpath("intro.html").read_text("utf-8")
 
-    source.unlink()
-    assert "notebooks/page is missing" in run("render").stderr
-    write_chapter(source, CHAPTER)
-
     output = output_of(run("render", "FORMULA=correct ~ d + rho", "MODELS=theirs"))
     assert steps(output) == ["render"]
     assert all(b"correct ~ d + rho" in file.read_bytes() for file in (copy, page))
@@ -403,6 +399,14 @@ def test_the_book_follows_its_notebooks_and_what_is_given(made):
     assert "page.ipynb, cell 3 of 3 failed: ValueError: xxx" in failed.stderr
     assert failed.returncode == 2
     assert len(failed.stderr) < 1500
+
+
+def test_a_removed_notebook_is_missed(made):
+    """Make says which page has no source."""
+    source = made / "notebooks/page.ipynb"
+    source.unlink()
+    assert "notebooks/page is missing" in make(made, "render").stderr
+    write_chapter(source, CHAPTER)
 
 
 @pytest.mark.parametrize(

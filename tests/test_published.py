@@ -43,22 +43,6 @@ def test_numbers_are_the_printed_strings(table):
         assert column not in WHOLE or numbers[column].dtype == "int64"
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_only_names_flags_and_stars_stay_texts(table):
-    """Every other column of a published table is a number."""
-    texts = load_table(table).select_dtypes(exclude="number")
-    stars = texts.filter(like="_stars")
-    names = {"model", "printed_model", "developer", "in_paper"}
-    assert set(texts) <= {*names, "flag", "raw", *stars}
-
-
-def test_a_loaded_table_belongs_to_its_caller():
-    """What a caller does to it does not change the next one."""
-    table = load_table("table2")
-    table["model"] = ""
-    assert (load_table("table2")["model"] != "").all()
-
-
 def test_tables_4_and_5_count_the_same_answers():
     """A model has the same samples, correct answers and errors by d and by N."""
     counts = ["samples", *ERRORS]

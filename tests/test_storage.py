@@ -1,14 +1,12 @@
 """Parquet that says how it was made."""
 
 import pandas as pd
-import pyarrow as pa
 import pytest
 
 from cogniload_repro.storage import (
     open_parquet,
     read_metadata,
     remove_parts,
-    table_writer,
     write_table,
 )
 
@@ -30,17 +28,6 @@ def test_a_table_comes_back_with_its_label(tmp_path):
     path = write_table(tmp_path / "cells.parquet", FRAME, LABEL)
     pd.testing.assert_frame_equal(pd.read_parquet(path), FRAME)
     assert read_metadata(path) == LABEL
-
-
-def test_an_interrupted_write_leaves_the_old_file(tmp_path):
-    """A reader meets the old content or the new, and no rubbish stays behind."""
-    path = write_table(tmp_path / "cells.parquet", FRAME, LABEL)
-    before = path.read_bytes()
-    schema = pa.Schema.from_pandas(FRAME)
-    with pytest.raises(KeyboardInterrupt), table_writer(path, schema, LABEL):
-        raise KeyboardInterrupt
-    assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_only_hidden_parts_of_killed_runs_are_removed(tmp_path):

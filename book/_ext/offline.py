@@ -182,6 +182,24 @@ def _leave_out(app, exception):
     _take_in_icons(html / "_static")
 
 
+def _tidy_search(app, exception):
+    """Put the index of the search in order, without words that no page has any more."""
+    file = Path(app.outdir, "searchindex.js")
+    if exception or not file.is_file():
+        return
+    start, end = "Search.setIndex(", ")"
+    text = file.read_text(encoding="utf-8").removeprefix(start).removesuffix(end)
+    index = json.loads(text)
+    for terms in ("terms", "titleterms"):
+        index[terms] = {
+            word: sorted(pages) if isinstance(pages, list) else pages
+            for word, pages in index[terms].items()
+            if pages != []
+        }
+    text = json.dumps(index, separators=(",", ":"))
+    file.write_text(f"{start}{text}{end}", encoding="utf-8")
+
+
 def _take_in_icons(static):
     sheet = static / "styles" / "pydata-sphinx-theme.css"
     text = sheet.read_text(encoding="utf-8")
@@ -215,6 +233,26 @@ def _add_repository_button(app, pagename, templatename, context, doctree):
         context["header_buttons"].append(button)
 
 
+def _shown_elsewhere(env):
+    """Return what other pages may show of a page: titles, also of sections, and captions."""
+    titles = {page: title.astext() for page, title in env.titles.items()}
+    return titles, dict(env.domains["std"].labels)
+
+
+def _remember_titles(app, env, pages):
+    app.shown_before = _shown_elsewhere(env)
+
+
+def _write_again(app, env):
+    """Return the pages that are written though their files are as before.
+
+    The search has index entries of pages that are written, and no others.
+    """
+    if _shown_elsewhere(env) != app.shown_before:
+        return list(env.all_docs)
+    return [page for page, entries in env.domains["index"].entries.items() if entries]
+
+
 def _read_side_by_side(app):
     """Say of an extension what it does not say itself: it numbers sections when every page has been read."""
     app.extensions["sphinx_multitoc_numbering"].parallel_read_safe = True
@@ -226,6 +264,8 @@ def setup(app):
     app.add_config_value("repository", "", "env")
     app.connect("config-inited", _link_to_repository)
     app.connect("builder-inited", _read_side_by_side)
+    app.connect("env-before-read-docs", _remember_titles)
+    app.connect("env-updated", _write_again)
     app.connect("missing-reference", _resolve_left_out)
     app.connect("doctree-read", _add_keywords)
     app.connect("html-page-context", _add_repository_button, priority=600)
@@ -236,6 +276,7 @@ def setup(app):
     app.connect("html-page-context", _hand_on_keywords)
     app.connect("html-page-context", _write_valid)
     app.connect("build-finished", _leave_out)
+    app.connect("build-finished", _tidy_search)
     app.connect("build-finished", _write_index)
     version = zlib.crc32(
         repr(_KEYWORDS).encode()

@@ -128,53 +128,46 @@ def do_side_by_side(
         for library in libraries:
             importlib.import_module(library)
         gc.freeze()  # forks need not go through what they share
+    context: Any = multiprocessing.get_context("fork" if CAN_FORK else "spawn")
     waiting = list(reversed(works))
-    running: dict[Any, _Running] = {}
+    running: dict[Any, tuple] = {}
     failures: list[str] = []
     try:
         while running or (waiting and not failures):
             while waiting and len(running) < jobs and not failures:
-                process = _Running(waiting.pop())
-                running[process.receiver] = process
+                work = waiting.pop()
+                receiver, sender = context.Pipe(duplex=False)
+                process = context.Process(target=_do, args=(work, sender))
+                running[receiver] = (work.name, process, time.monotonic())
+                process.start()
+                sender.close()
             for receiver in wait(list(running)):
-                process = running.pop(receiver)
-                failure = process.end()
+                name, process, start = running.pop(receiver)
+                failure = _await_end(name, receiver, process)
                 if failure:
                     failures.append(failure)
                 else:
-                    yield process.name, time.monotonic() - process.start
+                    yield name, time.monotonic() - start
     finally:
-        for process in running.values():  # after Ctrl-C, which a work may not heed
-            process.process.kill()
+        for _, process, _ in running.values():  # after Ctrl-C, which it may not heed
+            process.kill()
     if failures:
         raise ValueError("\n".join(failures))
 
 
-class _Running:
-    """A work that is being done."""
-
-    def __init__(self, work: Work):
-        context: Any = multiprocessing.get_context("fork" if CAN_FORK else "spawn")
-        self.name = work.name
-        self.start = time.monotonic()
-        self.receiver, sender = context.Pipe(duplex=False)
-        self.process = context.Process(target=_do, args=(work, sender))
-        self.process.start()
-        sender.close()
-
-    def end(self) -> str:
-        """Wait for the end; return what went wrong, or nothing."""
-        try:
-            failure = self.receiver.recv()
-        except EOFError:
-            self.process.join()
-            status = self.process.exitcode
-            failure = (
-                f"{self.name}: its process ended before it was done, with status {status}; where "
-                "memory is short, run again with fewer --jobs"
-            )
-        self.process.join()
+def _await_end(name: str, receiver: Any, process: Any) -> str:
+    """Wait for the end of a work; return what went wrong, or nothing."""
+    try:
+        failure = receiver.recv()
+    except EOFError:
+        failure = None
+    process.join()
+    if failure is not None:
         return failure
+    return (
+        f"{name}: its process ended before it was done, with status {process.exitcode}; where "
+        "memory is short, run again with fewer --jobs"
+    )
 
 
 def _do(work: Work, sender: Connection) -> None:

@@ -109,11 +109,6 @@ def test_a_small_text_becomes_what_paper_and_pencil_give(name, text, other, pert
     assert restore(name, perturbed) == text
 
 
-def test_each_perturbation_is_worked_out_by_hand():
-    """In the document's order."""
-    assert [name for name, *_ in BY_HAND] == list(PERTURBATIONS)
-
-
 @given(TEXTS, TEXTS)
 @example("", "")
 @example("", "a b")
@@ -215,35 +210,6 @@ def test_grids_are_those_of_figure_2():
     assert snake[1].strip() == "vitisop a stsixe ereht hcihw rof"
     columns = [row[:7] for row in read_rows("snake_vertical")]
     assert columns == ["Le t mb", "ebtspue", "t harnr", " $eei  ", "$p lmef"]
-
-
-@pytest.mark.parametrize(
-    ("name", "start"),
-    [
-        (
-            "reverse_words",
-            "$p^{2}$. by divisible is $m^{4}+1$ that such $m$ integer positive",
-        ),
-        (
-            "reverse_symbols",
-            "teL $p$ eb eht tsael emirp rebmun rof hcihw ereht stsixe a evitisop",
-        ),
-        ("reverse_sentences", "Find the least positive integer $m$ such that"),
-    ],
-)
-def test_reversals_are_those_of_figure_2(name, start):
-    """Words, symbols and sentences."""
-    assert perturb(name, FIGURE_2).startswith(start)
-
-
-def test_lines_are_cut_as_in_figure_2():
-    """After 60 symbols; a text of 60 ends in an empty segment."""
-    assert "\n<Problem A> ositive integer $n$" in perturb(
-        "interleave_line", FIGURE_2, FIGURE_2
-    )
-    assert (
-        restore("interleave_line", perturb("interleave_line", C_60, FIGURE_2)) == C_60
-    )
 
 
 @pytest.mark.parametrize("name", PERTURBATIONS)

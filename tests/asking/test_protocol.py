@@ -54,13 +54,6 @@ def test_queries_about_a_set_are_undone_exactly(tmp_path, puzzles):
         assert second.startswith(tuple(partners))
 
 
-def test_puzzles_are_asked_as_they_are_without_a_perturbation(tmp_path, puzzles):
-    """With their own line breaks."""
-    write_set(tmp_path, "jsonl", PuzzleSet(CELLS, 3, 5))
-    texts = {puzzle.name: puzzle.text for puzzle in puzzles}
-    assert {query.name: query.text for query in list_queries(tmp_path)} == texts
-
-
 def test_the_baseline_is_prepared_like_perturbed_texts(puzzles):
     """Both have the same flattened lines."""
     puzzle = puzzles[0]
@@ -123,11 +116,6 @@ def test_without_a_baseline_puzzles_as_they_are_are_compared():
     rows = compare_perturbations(SCORES).set_index("model")
     assert rows.loc["k", "drop"] == 0.0
     assert np.isnan(rows.loc["k", "tokens"])
-
-
-def test_scores_without_perturbations_compare_nothing():
-    """The table has its columns and no rows."""
-    assert compare_perturbations(SCORES[:2]).empty
 
 
 def test_perturbation_is_a_factor_of_the_regression():

@@ -4,7 +4,6 @@ import hashlib
 import importlib.util
 import json
 import re
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -268,16 +267,6 @@ def test_the_files_of_a_task_fit_one_another(task):
     assert "\n  temperature: 0.0\n  do_sample: false\n" in (
         zero / "cogniload.yaml"
     ).read_text("utf-8")
-
-
-def test_without_the_package_the_task_says_what_to_install(task, monkeypatch):
-    """Where the package is missing, loading ends in a sentence before a model is asked."""
-    monkeypatch.setitem(sys.modules, "cogniload_repro", None)
-    with pytest.raises(SystemExit, match="pip install PATH-OF-CHECKOUT"):
-        load_module(task)
-    assert "pip install PATH-OF-CHECKOUT" in (task / "cogniload.yaml").read_text(
-        "utf-8"
-    )
 
 
 def test_whatever_makes_answers_incomparable_raises_the_version():

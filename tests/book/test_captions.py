@@ -3,16 +3,12 @@
 import re
 
 import pandas as pd
-import pytest
 from fixtures.provisional import mini_cells, provisional_cells, rename_model
 
 from cogniload_repro.book.captions import caption_figure, describe_figure
 from cogniload_repro.book.figures import FIGURES, PaperFigure
-from cogniload_repro.models import NAMES
-from cogniload_repro.regression.cell_tables import load_cells
 
 CELLS = provisional_cells()
-NOTE = "The paper's models: reconstructed from its tables, not raw outputs"
 
 
 def caption(name, cells=CELLS):
@@ -85,20 +81,6 @@ def test_a_caption_begins_with_what_its_points_show():
     )
     alone = caption("figure5", cells[cells["d"] == 1])
     assert alone.startswith("Mean accuracy of 3 models")
-
-
-def test_overflows_are_explained():
-    """A caption says what hollow points are."""
-    assert "Hollow points: more than 10%" in caption("figure1", load_cells())
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_reconstructed_counts_are_called_so(name):
-    """The description labels them, and nothing else differs from that of scored answers."""
-    added = rename_model(CELLS, NAMES[0], "own")
-    scored = pd.concat([CELLS, added])
-    reconstructed = pd.concat([CELLS.assign(provenance="reconstructed"), added])
-    assert description(name, reconstructed) == f"{description(name, scored)} {NOTE}."
 
 
 def test_a_partial_grid_is_counted():

@@ -5,9 +5,7 @@ import pytest
 
 import cogniload_repro as cl
 from cogniload_repro.book.evidence import (
-    EVIDENCE,
     judge_evidence,
-    rests_on_paper,
 )
 
 PAPER = cl.load_cells(models=["QwQ-32B"])
@@ -29,24 +27,11 @@ def test_what_the_paper_fixes_holds_for_its_models_on_its_whole_grid_only(claim)
     assert judge_evidence(claim, None) == claim  # the chapter took no cells
 
 
-@pytest.mark.parametrize("claim", ["not identified", "searched"])
-def test_ranges_over_tables_stay_ranges_on_a_part_of_the_grid(claim):
-    """What was not identified on the whole grid is not identified on a part of it either."""
-    assert judge_evidence(claim, PART) == claim
-    assert judge_evidence(claim, OWN) == "outputs"
-
-
 def test_a_table_says_itself_whether_it_is_identified():
     """One row that the tables do not identify is enough for the badge."""
     rows = pd.DataFrame({"identified": [True, False]})
     assert judge_evidence(rows, PAPER) == "not identified"
     assert judge_evidence(rows[:1], PAPER) == "identified"
-
-
-def test_only_the_papers_own_numbers_name_its_tables():
-    """Outputs, mixtures and parts of the grid have no table of the paper as their source."""
-    without = {kind for kind in EVIDENCE if not rests_on_paper(kind)}
-    assert without == {"outputs", "mixed", "one reconstruction"}
 
 
 def test_a_misspelt_kind_is_refused():

@@ -57,18 +57,6 @@ def test_one_partial_own_model_repaints_nothing_of_the_papers(build):
     assert "Table 2" not in fragment
 
 
-def test_a_book_of_own_models_names_no_table_of_the_paper(build):
-    """Where the build has none of the paper's models, its own are shown as scored outputs."""
-    page = build(CELLS.assign(model="mine"), provenance="scored")
-    assert page.cells()["model"].unique().tolist() == ["mine"]
-    frame = pd.DataFrame({"x": [1]})
-    fragment = page.table(
-        frame, "t", caption="C.", evidence="published", source="Table 5"
-    ).markdown
-    assert "`scored outputs`" in fragment
-    assert "Table 5" not in fragment
-
-
 def test_a_figure_states_its_evidence_in_the_file(build, monkeypatch, tmp_path):
     """The line on the evidence is a strip below the figure."""
     monkeypatch.setattr(Page, "output", tmp_path / "output")
@@ -98,36 +86,6 @@ def test_a_chapter_by_hand_shows_all_and_touches_no_file_of_its_build(build, tmp
     assert {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*")} == before
     del page
     assert not file.exists()
-
-
-def test_files_of_a_chapter_of_the_book_are_where_its_runner_says(
-    build, monkeypatch, tmp_path
-):
-    """They stand in the page as those of the build, where the runner moves them."""
-    page = build()
-    monkeypatch.setattr(Page, "output", tmp_path / "output")
-    figure = page.figure(Figure(), "f", caption="C.", alt="a", evidence="")
-    table = page.csv(pd.DataFrame({"n": [1]}), "t", "it")
-    written = [
-        file.relative_to(tmp_path / "output")
-        for file in (tmp_path / "output").glob("*/*")
-    ]
-    assert sorted(map(str, written)) == [
-        "figures/f.png",
-        "figures/f.svg",
-        "tables/t.csv",
-    ]
-    assert str(tmp_path / "tables/t.csv") in table.html
-    assert "output" not in figure.html + figure.markdown + table.html + table.markdown
-
-
-def test_a_narrow_figure_fits_a_phone_and_a_wide_one_scrolls(build):
-    """Only a picture that would be too small to read on a phone keeps its width there."""
-    page = build()
-    words = {"caption": "C.", "alt": "a", "evidence": ""}
-    for width, scrolls in {4.4: False, 7.2: True}.items():
-        text = page.figure(Figure(figsize=(width, 3)), "f", **words).markdown
-        assert (":figclass: wide" in text) == scrolls
 
 
 @given(HOSTILE)

@@ -172,10 +172,7 @@ def test_error_tables_are_fixed_points(name, other, make):
     ],
 )
 def test_failed_fits_print_their_status(make, good):
-    """A model whose fit failed shows why and not one digit.
-
-    A fit that is "ok" without a number is refused by name.
-    """
+    """A model whose fit failed shows why and not one digit."""
     bad = good.assign(status=good["status"].where(good.index != 2, "separation"))
     after = make(bad)
     before = make(good)
@@ -185,11 +182,6 @@ def test_failed_fits_print_their_status(make, good):
     pd.testing.assert_frame_equal(
         after.frame.drop(index=place), before.frame.drop(index=place)
     )
-    number = next(name for name in good.columns if name.startswith(("beta_d", "aic_")))
-    with pytest.raises(
-        ValueError, match=rf"model '{good['model'][2]}': an? .* is nan; .* status"
-    ):
-        make(good.assign(**{number: good[number].where(good.index != 2)}))
 
 
 def test_token_tables_are_fixed_points():
@@ -215,33 +207,20 @@ def test_token_tables_are_fixed_points():
     )
 
 
-def test_token_stats():
-    """Means and linear 90th percentiles over all ratios.
-
-    Unknown counts are left out and print as ?.
-    """
+def test_unknown_token_counts_are_question_marks():
+    """Means and linear 90th percentiles over all ratios, of the counts that are known."""
     scores = pd.DataFrame(
         {
             "model": "m",
             "N": [20] * 11 + [50],
             "d": 1,
             "prompt_tokens": [*range(11), 7],
-            "response_tokens": pd.array(
-                [None, *range(100, 1100, 100), None], dtype="Int64"
-            ),
+            "response_tokens": [np.nan, *range(100, 1100, 100), np.nan],
         }
     )
     stats = token_stats(scores)
-    p90 = np.quantile(range(100, 1100, 100), 0.9)
-    assert stats.iloc[0, 3:].tolist() == [5.0, 9.0, 550.0, pytest.approx(p90)]
-    assert stats.iloc[1, 3:5].tolist() == [7.0, 7.0]
-    assert stats.iloc[1, 5:].isna().all()
-    assert tables.token_table(stats, 20).frame.iloc[0].tolist() == [
-        "m",
-        "P5[9]—O550[910]",
-    ]
-    assert tables.token_table(stats, 50).frame.iloc[0].tolist() == ["m", "P7[7]—O?[?]"]
-    assert tables.token_table(stats, 30).name == "tokens_N30"
+    texts = [tables.token_table(stats, N).frame["d=1"][0] for N in (20, 50)]
+    assert texts == ["P5[9]—O550[910]", "P7[7]—O?[?]"]
 
 
 def test_error_tables_say_where_the_context_limit_was_not_tested():

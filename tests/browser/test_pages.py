@@ -244,25 +244,6 @@ def test_wide_tables_say_so_on_a_phone(browser, html):
         )
 
 
-def test_badges_and_code_are_printed(browser, html):
-    """Badges have a border, and a long cell of code begins where its box does."""
-    visit(browser, f"{html.as_uri()}/notebooks/05_glm.html")
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    style = (
-        "return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]"
-    )
-    try:
-        assert (
-            browser.execute_script(
-                style, ".evidence, .bd-article .sd-badge", "borderTopStyle"
-            )
-            == "solid"
-        )
-        assert browser.execute_script(style, ".bd-article pre", "breakInside") == "auto"
-    finally:
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
-
-
 def test_pages_without_formulas_load_no_mathjax(html):
     """The front page has none; a page with formulas asks for it."""
     front, other = (
@@ -332,10 +313,6 @@ def test_search_is_a_few_keys_away(browser, html):
 
 
 # ---- addresses and code ----
-def test_the_folder_leads_to_the_first_page(browser, html):
-    """Every page is in the table of contents but the index, which leads to the first."""
-    visit(browser, f"{html.as_uri()}/index.html")
-    wait(browser, "location.href.endsWith('/notebooks/00_introduction.html')")
 
 
 def test_code_is_shown_by_one_switch(browser, html):

@@ -5,16 +5,13 @@ import pytest
 
 from cogniload_repro.grid import PAPER_GRID, Cell, grid_cells
 from cogniload_repro.puzzles.catalog import (
-    SAMPLE,
     Catalog,
     EditionMatch,
-    PuzzleName,
     check_row,
     choose_edition,
     describe_fits,
     draw_named,
     find_edition,
-    is_drawn_by,
     nominal_ratio,
     parse_name,
     puzzle_row,
@@ -28,12 +25,6 @@ from cogniload_repro.storage import write_table
 
 NAME = "20_1_1_770487_red"
 ELIXIR = resolve_edition("elixir")
-
-
-def test_a_name_has_five_parts():
-    """The solution may have a hyphen or a blank."""
-    parts = PuzzleName(250, 10, 237, 123456, "non-fiction")
-    assert parse_name("250_10_237_123456_non-fiction") == parts
 
 
 @pytest.mark.parametrize(
@@ -59,10 +50,10 @@ def test_other_texts_are_no_names(name):
 HALVES = (Cell(50, 5, 1, "half-even"), Cell(250, 25, 1, "half-even"))
 
 
-@pytest.mark.parametrize("cell", PAPER_GRID + HALVES)
-def test_a_cell_is_found_again_from_its_needles(cell):
+def test_a_cell_is_found_again_from_its_needles():
     """The nominal ratio follows from N and the needles, under both roundings."""
-    assert nominal_ratio(cell.N, cell.needles) == cell.ratio_pct
+    for cell in PAPER_GRID + HALVES:
+        assert nominal_ratio(cell.N, cell.needles) == cell.ratio_pct
 
 
 @pytest.mark.parametrize(
@@ -105,13 +96,6 @@ def test_a_drawn_row_agrees_with_its_name_and_text(drawn):
     assert list(row) == PUZZLES.names
 
 
-def test_a_domain_may_be_in_any_order(drawn):
-    """It is a set of values."""
-    _, row = drawn
-    domain = row["domain"][::-1]
-    assert check_row(row | {"domain": domain})["domain"] == domain
-
-
 ROW = puzzle_row(draw_puzzle(40, 5, 24, 123_457))
 WRONG = next(value for value in ROW["domain"] if value != ROW["gold"])
 ALL_VALUES = ontology().values[ROW["category"]]
@@ -124,8 +108,8 @@ ALL_VALUES = ontology().values[ROW["category"]]
         ({"poi": "Nobody"}, "poi is"),
         ({"text": None}, "lacks text"),
         ({"rho": 0.5}, r"rho is 0\.6 by the text, 0\.5"),
-        ({"puzzle_id": 7}, "puzzle_id 7, its name"),
-        ({"d": 3}, "d 3, its name 5"),
+        ({"puzzle_id": 7}, "puzzle_id is .* by its name, 7"),
+        ({"d": 3}, "d is 5 by its name, 3"),
         ({"domain": []}, "that has those of the text"),
         ({"domain": 5}, "of another type"),
         ({"domain": [*ROW["domain"], "stranger"]}, "is not a list of values"),
@@ -182,13 +166,6 @@ def test_a_name_with_another_solution_is_refused_each_time(catalog):
     assert len(catalog) == 1
 
 
-def test_a_table_may_hold_a_puzzle_twice(catalog):
-    """As where a chain of ids runs into a loop; new puzzles follow after all its rows."""
-    twice = Catalog(pa.concat_tables([catalog.table(), catalog.table()]))
-    assert twice.place("20_1_1_586907_purple") == 2
-    assert len(twice.table()) == 3
-
-
 def test_a_catalog_is_read_from_its_table(tmp_path, catalog):
     """Puzzles come back from the file."""
     path = write_table(tmp_path / "puzzles.parquet", catalog.table())
@@ -223,17 +200,6 @@ def test_an_edition_is_found_by_the_names_of_its_puzzles(drawn_texts):
         assert fit.fitting < len(texts)
 
 
-def test_texts_leave_no_other_edition_that_fits_by_chance(drawn_texts):
-    """An edition fits the texts that it draws, which are no more than the names."""
-    edition, texts = drawn_texts
-    by_name = {fit.edition: fit.fitting for fit in find_edition(texts)}
-    fits = find_edition(texts, texts)
-    assert choose_edition(fits) == edition
-    for fit in fits:
-        drawn = [is_drawn_by(fit.edition, name, text) for name, text in texts.items()]
-        assert fit.fitting == sum(drawn) <= by_name[fit.edition]
-
-
 def test_names_of_two_editions_are_refused_with_counts():
     """How many names fit each edition, the best first."""
     names = []
@@ -266,11 +232,3 @@ def test_without_a_name_that_can_be_drawn_the_port_is_left():
     assert find_edition([NAME, "20_1_1_7_nothing"])[0] == (PORT, 1, 1)
     assert choose_edition([]) == PORT
     assert describe_fits([]) == ""
-
-
-def test_of_many_names_an_even_part_is_drawn():
-    """By the port alone if it fits."""
-    names = [
-        draw_puzzle(1, 1, 1, 100_000 + number).name for number in range(2 * SAMPLE)
-    ]
-    assert find_edition(names) == [(PORT, SAMPLE, SAMPLE)]

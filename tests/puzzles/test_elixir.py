@@ -105,20 +105,6 @@ def test_elixir_1_17_takes_as_algorithm_l_says(seed, n, count):
     assert draws.between(0, 2**64 - 1) == next(words)
 
 
-@given(
-    SEEDS,
-    st.integers(1, 30),
-    st.integers(1, 31),
-    st.sampled_from(["1.14", "1.16", "1.17"]),
-)
-def test_a_sample_has_different_elements(seed, n, count, version):
-    """As many as are asked for, or all where there are fewer."""
-    draws = Elixir(version)
-    draws.seed(seed)
-    sample = draws.sample(range(n), count)
-    assert len(sample) == len(set(sample)) == min(n, count)
-
-
 class FixedWords(Elixir):
     """Draws given words first."""
 
@@ -135,14 +121,6 @@ def test_the_logarithm_of_zero_ends_in_a_sentence(words, n):
     draws = FixedWords("1.17", words)
     with pytest.raises(ValueError, match="logarithm of 0; take another puzzle_id"):
         draws.sample(range(n), 1)
-
-
-@pytest.mark.parametrize("words", [[0, 1], [2**63, 0], [2**64 - 1, 1]])
-@pytest.mark.parametrize("version", ["1.14", "1.16"])
-def test_earlier_versions_take_no_logarithm(words, version):
-    """The same words are drawn without an error."""
-    draws = FixedWords(version, words)
-    assert len(draws.sample(range(5), 1)) == 1
 
 
 @pytest.mark.parametrize(

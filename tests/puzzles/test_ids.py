@@ -3,7 +3,6 @@
 from itertools import islice
 
 import pytest
-from samples import golden_puzzles
 
 from cogniload_repro.grid import PAPER_GRID, Cell
 from cogniload_repro.puzzles.draws import EDITIONS, PORT, resolve_edition
@@ -31,23 +30,6 @@ def test_committed_ids_begin_as_the_chain_does(edition):
     assert ids == committed
 
 
-@pytest.mark.parametrize("edition", EDITIONS, ids=str)
-def test_a_puzzle_of_the_chain_is_drawn_again_from_its_id(edition):
-    """Without the puzzles before it."""
-    *_, puzzle = draw_grid(PAPER_GRID[:2], 20, SEED, edition=edition)
-    request = (puzzle.N, puzzle.d, puzzle.needles, puzzle.puzzle_id)
-    assert draw_puzzle(*request, edition=edition).text == puzzle.text
-
-
-@pytest.mark.parametrize(("version", "per_cell"), [("1.14", 1), ("1.17", 3)])
-def test_the_chain_of_elixir_is_that_of_its_golden_puzzles(version, per_cell):
-    """From seed 42 over the whole grid, in their order."""
-    golden = golden_puzzles("elixir.csv")
-    ids = [int(row["puzzle_id"]) for row in golden if row["elixir"] == version]
-    drawn = draw_grid(PAPER_GRID, per_cell, SEED, edition=f"elixir-{version}")
-    assert [puzzle.puzzle_id for puzzle in drawn] == ids
-
-
 def test_spawned_ids_depend_on_their_own_cell_only():
     """Other cells, their order and the number of puzzles leave an id as it is."""
     first = Cell(20, 5, 1)
@@ -58,25 +40,10 @@ def test_spawned_ids_depend_on_their_own_cell_only():
     assert list(spawn_ids([third, second], 3, 9)) == ids[6:] + ids[3:6]
 
 
-def test_spawned_ids_differ_between_cells_and_seeds():
-    """They are below 2^52, which a double holds."""
-    cells = [Cell(20, 5, 1), Cell(20, 2.5, 1), Cell(20, 5, 2)]
-    ids = [*spawn_ids(cells, 3, 9), *spawn_ids(cells, 3, 10)]
-    assert len(set(ids)) == 18
-    assert max(ids) < 2**52
-
-
 def test_spawned_sets_stay_as_they_were_drawn():
     """Two ids of an earlier set."""
     ids = list(spawn_ids([Cell(20, 2.5, 1)], 2, 9))
     assert ids == [103_214_185_104_098, 326_574_298_023_698]
-
-
-def test_spawn_is_a_scheme_of_a_set():
-    """Its ids are the spawned ones."""
-    cells = PAPER_GRID[:2]
-    puzzles = PuzzleSet(cells, 2, 3, "spawn")
-    assert list(puzzles.ids()) == list(spawn_ids(cells, 2, 3))
 
 
 def test_the_default_set_has_the_committed_ids():
@@ -85,12 +52,6 @@ def test_the_default_set_has_the_committed_ids():
     assert list(first.ids()) == [770487, 586907, 682576]
     *_, last = PuzzleSet(PAPER_GRID).ids()
     assert last == read_manifest()[PAPER_GRID[-1]][-1]
-
-
-def test_the_chain_of_another_set_is_only_known_by_drawing():
-    """A part of the grid has ids of its own."""
-    assert PuzzleSet(PAPER_GRID[:1]).ids() is None
-    assert PuzzleSet(PAPER_GRID, seed=43).ids() is None
 
 
 def test_the_file_in_the_authors_readme_is_puzzle_77_of_elixir_1_17():

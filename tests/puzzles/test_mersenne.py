@@ -2,7 +2,6 @@
 
 import random
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,15 +38,6 @@ def test_samples_are_those_of_random(seed, n, data):
 
 
 @given(SEEDS, st.integers(1, 12))
-def test_a_sample_of_any_size_begins_with_its_size(seed, n):
-    """From one to all, each with the same chance."""
-    draws, python = seeded(seed)
-    count = python.randint(1, n)
-    assert draws.indices(n) == python.sample(range(n), count)
-    assert draws.share() == python.random()
-
-
-@given(SEEDS, st.integers(1, 12))
 def test_orders_are_those_of_random(seed, n):
     """As `shuffle` makes them."""
     draws, python = seeded(seed)
@@ -57,10 +47,3 @@ def test_orders_are_those_of_random(seed, n):
     python.shuffle(expected)
     assert ours == expected
     assert draws.share() == python.random()
-
-
-@pytest.mark.parametrize("n", [1, 21])
-def test_the_smallest_and_the_largest_list_are_ordered(n):
-    """21 elements are the most that `random.sample` always draws by moving vacancies."""
-    draws, python = seeded(1)
-    assert draws.sample(range(n), n) == python.sample(range(n), n)

@@ -26,16 +26,6 @@ def test_a_statement_changes_those_who_meet_its_conditions_and_nobody_else():
             assert after[person] == expected
 
 
-def test_there_is_one_state_more_than_statements():
-    """The first is the start."""
-    assert len(list(PUZZLE.states())) == PUZZLE.N + 1
-
-
-def test_the_actual_share_of_needles_is_a_fraction():
-    """5 of 20."""
-    assert PUZZLE.rho == 0.25
-
-
 def test_a_puzzle_read_from_a_text_has_no_name():
     """Its id is not in the text; take the name from its source."""
     puzzle = parse_puzzle(PUZZLE.text)

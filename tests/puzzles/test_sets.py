@@ -202,29 +202,12 @@ def test_a_set_is_read_from_its_file_or_folder(tmp_path, kind):
     assert read(tmp_path / f"puzzles.{kind}", "name", "text", "gold") == rows
 
 
-def test_a_cut_file_is_refused(tmp_path):
-    """The sentence names it."""
-    write_set(tmp_path, "parquet", FEW)
-    path = tmp_path / "puzzles.parquet"
-    path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(ValueError, match=f"{path} is not a whole"):
-        read(tmp_path, "name", "text")
-
-
 def test_a_set_without_texts_is_refused(tmp_path):
     """The sentence names the columns that are not there."""
     write_set(tmp_path, "parquet", FEW)
     path = tmp_path / "puzzles.parquet"
     pq.write_table(pq.read_table(path).drop_columns("text"), path)
     with pytest.raises(ValueError, match=f"{path}: the puzzles lack text"):
-        read(tmp_path, "name", "text")
-
-
-def test_lines_that_are_no_json_are_refused(tmp_path):
-    """The sentence names the file."""
-    path = tmp_path / "puzzles.jsonl"
-    path.write_text('{"text": \n')
-    with pytest.raises(ValueError, match=f"{path} is no table of puzzles"):
         read(tmp_path, "name", "text")
 
 

@@ -2,23 +2,20 @@
 
 import errno
 import html
-import multiprocessing
+import io
 import os
 import re
 import shutil
 import sys
-import tempfile
 import traceback
-from collections.abc import Callable, Collection, Iterator
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Collection, Iterator
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from cogniload_repro import __version__
-from cogniload_repro.executors import CAN_FORK, follow_parent
-from cogniload_repro.files import DATA, write_if_changed, write_whole
+from cogniload_repro.files import DATA, write_whole
 from cogniload_repro.models import MODELS
 
 _SOURCES = Path(__file__).resolve().parents[3] / "book"
@@ -38,10 +35,17 @@ _COMMITTED = (
 )
 #: What `write_data` makes: data by the pages whose scripts load them.
 _DATA = {
-    "notebooks/00_introduction": ("models",),
-    "compare": ("compare",),
-    "explorer": ("puzzles",),
+    "notebooks/00_introduction": "models",
+    "compare": "compare",
+    "explorer": "puzzles",
 }
+#: Where the pages are in a staged book, and what Sphinx keeps of those that it has read.
+_HTML = Path("_build", "html")
+_DOCTREES = Path("_build", "doctrees")
+#: Files of which Sphinx knows the pages that show them; others may change any page.
+_FOLLOWED = (".ipynb", ".md", ".svg", ".png", ".csv", ".tex", ".jsonl")
+#: A file that Sphinx writes at the end; pages would show its sum if it were there before.
+_IGNORED = shutil.ignore_patterns("mystnb*.css")
 #: Stop at nothing, but let one warning (a dead link, an unknown key) fail the build.
 _STRICT = ("-W", "-n", "--keep-going")
 
@@ -55,9 +59,9 @@ def stage_book(
     """Copy pages, notebooks, figures and tables into ``BUILD/book``; remove other files.
 
     An equal file keeps its time, as Sphinx reads a page again whose file is newer. What Sphinx has
-    made stays. ``leave_out`` are pages of the table of contents that this book does without;
-    ``notice``, any text, stands at the top of every page. Missing sources, or a page that has not
-    been made yet, are a ValueError.
+    made stays, but it begins anew where more than the content of pages has changed. ``leave_out``
+    are pages of the table of contents that this book does without; ``notice``, any text, stands at
+    the top of every page. Missing sources, or a page that has not been made yet, are a ValueError.
     """
     build = Path(build_dir)
     sources = Path(sources)
@@ -85,11 +89,22 @@ def stage_book(
         "utf-8"
     )
     contents[Path("_toc.yml")] = yaml.safe_dump(toc, sort_keys=False).encode("utf-8")
-    for place, content in contents.items():
-        write_if_changed(staged / place, content)
-    for file in _files_below(staged):
-        if file.relative_to(staged) not in contents:
-            file.unlink()
+    gone = [
+        file
+        for file in _files_below(staged)
+        if file.relative_to(staged) not in contents
+    ]
+    changed = [
+        place
+        for place, content in contents.items()
+        if not (staged / place).is_file() or (staged / place).read_bytes() != content
+    ]
+    if gone or any(place.suffix not in _FOLLOWED for place in changed):
+        shutil.rmtree(staged / _DOCTREES, ignore_errors=True)
+    for place in changed:
+        write_whole(staged / place, contents[place])
+    for file in gone:
+        file.unlink()
     return staged
 
 
@@ -109,43 +124,40 @@ def _find_files(build: Path, sources: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
-    """Yield the files of a book's folder, but for what Sphinx has made of them."""
+    """Yield the files of a book's folder, but for what was made of them."""
     for file in folder.rglob("*"):
-        if file.is_file() and file.relative_to(folder).parts[0] != "_build":
+        place = file.relative_to(folder)
+        if file.is_file() and place.parts[0] not in ("_build", "conf.py"):
             yield file
 
 
-def has_data(build: Path, sources: str | Path = _SOURCES) -> bool:
-    """Return whether a build has the data of the pages' scripts, no older than its results."""
-    results = build / "fidelity.csv"
-    for name in _data_names(Path(sources)):
-        script = build / "pages" / f"{name}-data.js"
-        if (
-            not script.is_file()
-            or script.stat().st_mtime_ns < results.stat().st_mtime_ns
+def list_data(build: Path, sources: str | Path = _SOURCES) -> list[str]:
+    """Return what data the scripts of a book's pages load that a build lacks or has of old results.
+
+    The names are those of `write_data`.
+    """
+    results = (build / "fidelity.csv").stat().st_mtime_ns
+    names = []
+    for page in _pages(_read_toc(Path(sources), ())):
+        script = build / "pages" / f"{_DATA.get(page)}-data.js"
+        if page in _DATA and not (
+            script.is_file() and script.stat().st_mtime_ns >= results
         ):
-            return False
-    return True
+            names.append(_DATA[page])
+    return names
 
 
-def _data_names(sources: Path) -> list[str]:
-    names = {
-        name for page in _pages(_read_toc(sources, ())) for name in _DATA.get(page, ())
-    }
-    return sorted(names)
-
-
-def write_data(sources: str | Path, build: Path) -> None:
-    """Write the data that the scripts of a book's pages load, as scripts, into ``BUILD/pages``."""
+def write_data(names: Collection[str], build: Path) -> None:
+    """Write data that the scripts of pages load, as scripts, into ``BUILD/pages``."""
     from cogniload_repro.book.compare_data import compare_data
     from cogniload_repro.book.page_data import explorer_data, write_script
 
-    makers: dict[str, Callable[[], Any]] = {
+    makers = {
         "models": lambda: [[model.name, model.label] for model in MODELS],
         "compare": lambda: compare_data(build),
         "puzzles": lambda: explorer_data(build),
     }
-    for name in _data_names(Path(sources)):
+    for name in names:
         script = write_script(name, makers[name]())
         write_whole(build / "pages" / f"{name}-data.js", script)
 
@@ -153,25 +165,19 @@ def write_data(sources: str | Path, build: Path) -> None:
 def build_book(build_dir: str | Path, jobs: int = 1) -> Path:
     """Build the HTML of the book that `stage_book` has staged and return its ``index.html``.
 
-    Sphinx reads the pages whose files have changed since the last build, and writes all of them:
-    each shows the titles of others. Where a page cannot be built without a warning, a ValueError
-    quotes each, and the old book is left alone.
+    Sphinx works on a copy of the book that is there, and reads and writes what has changed since.
+    Where a page cannot be built without a warning, a ValueError quotes each, and the old book is
+    left alone.
     """
     staged = Path(build_dir).resolve() / "book"
     if not (staged / "_config.yml").is_file():
         raise ValueError(f"{staged} holds no staged book; run `make render`")
     new = staged.with_name("book-next")
     shutil.rmtree(new, ignore_errors=True)
-    # Sphinx gets a process that has what this one has imported, and ends with it
-    context: Any = multiprocessing.get_context("fork" if CAN_FORK else "spawn")
-    with tempfile.NamedTemporaryFile(prefix="cogniload-", suffix=".log") as log:
-        process = context.Process(
-            target=_run_sphinx, args=(staged, new, jobs, log.name)
-        )
-        process.start()
-        process.join()
-        text = Path(log.name).read_text(encoding="utf-8", errors="replace")
-    if process.exitcode != 0:
+    if (staged / _DOCTREES).is_dir() and _is_as_built(staged / _HTML):
+        shutil.copytree(staged / "_build", new, ignore=_IGNORED)
+    code, text = _run_sphinx(staged, new, jobs)
+    if code != 0:
         shutil.rmtree(new, ignore_errors=True)
         full = os.strerror(errno.ENOSPC)
         if full in text:
@@ -179,46 +185,39 @@ def build_book(build_dir: str | Path, jobs: int = 1) -> Path:
         raise ValueError(
             f"the book in {staged} does not build; correct these pages:\n{_complaints(text)}"
         )
-    pages = staged / "_build" / "html"
-    shutil.rmtree(pages, ignore_errors=True)
-    new.rename(pages)
-    index = pages / "index.html"
+    shutil.rmtree(staged / "_build", ignore_errors=True)
+    new.rename(staged / "_build")
+    index = staged / _HTML / "index.html"
     os.utime(index)  # make compares times, and the folder is as new
     return index
 
 
-def _run_sphinx(staged: Path, pages: Path, jobs: int, log: str) -> None:
-    """Write Sphinx's configuration and run it, in this process; what they say goes into a file."""
-    follow_parent()
-    os.chdir(staged)
-    sys.path.insert(0, str(staged / "_ext"))
-    doctrees = staged / "_build" / "doctrees"
-    order = [
-        "-b",
-        "html",
-        "-j",
-        str(jobs),
-        "-d",
-        str(doctrees),
-        *_STRICT,
-        ".",
-        str(pages),
-    ]
-    with (
-        open(log, "w", encoding="utf-8") as file,
-        redirect_stdout(file),
-        redirect_stderr(file),
-    ):
-        from jupyter_book.cli.main import main as jupyter_book
-        from sphinx.cmd.build import main as sphinx
+def _is_as_built(pages: Path) -> bool:
+    """Return whether no page has been changed since the book was built."""
+    index = pages / "index.html"
+    if not index.is_file():
+        return False
+    built = index.stat().st_mtime_ns
+    return all(page.stat().st_mtime_ns <= built for page in pages.rglob("*.html"))
 
+
+def _run_sphinx(staged: Path, new: Path, jobs: int) -> tuple[int, str]:
+    """Write Sphinx's configuration and run it; return its exit status and what it says."""
+    from jupyter_book.cli.main import main as jupyter_book
+    from sphinx.cmd.build import main as sphinx
+
+    places = ["-d", str(new / "doctrees"), ".", str(new / "html")]
+    log = io.StringIO()
+    sys.path.insert(0, str(staged / "_ext"))
+    with chdir(staged), redirect_stdout(log), redirect_stderr(log):
         try:
             jupyter_book(["config", "sphinx", "."], standalone_mode=False)
-            code = sphinx(order)
+            code = sphinx(["-b", "html", "-j", str(jobs), *_STRICT, *places])
         except Exception:
             traceback.print_exc()
             code = 1
-    sys.exit(code)
+    sys.path.remove(str(staged / "_ext"))
+    return code, log.getvalue()
 
 
 def _configure(config: str, notice: str, left_out: Collection[str]) -> str:

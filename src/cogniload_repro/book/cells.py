@@ -8,7 +8,6 @@ import base64
 import io
 import platform
 import traceback
-from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from typing import Any
@@ -94,7 +93,7 @@ def _run_cell(shell: "_Shell", cell: NotebookNode) -> tuple[bool, object]:
     error = result.error_before_exec or result.error_in_exec
     is_meant = "raises-exception" in cell.metadata.get("tags", [])
     if error is not None:
-        publisher.add(_describe_error(error, is_meant))
+        cell.outputs.append(_describe_error(error, is_meant))
     for output in cell.outputs:
         if output.output_type == "stream":
             output.text = _cut("".join(output.text))
@@ -136,12 +135,8 @@ class _Stream(io.TextIOBase):
 
     def write(self, text: str) -> int:
         outputs = self._publisher.outputs
-        if (
-            self._publisher.is_stale
-            or not outputs
-            or outputs[-1].get("name") != self._name
-        ):
-            self._publisher.add(new_output("stream", name=self._name, text=[]))
+        if not outputs or outputs[-1].get("name") != self._name:
+            outputs.append(new_output("stream", name=self._name, text=[]))
         outputs[-1].text.append(_spell_out(text))
         return len(text)
 
@@ -154,46 +149,25 @@ def _spell_out(text: str) -> str:
 class _Publisher(DisplayPublisher):
     """Puts what a cell displays among its outputs."""
 
-    def __init__(self, *arguments: Any, **options: Any):
-        super().__init__(*arguments, **options)
-        self.outputs: list[NotebookNode] = []
-        self.is_stale = False  # cleared with the next output
-        self._named: dict[str, list[NotebookNode]] = defaultdict(list)
-
-    def add(self, output: NotebookNode) -> None:
-        """Add an output."""
-        if self.is_stale:
-            self.clear_output()
-        self.outputs.append(output)
+    outputs: list[NotebookNode]
 
     def publish(
         self,
         data: Mapping[str, Any],
         metadata: Mapping | None = None,
         *_arguments: Any,
-        transient: Mapping | None = None,
-        update: bool = False,
         **_options: Any,
     ) -> None:
-        """Add what is displayed, or put it in the place of what has its name."""
+        """Add what is displayed."""
         data = {kind: _encode(value) for kind, value in data.items()}
         if "text/plain" in data:
             data["text/plain"] = _cut(data["text/plain"])
         output = new_output("display_data", data=data, metadata=dict(metadata or {}))
-        name = (transient or {}).get("display_id", "")
-        if update:
-            for earlier in self._named[name]:
-                earlier.update(data=output.data, metadata=output.metadata)
-            return
-        self.add(output)
-        if name:
-            self._named[name].append(output)
+        self.outputs.append(output)
 
     def clear_output(self, wait: bool = False) -> None:
-        """Remove what the cell has shown so far; with `wait`, when it shows something else."""
-        self.is_stale = wait
-        if not wait:
-            self.outputs.clear()
+        """Remove what the cell has shown so far."""
+        self.outputs.clear()
 
 
 def _encode(value: object) -> object:

@@ -79,12 +79,16 @@ def table(
     Columns in ``right`` are aligned to the right; ``bold``, in the shape of the frame, says which
     cells are bold.
     """
-    columns = [
-        _write_column(frame.iloc[:, place], math) for place in range(frame.shape[1])
-    ]
-    if bold is not None:
-        for column, is_bold in zip(columns, bold.to_numpy().T, strict=True):
-            column[:] = [_embolden(*cell) for cell in zip(column, is_bold, strict=True)]
+    columns = []
+    for place, heading in enumerate(frame.columns):  # names may repeat
+        values = frame.iloc[:, place].astype(object).fillna("")
+        texts = [_cell(value, math=heading in math) for value in values]
+        if bold is not None:
+            marks = bold.iloc[:, place].map({True: "**", False: ""})
+            texts = [
+                mark + text + mark for mark, text in zip(marks, texts, strict=True)
+            ]
+        columns.append(texts)
     head = [_cell(name, math=True) for name in frame.columns]
     rule = ["--:" if name in right else ":--" for name in frame.columns]
     rows = [head, rule, *zip(*columns, strict=True)]
@@ -95,12 +99,3 @@ def table(
     )  # of colons: a fence of backquotes would end at code in the caption
     label = [f":name: {name}"] if name else []
     return "\n".join([f"{marks}{{table}} {caption}", *label, "", *lines, marks])
-
-
-def _write_column(column: pd.Series, math: Collection[str]) -> list[str]:
-    values = column.astype(object).fillna("")
-    return [_cell(value, math=column.name in math) for value in values]
-
-
-def _embolden(text: str, is_bold: bool) -> str:
-    return f"**{text}**" if text and is_bold else text

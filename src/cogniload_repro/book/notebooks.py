@@ -49,7 +49,7 @@ def run_notebook(
     target = Path(target).resolve()
     folder = Path(files).resolve() if files else None
     notebook = _read(source)
-    values = _read_values(source, notebook, parameters)
+    values = {name: _place(value, source) for name, value in parameters.items()}
     failed = target.with_suffix(".failed.ipynb")
     target.parent.mkdir(parents=True, exist_ok=True)
     began = time.time_ns()
@@ -63,7 +63,11 @@ def run_notebook(
             raise ValueError(
                 _describe_failure(error, source, notebook, values, failed)
             ) from None
-        names = _list_run_files(stage)
+        names = sorted(
+            file.relative_to(stage).as_posix()
+            for kind in FOLDERS
+            for file in (stage / kind).glob("*")
+        )
         text = _tidy(executed, values, names)
         if folder:
             _move_files(stage, folder, names, began)
@@ -72,6 +76,13 @@ def run_notebook(
         os.utime(part, ns=(began, began))
     failed.unlink(missing_ok=True)
     return target
+
+
+def _place(value: object, source: Path) -> object:
+    """Return a parameter as a notebook takes it: a path is relative to its folder."""
+    if not isinstance(value, Path):
+        return value
+    return Path(os.path.relpath(value, source.parent)).as_posix()
 
 
 def _execute(
@@ -98,14 +109,6 @@ def _execute(
         )
     finally:
         Page.output = None
-
-
-def _list_run_files(stage: Path) -> list[str]:
-    """Return the files of a run, such as ``tables/table2.csv``."""
-    names = []
-    for kind in FOLDERS:
-        names += [f"{kind}/{path.name}" for path in sorted((stage / kind).glob("*"))]
-    return names
 
 
 def _move_files(stage: Path, folder: Path, names: Sequence[str], began: int) -> None:
@@ -162,24 +165,6 @@ def _name_cells(content: dict) -> None:
         content["nbformat_minor"] = 5
 
 
-def _read_values(
-    source: Path, notebook: NotebookNode, parameters: Mapping[str, object]
-) -> dict[str, object]:
-    """Return the parameters as a notebook takes them: paths are relative to its folder."""
-    known = set(papermill.inspect_notebook(notebook))
-    unknown = sorted(set(parameters) - known)
-    if unknown:
-        raise ValueError(
-            f"{source.name} has no parameter {', '.join(unknown)}; "
-            f"its 'parameters' cell sets: {', '.join(sorted(known)) or 'nothing'}"
-        )
-    values = dict(parameters)
-    for name, value in parameters.items():
-        if isinstance(value, Path):
-            values[name] = Path(os.path.relpath(value, source.parent)).as_posix()
-    return values
-
-
 def _describe_failure(
     error: PapermillExecutionError,
     source: Path,
@@ -190,7 +175,7 @@ def _describe_failure(
     """Return a sentence with the failing cell's number, its error and the remedy."""
     are_defaults = ["parameters" in _tags(cell) for cell in notebook.cells]
     injected = 1 if values and error.cell_index > are_defaults.index(True) else 0
-    message = ": ".join(filter(None, [error.ename, error.evalue]))
+    message = f"{error.ename}: {error.evalue}"
     if len(message) > _MESSAGE_CHARS:
         message = message[:_MESSAGE_CHARS] + " ..."
     return (

@@ -311,10 +311,9 @@ class Page:
             return fragment
         line = EVIDENCE[self._kind(evidence)].line
         stem = self._output / "figures" / f"{name}_as_printed"
-        files = save_figure(figure.draw_as_printed(), stem, line)
-        return fragment + Fragment(
-            list_downloads(*files, what="In the paper's layout"), ""
-        )
+        files = save_figure(figure.draw_as_printed(), stem, line, ["svg"])
+        downloads = list_downloads(*files, what="In the paper's layout")
+        return fragment + Fragment(downloads, "")
 
     def paper_table(
         self, table: Table, *, evidence: str | pd.DataFrame, made: str = "recomputed"

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-from pyarrow.compute import field
 
 from cogniload_repro.endings import CONTEXT_TOKENS
 from cogniload_repro.formats import display_names
@@ -24,7 +22,6 @@ from cogniload_repro.regression.reconstructions import (
 )
 from cogniload_repro.scoring.verdict import score_response
 from cogniload_repro.scoring.windows import find_mention
-from cogniload_repro.storage import open_parquet
 
 
 def write_script(name: str, value: Any) -> str:
@@ -92,15 +89,11 @@ def explorer_data(build: str | Path) -> dict[str, Any]:
 
 
 def _choose_puzzles(path: Path) -> pd.DataFrame:
-    """Return the first puzzles of each cell; the file is read in parts, as all texts are large."""
+    """Return the first puzzles of each cell."""
     table = pd.read_parquet(path, columns=["name", *CELL])
     names = table.groupby(CELL).head(_PER_CELL)["name"].tolist()
-    with open_parquet(path) as file:
-        parts = [
-            pa.Table.from_batches([batch]).filter(field("name").isin(names))
-            for batch in file.iter_batches(500)
-        ]
-    return pa.concat_tables(parts).to_pandas().sort_values(CELL, kind="stable")
+    puzzles = pd.read_parquet(path, filters=[("name", "in", names)])
+    return puzzles.sort_values(CELL, kind="stable")
 
 
 def configuration_counts(cells: pd.DataFrame) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """What all pictures share: fonts and lines, how each model is drawn, the files."""
 
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import matplotlib as mpl
 from cycler import cycler
@@ -13,7 +13,7 @@ from matplotlib.transforms import Bbox
 
 from cogniload_repro.files import write_whole
 from cogniload_repro.formats import display_names
-from cogniload_repro.models import BY_NAME
+from cogniload_repro.models import BY_NAME, MODELS
 
 #: Width of every picture: 8.5 pt text has 13 px on a page 750 px wide, and is still readable at 360
 #: px.
@@ -21,6 +21,8 @@ WIDTH_IN = 7.2
 #: Pictures up to this width are legible on a phone; wider ones scroll there.
 PHONE_IN = 4.5
 _DPI = 200
+# what would be the time or the version of a program
+_UNDATED = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
 _STRIP_IN = 0.24  # height of the line on the evidence
 #: A colour per family. Distinguishable for readers with any of the three colour-vision
 #: deficiencies, and at least three to one against white; tests/book/test_style.py holds it
@@ -78,8 +80,8 @@ STYLE = {
     "axes.titley": 1.0,
 }
 
-#: Models that the paper does not have, a reader's own.
-OTHERS, OTHERS_COLOR = "Not in the paper", "#000000"
+#: The colour of models that the paper does not have, a reader's own.
+OTHERS_COLOR = "#000000"
 
 _MARKERS = ("o", "s", "^", "D", "v")
 _DASHES = ("-", (0, (4, 1.2)), (0, (1.2, 1)), (0, (5, 1, 1.2, 1)), (0, (7, 1.5)))
@@ -91,7 +93,6 @@ class Pen:
     """How one model is drawn; ``own`` marks a reader's model, drawn over the others."""
 
     label: str
-    family: str
     color: str
     marker: str
     dashes: object
@@ -128,33 +129,23 @@ def pens(models: list[str]) -> dict[str, Pen]:
 
     A model of the paper has the same pen in every figure, whatever other models are there.
     """
-    families = {
-        family: [m.name for m in BY_NAME.values() if m.family == family]
-        for family in FAMILY_COLORS
-    }
     strangers = [name for name in models if name not in BY_NAME]
     labels = display_names(models)
     chosen = {}
     for name in models:
-        if model := BY_NAME.get(name):
-            place = families[model.family].index(name)
-            look = (
-                model.label,
-                model.family,
-                FAMILY_COLORS[model.family],
-                _MARKERS[place],
-                _DASHES[place],
-            )
-        else:
+        model = BY_NAME.get(name)
+        if model is None:
+            label = plain_label(labels[name])
+            color = OTHERS_COLOR
             place = strangers.index(name) % len(_OTHER_MARKERS)
-            look = (
-                plain_label(labels[name]),
-                OTHERS,
-                OTHERS_COLOR,
-                _OTHER_MARKERS[place],
-                _DASHES[place],
-            )
-        chosen[name] = Pen(*look, own=model is None)
+            marker = _OTHER_MARKERS[place]
+        else:
+            label = model.label
+            color = FAMILY_COLORS[model.family]
+            family = [other.name for other in MODELS if other.family == model.family]
+            place = family.index(name)
+            marker = _MARKERS[place]
+        chosen[name] = Pen(label, color, marker, _DASHES[place], own=model is None)
     return chosen
 
 
@@ -171,13 +162,16 @@ def plain_label(name: str, longest: int = 21) -> str:
 
 
 def save_figure(
-    figure: Figure, stem: str | Path, source: str = ""
-) -> tuple[Path, Path]:
-    """Write ``STEM.png`` and ``STEM.svg``; the same figure gives the same bytes.
+    figure: Figure,
+    stem: str | Path,
+    source: str = "",
+    endings: Sequence[str] = ("png", "svg"),
+) -> list[Path]:
+    """Write ``STEM.png`` and ``STEM.svg``, or one of them; the same figure gives the same bytes.
 
     A line on the evidence, if there is one, lies in a strip that is added below the figure.
     """
-    stem, (width, height) = Path(stem), figure.get_size_inches()
+    width, height = figure.get_size_inches()
     if source:
         at = (0.012, -0.62 * _STRIP_IN / height)
         figure.text(*at, source, size=7.5, style="italic", color="0.35", gid="source")
@@ -185,12 +179,16 @@ def save_figure(
     if figure.get_layout_engine() is not None:
         figure.draw_without_rendering()
         figure.set_layout_engine(None)  # laid out once, not for each file twice
-
-    def save(suffix: str, **options: Any) -> Path:
+    files = []
+    for ending in endings:
         picture = io.BytesIO()
         with mpl.rc_context(STYLE):
-            figure.savefig(picture, format=suffix, bbox_inches=area, **options)
-        return write_whole(stem.with_name(f"{stem.name}.{suffix}"), picture.getvalue())
-
-    svg = {"Date": None, "Creator": None}
-    return save("png", dpi=_DPI, metadata={"Software": None}), save("svg", metadata=svg)
+            figure.savefig(
+                picture,
+                format=ending,
+                bbox_inches=area,
+                dpi=_DPI,
+                metadata=_UNDATED[ending],
+            )
+        files.append(write_whole(f"{stem}.{ending}", picture.getvalue()))
+    return files

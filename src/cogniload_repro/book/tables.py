@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from cogniload_repro.book import markdown
@@ -362,26 +361,17 @@ def _print_rows(
 
     A fit that failed prints its status and no number, a p-value that is not identified "--".
     """
-    names = display_names(results["model"])
-    rows = []
-    for row in results.to_dict("records"):
-        texts = [row["status"], *[""] * (len(forms) - 1)]
-        if row["status"] == "ok":
-            try:
-                texts = [
-                    _print_number(row, name, form, starred)
-                    for name, form in forms.items()
-                ]
-            except ValueError as error:
-                raise ValueError(f"model {row['model']!r}: {error}") from None
-        rows.append([names[row["model"]], *texts])
-    return pd.DataFrame(rows, columns=["model", *forms], dtype="str")
-
-
-def _print_number(
-    row: Mapping, name: str, form: Callable[[float], str], starred: Mapping[str, str]
-) -> str:
-    if name.startswith("p_") and pd.isna(row[name]):
-        return NONE
-    p = row[starred[name]] if name in starred else np.nan
-    return form(row[name]) + (stars(p) if p >= 0 else "")
+    is_fitted = results["status"] == "ok"
+    fitted = results[is_fitted].astype(object)
+    table = results[["model"]].replace({"model": display_names(results["model"])})
+    for name, form in forms.items():
+        if name.startswith("p_"):
+            texts = fitted[name].map(form, na_action="ignore").fillna(NONE)
+        else:
+            texts = fitted[name].map(form)
+        if name in starred:
+            texts += fitted[starred[name]].map(stars, na_action="ignore").fillna("")
+        table[name] = texts.reindex(results.index, fill_value="")
+    first = next(iter(forms))
+    table[first] = table[first].where(is_fitted, results["status"])
+    return table.astype("str")

@@ -79,8 +79,9 @@ def _run_chapters(
     changes = parameters.changes(*params.STEPS["notebooks"])
     file = params.parameters_file(build, "notebooks")
     works = []
-    if not assembly.has_data(build, "book"):
-        works.append(Work("data of pages", assembly.write_data, ("book", build)))
+    names = assembly.list_data(build, "book")
+    if names:
+        works.append(Work("data of pages", assembly.write_data, (names, build)))
     for reads_verdicts in (False, True):
         for chapter in contents:
             is_next = chapter.reads_verdicts == reads_verdicts

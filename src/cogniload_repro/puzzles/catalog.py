@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -82,20 +82,14 @@ def puzzle_row(puzzle: Puzzle, ratio_pct: float | None = None) -> dict:
     """
     if ratio_pct is None:
         ratio_pct = nominal_ratio(puzzle.N, puzzle.needles)
-    return {
+    row = _read_off(puzzle) | {
         "name": puzzle.name,
-        "N": puzzle.N,
-        "d": puzzle.d,
         "ratio_pct": float(ratio_pct),
-        "needles": puzzle.needles,
-        "rho": puzzle.rho,
         "puzzle_id": puzzle.puzzle_id,
         "text": puzzle.text,
-        "poi": puzzle.poi,
-        "category": puzzle.category,
-        "gold": puzzle.solution,
         "domain": puzzle.domains[puzzle.category],
     }
+    return {column: row[column] for column in PUZZLES.names}
 
 
 def redraw(name: str, edition: Edition = PORT, text: str | None = None) -> Puzzle:
@@ -142,8 +136,8 @@ def check_row(row: Mapping) -> dict:
         raise ValueError(f"the puzzle has a column of another type: {error}") from None
     puzzle = parse_puzzle(checked["text"])
     contradictions = [
-        *_compare_name(checked),
-        *_compare_text(checked, puzzle),
+        *_compare(checked, "its name", parts._asdict()),
+        *_compare(checked, "the text", _read_off(puzzle)),
         *_compare_ratio(checked, puzzle),
         *_compare_domain(checked, puzzle),
     ]
@@ -152,25 +146,16 @@ def check_row(row: Mapping) -> dict:
     return checked
 
 
-def _compare_name(row: Mapping) -> Iterator[str]:
-    for column, value in split_name(row["name"])._asdict().items():
-        if row[column] != value:
-            yield f"the row says {column} {row[column]!r}, its name {value!r}"
+def _read_off(puzzle: Puzzle) -> dict[str, Any]:
+    """Return what the text of a puzzle says of columns of the puzzles table."""
+    names = ("N", "d", "needles", "rho", "poi", "category")
+    return {name: getattr(puzzle, name) for name in names} | {"gold": puzzle.solution}
 
 
-def _compare_text(row: Mapping, puzzle: Puzzle) -> Iterator[str]:
-    stated = {
-        "gold": puzzle.solution,
-        "N": puzzle.N,
-        "d": puzzle.d,
-        "needles": puzzle.needles,
-        "poi": puzzle.poi,
-        "category": puzzle.category,
-        "rho": puzzle.rho,
-    }
+def _compare(row: Mapping, origin: str, stated: Mapping) -> Iterator[str]:
     for column, value in stated.items():
         if row[column] != value:
-            yield f"{column} is {value!r} by the text, {row[column]!r} by the row"
+            yield f"{column} is {value!r} by {origin}, {row[column]!r} by the row"
 
 
 def _compare_ratio(row: Mapping, puzzle: Puzzle) -> Iterator[str]:
