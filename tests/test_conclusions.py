@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import cogniload_repro as cl
-from cogniload_repro.analysis import comparisons, verdicts
+from cogniload_repro.analysis import verdicts
 from cogniload_repro.analysis.uncertainty import fit_quadratics
 from cogniload_repro.book.page import Page
 from cogniload_repro.grid import PAPER_GRID
@@ -214,7 +214,7 @@ def test_an_interaction_is_judged_at_the_tested_levels_after_holm(build):
         assert judged["d_by_n"] == word
 
 
-def test_one_pair_in_the_wrong_order_counts(build, monkeypatch):
+def test_one_pair_in_the_wrong_order_counts(build):
     """A model of a lower class ahead, or not shown to be behind, is an overlap; so leaders lead."""
     space = run_visible("05_glm", build)
     pairs = space["pairs"]
@@ -223,8 +223,8 @@ def test_one_pair_in_the_wrong_order_counts(build, monkeypatch):
     beside = (pairs["first"] == LEADERS[0]) & (pairs["second"] == "gemini-2.5-flash")
 
     def judge(changed):
-        monkeypatch.setattr(comparisons, "compare_pairs", lambda *_: changed)
-        words = run_again(space, "05_glm", "judge-lengths", "judge-classes", "judged")
+        cells = "judge-lengths", "judge-classes", "judged"
+        words = run_again(space, "05_glm", *cells, pairs=changed)
         return words["leaders"], words["classes"]
 
     assert judge(pairs.mask(behind, swapped)) == (

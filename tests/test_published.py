@@ -12,7 +12,6 @@ from cogniload_repro.published import (
     ERRORS,
     TABLES,
     correct_by,
-    load_claims,
     load_printed,
     load_table,
 )
@@ -52,13 +51,6 @@ def test_tables_4_and_5_count_the_same_answers():
     correct_by_d = correct_by("table4").groupby("model")["correct"].sum()
     correct_by_N = correct_by("table5").groupby("model")["correct"].sum()
     pd.testing.assert_series_equal(correct_by_d, correct_by_N)
-
-
-def test_claims_name_models_of_the_paper():
-    """Each has a number of its own."""
-    claims = load_claims()
-    assert set(claims["model"]) <= {"", *NAMES}
-    assert claims["id"].is_unique
 
 
 def test_the_results_page_names_models_of_the_paper_as_the_paper_does():

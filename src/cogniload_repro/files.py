@@ -167,15 +167,11 @@ def fingerprint(path: str | Path) -> str:
 
 def for_terminal(text: str) -> str:
     """Return text with control characters, and marks that turn the writing direction, spelt out."""
-    return "".join(sign if _is_plain(sign) else _spell_sign(sign) for sign in text)
-
-
-def _is_plain(sign: str) -> bool:
-    return sign.isprintable() or sign in "\n\t"
-
-
-def _spell_sign(sign: str) -> str:
-    return sign.encode("unicode_escape").decode()
+    signs = []
+    for sign in text:
+        is_plain = sign.isprintable() or sign in "\n\t"
+        signs.append(sign if is_plain else sign.encode("unicode_escape").decode())
+    return "".join(signs)
 
 
 def for_spreadsheet(frame: "pd.DataFrame") -> "pd.DataFrame":

@@ -31,7 +31,10 @@ def test_where_the_fit_meets_the_mean_the_variance_is_that_of_the_strata():
     """
     share = overall(tabulate_accuracies(PAIR))
     variance = share.mean * (1 - share.mean) / share.answers
-    parts = [fit.accuracy * (1 - fit.accuracy) / fit.n for fit in fit_quadratics(PAIR)]
+    parts = []
+    for quadratic in fit_quadratics(PAIR):
+        accuracy = quadratic.fit.accuracy
+        parts.append(accuracy * (1 - accuracy) / quadratic.n)
     assert variance == pytest.approx(
         [part.sum() / len(part) ** 2 for part in parts], rel=1e-6
     )

@@ -1,8 +1,5 @@
 """Which models differ."""
 
-from functools import cache
-from itertools import pairwise, permutations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,16 +9,14 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 
 from cogniload_repro.analysis.comparisons import (
     MANY,
-    QUANTITIES,
-    bracket_models,
     compare_answers,
+    compare_lengths,
     compare_models,
     compare_pairs,
     limit_models,
 )
 from cogniload_repro.analysis.differences import judge_difference
-from cogniload_repro.models import BY_NAME, NAMES
-from cogniload_repro.published import load_facts
+from cogniload_repro.models import NAMES
 from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.regression.reconstructions import each_reconstruction
 
@@ -32,12 +27,6 @@ FEW = CELLS[
 GRID = [(N, d, 50.0) for N in (20, 50, 100, 250) for d in (1, 3, 5, 7, 10)]
 GPT5 = "gpt-5-2025-08-07"
 O3 = "o3-2025-04-16"
-
-
-@cache
-def pairs(quantity):
-    """All pairs of models."""
-    return compare_pairs(CELLS, quantity)
 
 
 def table_of(**models):
@@ -58,13 +47,13 @@ def table_of(**models):
     return pd.DataFrame(rows)
 
 
-@pytest.mark.parametrize("quantity", QUANTITIES)
-def test_every_pair_once_with_corrected_p(quantity):
+@pytest.mark.parametrize("compare", [compare_pairs, compare_lengths])
+def test_every_pair_once_with_corrected_p(compare):
     """231 pairs, the larger value first.
 
     Holm's p is a running maximum of the sorted p times those left.
     """
-    table = pairs(quantity).sort_values("p", kind="stable")
+    table = compare(CELLS).sort_values("p", kind="stable")
     assert (
         len(
             {
@@ -142,31 +131,6 @@ def test_only_cells_that_both_have_are_compared():
         compare_models(cells, "a", "b", margin=1)
 
 
-def test_brackets_are_runs_without_a_significant_pair():
-    """Within a bracket, in the order of the ranking, no pair differs.
-
-    No bracket lies within another.
-    """
-    table = pairs("accuracy")
-    groups = bracket_models(pairs("accuracy"))
-    order = list(dict.fromkeys([*table["first"], *table["second"]]))
-    different = {
-        frozenset((row.first, row.second))
-        for row in table.itertuples()
-        if row.p_holm < 0.05
-    }
-    for group in groups:
-        place = order.index(group[0])
-        assert list(group) == order[place : place + len(group)]
-        assert not any(pair <= set(group) for pair in different)
-    for first, second in permutations(groups, 2):
-        assert not set(first) < set(second)
-    neighbours = [frozenset(pair) for pair in pairwise(order)]
-    assert all(
-        any(map(pair.issubset, groups)) for pair in neighbours if pair not in different
-    )
-
-
 def test_pairs_of_answers_are_mcnemars():
     """Counts, p-value and interval on puzzles that both have answered; the others do not count."""
     names = [f"p{number}" for number in range(60)]
@@ -224,20 +188,6 @@ def test_pairs_are_single_comparisons_and_identified():
             assert getattr(pair, f"significant_{N}") == (row["p_holm"] < 0.05)
 
 
-def test_a_model_without_a_capacity_point_is_compared_by_accuracy_alone():
-    """Where accuracy rises with N there is no ECL50, and no p-value.
-
-    The other models are compared as before.
-    """
-    cells = load_cells().query("model in ('QwQ-32B', 'Qwen3-32B')")
-    turned = cells.query("model == 'QwQ-32B'").assign(model="turned")
-    turned["N"] = turned["N"].map({20: 250, 50: 100, 100: 50, 250: 20})
-    pairs = compare_pairs(pd.concat([cells, turned]), "ecl50")
-    assert set(pairs["first"]) | set(pairs["second"]) == {"QwQ-32B", "Qwen3-32B"}
-    assert pairs["p_holm"].tolist() == compare_pairs(cells, "ecl50")["p_holm"].tolist()
-    assert len(compare_pairs(pd.concat([cells, turned]), "accuracy")) == 3
-
-
 def test_models_on_part_of_a_level_are_compared_over_all_reconstructions():
     """On three ratios a verdict would be one reconstruction's.
 
@@ -283,13 +233,3 @@ def test_of_very_many_models_some_are_compared():
     table = compare_pairs(many)
     assert len(table) == MANY * (MANY - 1) / 2
     assert set(table["first"]) | set(table["second"]) == models
-
-
-def test_every_open_model_has_a_size_and_a_source():
-    """Sizes are given for the models with open weights."""
-    facts = load_facts().set_index("model")
-    assert list(facts.index) == list(NAMES)
-    assert facts["source"].str.len().min() > 0
-    sized = {name for name, model in BY_NAME.items() if model.puzzles_per_cell == 100}
-    sized.add("DeepSeek-R1-0528")
-    assert set(facts.index[facts["parameters_billion"].notna()]) == sized

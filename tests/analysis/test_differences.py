@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 from statsmodels.stats.proportion import test_proportions_2indep as score_test
@@ -80,18 +79,6 @@ def test_a_difference_is_significant_if_and_only_if_its_interval_excludes_zero(
         assert difference.ci_low <= difference.difference <= difference.ci_high
 
 
-def test_p_is_five_percent_where_the_interval_ends_at_zero():
-    """From table to table, p passes 5% where the end of the interval passes zero."""
-    counts = np.linspace(600, 700, 2001)  # correct answers of 1,000, against 600
-    many = Share(counts / 1000, np.full(2001, 1000.0))
-    difference = compare_shares(
-        many, Share(np.full(2001, 0.6), np.full(2001, 1000.0)), MARGIN
-    )
-    at = difference["ci_low"].abs().idxmin()
-    assert difference.loc[at, "ci_low"] == pytest.approx(0, abs=1e-4)
-    assert difference.loc[at, "p"] == pytest.approx(0.05, abs=2e-4)
-
-
 @pytest.mark.parametrize(("counts", "strata", "independent"), NEWCOMBE)
 def test_intervals_are_those_of_newcombes_table(counts, strata, independent):
     """Two published methods, on contrasts that Newcombe printed, the extreme ones included."""
@@ -126,43 +113,6 @@ def test_other_programs_give_the_same_numbers(one, other):
         assert paired.p == pytest.approx(
             mcnemar(table, exact=False, correction=False).pvalue
         )
-
-
-@pytest.mark.parametrize("value", [-0.3, -0.02, 0.2, 0.75])
-def test_the_score_takes_the_likeliest_accuracies_under_the_hypothesis(value):
-    """The closed form maximises the likelihood with the difference fixed.
-
-    The cell has 8 of 10 and 5 of 12 correct answers.
-    """
-    from cogniload_repro.analysis.differences import _restricted_share
-
-    def loss(p):
-        return -(
-            8 * np.log(p + value)
-            + 2 * np.log(1 - p - value)
-            + 5 * np.log(p)
-            + 7 * np.log(1 - p)
-        )
-
-    ends = max(0, -value) + 1e-9, min(1, 1 - value) - 1e-9
-    best = minimize_scalar(
-        loss, bounds=ends, method="bounded", options={"xatol": 1e-10}
-    ).x
-    assert _restricted_share(cell((8, 10), (5, 12)), value)[0] == pytest.approx(
-        best, abs=1e-6
-    )
-
-
-def test_a_perfect_contrast_has_an_interval_that_excludes_zero():
-    """A model that is right exactly where the last clause is.
-
-    +100 points, and no interval of width zero.
-    """
-    cells = np.ones(105)
-    difference = compare_strata(Strata(cells, cells, 0 * cells, cells), MARGIN)
-    assert (difference.difference, difference.ci_high) == (1, 1)
-    assert 0.85 < difference.ci_low < 0.999
-    assert difference.p < 1e-6
 
 
 @pytest.mark.parametrize("share", [0, 1])

@@ -1,6 +1,5 @@
 """Slopes and interactions among finished answers, over all divisions of the overflows."""
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -87,22 +86,3 @@ def test_divisions_are_made_again():
     committed = pd.read_csv(divisions.DIVISIONS)
     again = again.reset_index(drop=True).astype({"level": float})
     pd.testing.assert_frame_equal(again, committed, check_dtype=False, rtol=1e-6)
-
-
-def test_the_choice_of_the_level_counts_in_the_test_among_finished_answers(monkeypatch):
-    """One significant slope of four levels: its p-value is multiplied by four, after Holm's."""
-    slopes = simple_slopes(CELLS).query("term == 'drho'")
-    gpt5 = "gpt-5-2025-08-07"
-    is_leader = (slopes["model"] == gpt5) & (slopes["level"] == 100)
-    slopes = slopes.assign(
-        p=np.where(is_leader, 0.001, 1.0), p_holm=np.where(is_leader, 0.02, 1)
-    )
-    for z_low, z_high, p in ((-9.0, -3.0, 4 * 22 * 0.0027), (-3.0, 2.0, 1.0)):
-        ends = pd.DataFrame({"z_low": [z_low], "z_high": [z_high]})
-        monkeypatch.setattr(
-            divisions, "finished_interactions", lambda *_, ends=ends: ends
-        )
-        (row,) = divisions.retest_finished(CELLS, slopes, [gpt5]).itertuples()
-        assert (row.level, row.z_low, row.z_high) == (100, z_low, z_high)
-        assert row.p_finished == pytest.approx(p, rel=1e-2)
-    assert divisions.retest_finished(CELLS, slopes, ["QwQ-32B"]).empty

@@ -12,7 +12,6 @@ from cogniload_repro.analysis.interactions import (
     _fitted_curves,
     arm_changes,
     arms_of_the_u,
-    count_slopes,
     simple_slopes,
 )
 from cogniload_repro.regression.cell_tables import load_cells
@@ -66,25 +65,6 @@ def test_detectable_slopes_are_found_with_the_stated_power():
     row = slopes().loc[("o3-2025-04-16", "dN", 0.0)]
     drawn = np.random.default_rng(1).normal(row["detectable"], row["se"], 20_000)
     assert np.mean(np.abs(drawn / row["se"]) > 1.959964) == pytest.approx(0.8, abs=0.01)
-
-
-def test_slopes_are_counted_by_sign_at_each_level():
-    """Raw and corrected counts of one level are those of its rows."""
-    slopes = pd.DataFrame(
-        {
-            "term": "dN",
-            "third": "rho",
-            "level": 0.5,
-            "tested": True,
-            "slope": [-1.0, 2.0, 3.0],
-            "p": [0.001, 0.04, 0.5],
-            "p_holm": [0.003, 0.08, 0.5],
-        }
-    )
-    row = count_slopes(slopes).iloc[0]
-    assert row[
-        ["negative", "positive", "negative_holm", "positive_holm"]
-    ].to_list() == [1, 1, 1, 0]
 
 
 def test_arms_are_those_of_the_fitted_curve():

@@ -34,13 +34,11 @@ ANALYSES = {
     "intervals": cl.intervals,
     "trough_table": uncertainty.trough_table,
     "compare_pairs": comparisons.compare_pairs,
-    "pairs by ECL50": lambda cells: comparisons.compare_pairs(cells, "ecl50"),
+    "compare_lengths": comparisons.compare_lengths,
     "rank_models": lambda cells: own_models.rank_models(
         cells[~cells["model"].isin(PAPER["model"])], PAPER
     ),
-    "simple_slopes": lambda cells: interactions.count_slopes(
-        interactions.simple_slopes(cells)
-    ),
+    "simple_slopes": interactions.simple_slopes,
     "arms_of_the_u": interactions.arms_of_the_u,
     "tables 2, 3 and 6": lambda cells: [
         make(cells)

@@ -33,7 +33,7 @@ FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-1.7B", "gpt-5-mini-2025-08-07
 BY_NAME = {specification.name: specification for specification in SPECIFICATIONS}
 assert (SPECIFICATIONS[0].formula, BY_NAME["all identified terms"].formula) == (
     QUADRATIC,
-    f"correct ~ {FIXED_SUMS}",
+    FIXED_SUMS,
 )
 QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
 
@@ -46,7 +46,7 @@ def fits():
 
 def moved(cells):
     """One model's counts, moved so that all sums that the printed tables fix stay."""
-    basis = null_space(build_design(cells, f"correct ~ {FIXED_SUMS}")[0].T)
+    basis = null_space(build_design(cells, FIXED_SUMS)[0].T)
     shift = basis @ np.random.default_rng(2).normal(size=basis.shape[1])
     room = np.minimum(cells["correct"], cells["total"] - cells["correct"]).to_numpy(
         float
@@ -62,7 +62,7 @@ def drawn_cells(correlation, seed):
     The answers of a cell are correlated.
     """
     (quadratic,) = fit_quadratics(QWQ)
-    p = quadratic.accuracy
+    p = quadratic.fit.accuracy
     rng = np.random.default_rng(seed)
     if correlation:
         precision = 1 / correlation - 1
@@ -113,23 +113,6 @@ def test_identified_are_those_built_from_printed_sums():
     assert all(are_identified(drawn_cells(0, 1), SPECIFICATIONS))
 
 
-def test_tables_with_the_same_sums_give_the_same_identified_fits():
-    """Counts with the same printed sums give the same identified coefficients.
-
-    Where a fit is not identified, they give other ones.
-    """
-    other = moved(QWQ)
-    for specification, identified in zip(
-        SPECIFICATIONS, are_identified(QWQ, SPECIFICATIONS), strict=True
-    ):
-        before, after = (
-            fit_glm(cells, specification.formula, specification.family)
-            for cells in (QWQ, other)
-        )
-        apart = np.abs(after.coef - before.coef) / before.se
-        assert (apart.max() < 1e-5) == identified, specification.name
-
-
 def test_points_of_the_papers_specification_are_the_papers():
     """The general search finds what the formula of section 3.1.3 gives."""
     table = fits().set_index(["specification", "model"])["ecl50"]
@@ -162,8 +145,6 @@ def test_points_put_any_fit_at_one_half():
 def test_a_readers_specification_is_the_last_row():
     """It is summarised with or without an ECL50, and its failure is a status."""
     for formula, family in (
-        ("correct ~ d * N + rho", "probit"),
-        ("correct ~ bs(rho, df=4) + np.log(d) + needles", "logit"),
         ("correct ~ d + N + log10_N + C(N)", "logit"),
         ("correct ~ d + np.log10(prompt_mean) + rho", "logit"),
         ("correct ~ d + rho", "quasi-binomial"),
@@ -257,7 +238,7 @@ def test_the_least_dispersion_is_identified_and_a_bound():
     row = dispersion_table(QWQ).iloc[0]
     other = dispersion_table(moved(QWQ)).iloc[0]
     paper = fit_glm(QWQ, QUADRATIC)
-    wide = fit_glm(QWQ, f"correct ~ {FIXED_SUMS}")
+    wide = fit_glm(QWQ, FIXED_SUMS)
     assert row["lr"] == pytest.approx(2 * (wide.loglik - paper.loglik))
     assert row["lr_df"] == len(wide.terms) - len(paper.terms) == 9
     assert row["phi_lower_bound"] == pytest.approx(row["lr"] / 135)

@@ -5,8 +5,6 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import chi2, norm
 from statsmodels.genmod.families import Binomial
@@ -21,7 +19,6 @@ from cogniload_repro.analysis.uncertainty import (
     count_separated,
     fit_quadratics,
     place,
-    profile_interval,
     standard_error,
     trough_table,
 )
@@ -71,7 +68,8 @@ def test_points_have_the_errors_and_profiles_of_other_implementations(model):
             for sign in (1, -1)
         )
         gradient = (up - down) / 2e-6
-        se = standard_error(quadratic, point)
+        estimate = quadratic.points[point]
+        se = standard_error(quadratic.fit, means, point, estimate)
         assert se == pytest.approx(
             np.sqrt(gradient @ quadratic.fit.covariance @ gradient), rel=1e-5
         )
@@ -103,7 +101,11 @@ def test_points_have_the_errors_and_profiles_of_other_implementations(model):
         assert quadratic.loss_at(point, quadratic.points[point]) == pytest.approx(
             0, abs=1e-6
         )
-        for end in filter(np.isfinite, profile_interval(quadratic, point)):
+        row = intervals().query("model == @model and point == @point").iloc[0]
+        ends = row[["profile_low", "profile_high"]].to_numpy(float)
+        if point == "ecl50":
+            ends = np.log10(ends)
+        for end in filter(np.isfinite, ends):
             assert quadratic.loss_at(point, end) == pytest.approx(
                 chi2.ppf(0.95, 1), abs=1e-5
             )
@@ -176,10 +178,9 @@ def test_intervals_of_a_part_of_the_grid_are_not_identified():
     assert capacity_intervals(part.assign(model="mine"))["identified"].all()
 
 
-@settings(max_examples=6, deadline=None)  # the library collects garbage at each call
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
-def test_holm_is_that_of_statsmodels(p):
+def test_holm_is_that_of_statsmodels():
     """Corrected p-values are those of the library, in the order that they came in."""
+    p = np.random.default_rng(3).uniform(0, 0.05, 30)
     assert correct_holm(p) == pytest.approx(multipletests(p, method="holm")[1])
 
 

@@ -102,13 +102,6 @@ def test_a_difference_that_is_not_identified_is_as_of_two_models(cells):
         assert result == f"{pair['verdict']} reconstructions"
 
 
-def test_models_without_a_cell_in_common_are_no_pair(cells):
-    """Their difference is of nothing."""
-    part = cells[cells["N"].eq(20) == cells["model"].eq(MINE)]
-    pairs = compare_data.pair_rows(part, ["QwQ-32B", MINE, "o3-2025-04-16"])
-    assert [pair[:2] for pair in pairs] == [[2, 0]]
-
-
 def test_a_sheet_has_a_text_for_each_model_and_label():
     """In the order of the models given; "--" where a model has none."""
     texts = pd.DataFrame(

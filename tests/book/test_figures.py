@@ -222,13 +222,3 @@ def test_a_column_names_some_models_and_greys_the_others():
         ]
         assert all(figure.bbox.contains(*box.min) for box in boxes)
         assert all(figure.bbox.contains(*box.max) for box in boxes)
-
-
-def test_a_column_of_few_models_names_all():
-    """There is no median and nothing grey where every model can have its name."""
-    few = pd.concat([CELLS[CELLS["model"].isin(NAMED[:2])], STRANGERS[2]])
-    figure = PaperFigure("figure4", few).draw()
-    labels = {BY_NAME[name].label for name in NAMED[:2]}
-    for ax in figure.axes:
-        assert {text.get_text() for text in ax.texts} == {*labels, "own"}
-        assert not [line for line in ax.lines if line.get_color() in ("0.85", "0.25")]

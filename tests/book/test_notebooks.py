@@ -7,7 +7,6 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from cogniload_repro.book.chapters import list_chapters
 from cogniload_repro.book.notebooks import run_notebook
 
 _SOURCES = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
@@ -133,21 +132,6 @@ def test_notebooks_of_other_programs_are_run_with_the_same_bytes(tmp_path, kind)
         "n + 1",
     ]
     assert executed.cells[-1].outputs[0].data["text/plain"] == "6"
-
-
-def test_an_executed_copy_in_the_place_of_its_source_gives_the_same_bytes(tmp_path):
-    """With its outputs and papermill's cell; what the notebook says of itself stays."""
-    source = _write(tmp_path / "page.ipynb", "n = 1", "n + 1")
-    notebook = nbformat.read(source, as_version=4)
-    notebook.metadata["cogniload"] = {"needs": ["whole grid"]}
-    nbformat.write(notebook, source)
-    first = run_notebook(source, tmp_path / "a" / "page.ipynb", {"n": 5})
-    copy = tmp_path / "page.ipynb"
-    copy.write_bytes(first.read_bytes())
-    second = run_notebook(copy, tmp_path / "b" / "page.ipynb", {"n": 5})
-    assert first.read_bytes() == second.read_bytes()
-    (chapter,) = list_chapters(tmp_path, whole_grid=True)
-    assert chapter.needs == ("whole grid",)
 
 
 def test_a_notebook_of_another_language_is_named(tmp_path):

@@ -1,12 +1,12 @@
 """Table 2 from Tables 4 to 6: what follows, and which coding of rho the authors used."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from cogniload_repro.counts.codings import CODINGS
+from cogniload_repro.counts.codings import CODINGS, lattice_step
 from cogniload_repro.counts.printed import load_imputed_aics
 from cogniload_repro.counts.table2 import (
-    compare_codings,
     compare_table2,
     derive_all,
     derive_each,
@@ -14,6 +14,8 @@ from cogniload_repro.counts.table2 import (
     row_deviations,
 )
 from cogniload_repro.models import BY_NAME, MODELS
+from cogniload_repro.published import load_table
+from cogniload_repro.regression.design import GRID, grid_means, roots_along_rho
 
 pytestmark = pytest.mark.filterwarnings("error")
 #: The model whose row of Table 6 contradicts its row of Table 2.
@@ -74,17 +76,27 @@ def test_a_point_that_one_side_lacks_deviates_infinitely():
 @pytest.mark.slow
 def test_the_data_used_halves_up():
     """One coding gives every complete model a possible sum; the others as many as chance would."""
-    rows = []
+    complete = {}
     for coding in CODINGS:
-        rows += derive_all(coding)
-    codings = compare_codings(rows).set_index("coding")
-    steps = {"half-up": "1/500", "half-even": "1/500", "nominal": "1/20"}
-    assert codings["step"].to_dict() == steps
-    assert (
-        codings.loc["half-up", "possible"] == codings.loc["half-up", "complete"] == 19
-    )
-    assert codings.loc["half-up", "rows"] == 18
+        complete[coding] = [row for row in derive_all(coding) if not row.model.missing]
+    assert all(row.has_possible_sum for row in complete["half-up"])
     for coding in ("half-even", "nominal"):
-        expected = codings.loc[coding, "by_chance"]
-        assert abs(codings.loc[coding, "possible"] - expected) < 2 * np.sqrt(expected)
-        assert codings.loc[coding, "rows"] < 6
+        step = float(lattice_step(coding))
+        low, high = np.transpose([row.window for row in complete[coding]])
+        by_chance = np.minimum((high - low) / step, 1).sum()
+        possible = sum(row.has_possible_sum for row in complete[coding])
+        assert abs(possible - by_chance) < 2 * np.sqrt(by_chance)
+        assert sum(row.max_deviation <= 1 for row in complete[coding]) < 6
+
+
+def test_published_roots_follow_only_with_halves_rounded_up():
+    """Five of five roots of the results page, to the digit; with another coding none does."""
+    page = load_table("results_page").set_index("model")
+    roots = page.loc[page["in_paper"] == "yes", "nt50_pct"].dropna()
+    is_other = roots.index != ODD
+    for coding in CODINGS:
+        rows = {row.model.name: row for row in derive_all(coding)}
+        betas = np.array([rows[name].beta for name in roots.index])
+        smaller = 100 * roots_along_rho(betas, grid_means(GRID))[:, 0]
+        agrees = pd.Series(smaller, roots.index).round(1) == roots
+        assert agrees.tolist() == (is_other & (coding == "half-up")).tolist()

@@ -20,7 +20,6 @@ from cogniload_repro.ledger.prompts import (
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import load_printed, load_table
 from cogniload_repro.puzzles.catalog import draw_named
-from cogniload_repro.schemas import FIDELITY
 from cogniload_repro.storage import read_metadata
 
 
@@ -88,23 +87,6 @@ def test_odd_numbers_are_compared_but_estimate_nothing():
     np.testing.assert_allclose(nano["overhead"], mean)
     misprint = nano[(nano["N"] == 50) & (nano["d"] == 7)].iloc[0]
     assert misprint["z"] > 10
-
-
-def test_rows_for_the_fidelity_table(comparison):
-    """Columns and words are the fidelity table's; printed strings are the paper's."""
-    rows = prompt_lengths.prompt_rows(comparison)
-    assert tuple(rows.columns) == FIDELITY
-    assert set(rows["kind"]) == {"independent"}
-    assert set(rows["table"]) == {"table7", "table8", "table9", "table10"}
-    of_llama = rows[rows["model"] == LLAMA]
-    printed = load_printed("tokens").set_index(["model", "N", "d"])
-    for row in of_llama.itertuples():
-        N, d = (
-            part.split("=")[1]
-            for part in row.condition.removesuffix(", counted").split()
-        )
-        assert row.published == printed.loc[(row.model, N, d), row.quantity]
-        assert row.shown == f"{row.recomputed:.0f}"
 
 
 def test_departures_beyond_chance_differ(comparison):

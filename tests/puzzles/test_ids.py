@@ -78,12 +78,6 @@ def test_a_set_that_cannot_be_is_refused(changes, message):
         PuzzleSet(PAPER_GRID[:2], **changes)
 
 
-def test_few_puzzles_per_cell_are_the_first_of_the_papers_set():
-    """Every way to ask a model asks about the same ones."""
-    few = choose_set(PAPER_GRID[:1], 3, SEED, PORT, "spawn")
-    assert list(few.ids()) == read_manifest()[PAPER_GRID[0]][:3]
-
-
 @pytest.mark.parametrize(
     ("cells", "per_cell", "seed"),
     [

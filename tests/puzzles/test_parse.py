@@ -63,37 +63,6 @@ def test_line_endings_and_the_instruction_do_not_matter(ending, before):
     assert puzzle.solution == example["solution"]
 
 
-def lines_of(example):
-    """The lines of a golden text, and the places of its initial lines by person."""
-    lines = example["text"].split("\n")
-    places = {}
-    for place, line in enumerate(lines):
-        person = line.partition(" ")[0]
-        if person in example["people"]:
-            places[person] = place
-    return lines, places
-
-
-def test_somebody_who_is_not_asked_about_may_lack_an_initial_line():
-    """Statements name nobody."""
-    example = EXAMPLES[3]
-    lines, places = lines_of(example)
-    del places[example["poi"]]
-    del lines[min(places.values())]
-    assert solve_text("\n".join(lines)) == example["solution"]
-
-
-def test_a_question_about_somebody_unknown_has_no_answer():
-    """The person of interest must have an initial line."""
-    example = EXAMPLES[3]
-    lines, places = lines_of(example)
-    del lines[places[example["poi"]]]
-    with pytest.raises(
-        ValueError, match=rf"{example['poi']}, which no initial line states"
-    ):
-        solve_text("\n".join(lines))
-
-
 TEXT = """Solve it.
 
 Ann has red colored hair and is located at the zoo.

@@ -202,15 +202,6 @@ def test_a_set_is_read_from_its_file_or_folder(tmp_path, kind):
     assert read(tmp_path / f"puzzles.{kind}", "name", "text", "gold") == rows
 
 
-def test_a_set_without_texts_is_refused(tmp_path):
-    """The sentence names the columns that are not there."""
-    write_set(tmp_path, "parquet", FEW)
-    path = tmp_path / "puzzles.parquet"
-    pq.write_table(pq.read_table(path).drop_columns("text"), path)
-    with pytest.raises(ValueError, match=f"{path}: the puzzles lack text"):
-        read(tmp_path, "name", "text")
-
-
 def test_a_folder_without_a_set_is_refused(tmp_path):
     """A CSV file is none."""
     (tmp_path / "puzzles.csv").write_text("name,text\n")

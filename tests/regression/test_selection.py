@@ -77,16 +77,3 @@ def test_fits_are_compared_as_their_formulas_are():
     other = compare_fits(THREE, linear.query("model != 'QwQ-32B'"))
     assert other["status"].tolist() == ["not fitted", "separation", "ok"]
     assert np.isnan(other["daic"].iloc[0])
-
-
-def test_what_is_no_regression_is_refused():
-    """Neither a formula nor a table of fits, on either side."""
-    for nothing in (None, 5, ["correct ~ d"]):
-        with pytest.raises(
-            ValueError, match="is no table of fits; pass what fit returned"
-        ):
-            compare_fits(QWQ, nothing)
-        with pytest.raises(
-            ValueError, match="is no table of fits; pass what fit returned"
-        ):
-            compare_fits(QWQ, "correct ~ d", against=nothing)

@@ -77,7 +77,7 @@ def _expected_accuracies(cells: pd.DataFrame) -> pd.Series:
         wrong = quadratic.n.sum() - correct
         coefficients = quadratic.x.shape[1]
         if min(correct, wrong) >= EVENTS_PER_TERM * coefficients:
-            expected[cells["model"] == quadratic.model] = quadratic.accuracy
+            expected[cells["model"] == quadratic.model] = quadratic.fit.accuracy
     return expected
 
 

@@ -1,4 +1,4 @@
-"""Which models differ: two by two, by accuracy or ECL50, and all pairs at once.
+"""Which models differ in accuracy: two by two, and all pairs at once.
 
 Answers of two models count as independent although both may have met the same puzzles, which is
 cautious. Intervals and tests are those of `differences`, the precision of a mean that of
@@ -18,7 +18,6 @@ from cogniload_repro.analysis.accuracies import (
     tabulate_accuracies,
 )
 from cogniload_repro.analysis.differences import (
-    QUANTILE,
     Difference,
     compare_paired,
     judge_difference,
@@ -31,14 +30,13 @@ from cogniload_repro.analysis.uncertainty import (
 )
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ALPHA
+from cogniload_repro.regression.design import many_points
 from cogniload_repro.regression.reconstructions import (
     each_reconstruction,
     range_over,
     reconstructed_models,
 )
 
-#: Models are compared by mean accuracy over shared cells (fraction), or by log10 of ECL50.
-QUANTITIES = ("accuracy", "ecl50")
 #: Differences of accuracy below this one are negligible, unless another margin is asked for.
 MARGIN = 0.05
 #: At most so many models are shown and compared with each other, the paper's first.
@@ -170,25 +168,17 @@ def _take_family(
 # ---- all pairs ----
 def compare_pairs(
     cells: pd.DataFrame,
-    quantity: str = "accuracy",
     margin: float = MARGIN,
 ) -> pd.DataFrame:
-    """Compare every pair of models, of at most `MANY`, by one of `QUANTITIES`.
+    """Compare the accuracies of every pair of models, of at most `MANY`.
 
-    One row per pair, the larger value first: first, second, difference (of accuracies, or of log10
-    ECL50), ci_low, ci_high, p, p_holm. Of accuracies also cells, p_equivalence, verdict, and by N
-    difference_N and significant_N (after Holm over the levels of the pair). Left out are models
-    without the quantity, and pairs whose accuracies the printed tables do not identify, because
-    they share a part of the grid only (`compare_models` has these over the reconstructions).
+    One row per pair, the larger accuracy first: first, second, cells (that both have), the fields
+    of `Difference`, p_holm, verdict, and by N difference_N and significant_N (after Holm over the
+    levels of the pair). Left out are pairs whose accuracies the printed tables do not identify,
+    because they share a part of the grid only (`compare_models` has these over the
+    reconstructions).
     """
-    if quantity not in QUANTITIES:
-        choices = ", ".join(QUANTITIES)
-        raise ValueError(
-            f"models are not compared by {quantity!r}; choose one of: {choices}"
-        )
     cells = limit_models(cells)
-    if quantity == "ecl50":
-        return _compare_lengths(cells)
     table = tabulate_accuracies(cells)
     present = table.answers > 0
     mean = table.accuracy.sum(axis=1) / np.maximum(present.sum(axis=1), 1)
@@ -239,35 +229,27 @@ def _compare_at_lengths(
     return pd.DataFrame(columns)
 
 
-def _compare_lengths(cells: pd.DataFrame) -> pd.DataFrame:
-    """Compare models by log10 ECL50, with the standard errors of the delta method."""
+def compare_lengths(cells: pd.DataFrame) -> pd.DataFrame:
+    """Compare every pair of models, of at most `MANY`, by the decimal logarithm of ECL50.
+
+    One row per pair, the larger ECL50 first: first, second, difference (of the logarithms), p
+    (errors by the delta method) and p_holm. Models without an ECL50 are left out.
+    """
     rows = []
-    for quadratic in fit_quadratics(cells):
-        se = standard_error(quadratic, "ecl50")
-        rows.append((quadratic.model, quadratic.points["ecl50"], se))
+    for model, _, _, _, fit, means in fit_quadratics(limit_models(cells)):
+        log_ecl50 = many_points(fit.coef[None], means)["ecl50"].item()
+        rows.append((model, log_ecl50, standard_error(fit, means, "ecl50", log_ecl50)))
     lengths = pd.DataFrame(rows, columns=["model", "log_ecl50", "se"])
-    lengths = lengths.astype({"log_ecl50": float, "se": float})
-    is_finite = np.isfinite(lengths[["log_ecl50", "se"]]).all(axis=1)
-    lengths = lengths[is_finite]
-    names = lengths["model"].to_numpy(object)
-    log_ecl50 = lengths["log_ecl50"].to_numpy()
-    se = lengths["se"].to_numpy()
+    numbers = lengths[["log_ecl50", "se"]].to_numpy(float)
+    is_finite = np.isfinite(numbers).all(axis=1)
+    names = lengths.loc[is_finite, "model"].to_numpy(object)
+    log_ecl50, se = numbers[is_finite].T
 
     first, second = _rank_pairs(log_ecl50)
     difference = log_ecl50[first] - log_ecl50[second]
-    error = np.hypot(se[first], se[second])
-    p = two_sided_p(difference / error)
-    return pd.DataFrame(
-        {
-            "first": names[first],
-            "second": names[second],
-            "difference": difference,
-            "ci_low": difference - QUANTILE * error,
-            "ci_high": difference + QUANTILE * error,
-            "p": p,
-            "p_holm": correct_holm(p),
-        }
-    )
+    p = two_sided_p(difference / np.hypot(se[first], se[second]))
+    pairs = pd.DataFrame({"first": names[first], "second": names[second]})
+    return pairs.assign(difference=difference, p=p, p_holm=correct_holm(p))
 
 
 def _rank_pairs(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -283,29 +265,6 @@ def _judge_rows(rows: pd.DataFrame) -> pd.DataFrame:
     p_equivalence = correct_holm(rows["p_equivalence"])
     verdicts = map(judge_difference, p_holm, p_equivalence)
     return rows.assign(p_holm=p_holm, verdict=list(verdicts))
-
-
-def bracket_models(pairs: pd.DataFrame) -> list[tuple[str, ...]]:
-    """Return the longest runs of neighbours in the ranking within which no two models differ.
-
-    Runs of two or more models, best first; models differ significantly after Holm's adjustment.
-    Pairs that were not compared count as different.
-    """
-    models = list(pd.concat([pairs["first"], pairs["second"]]).unique())  # best first
-    alike = pairs.loc[pairs["p_holm"] >= ALPHA, ["first", "second"]]
-    alike_pairs = set(alike.itertuples(index=False, name=None))
-    runs: list[tuple[str, ...]] = []
-    last_end = 0
-    for start in range(len(models)):
-        end = start + 1
-        while end < len(models) and alike_pairs.issuperset(
-            (model, models[end]) for model in models[start:end]
-        ):
-            end += 1
-        if end > max(start + 1, last_end):
-            runs.append(tuple(models[start:end]))
-        last_end = max(last_end, end)
-    return runs
 
 
 # ---- answers to the same puzzles ----

@@ -6,7 +6,6 @@ finds the least and the largest slope or z. Every value on its way is attained b
 agrees with Tables 2 to 6; nothing proves that none lies beyond.
 """
 
-from collections.abc import Collection
 from functools import cache
 from typing import NamedTuple
 
@@ -17,11 +16,8 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csc_array
 from scipy.special import expit
 
-from cogniload_repro.analysis.differences import two_sided_p
 from cogniload_repro.analysis.interactions import THIRD, tested_levels
-from cogniload_repro.analysis.uncertainty import correct_holm
 from cogniload_repro.files import RECONSTRUCTED
-from cogniload_repro.published import ALPHA
 from cogniload_repro.regression.design import (
     FULL_COLUMNS,
     PRODUCTS,
@@ -83,43 +79,6 @@ def finished_interactions(
         ends = _find_ends(cells, str(model), term, level)
         rows.append((model, term, level, ctx, *ends))
     columns = ["model", "term", "level", "ctx", "z", "z_low", "z_high"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def retest_finished(
-    cells: pd.DataFrame, slopes: pd.DataFrame, models: Collection[str]
-) -> pd.DataFrame:
-    """Test the significant simple slopes of some models again, among finished answers.
-
-    ``slopes`` are those of one product in all models (`interactions.simple_slopes`), since Holm's
-    correction runs over the models. One row per model and tested level with p_holm below `ALPHA`:
-    model, level, slope, p_holm, z_low and z_high (as in `finished_interactions`), and p_finished:
-    of the end nearer to zero, adjusted over the models (Holm) and for the choice of the level
-    (Bonferroni).
-    """
-    tested = slopes[slopes["tested"]]
-    levels = tested["level"].nunique()
-    is_significant = tested["p_holm"] < ALPHA
-    rows = []
-    for row in tested[tested["model"].isin(models) & is_significant].itertuples():
-        counts = cells[cells["model"] == row.model]
-        finished = finished_interactions(counts, row.term, row.level).iloc[0]
-        weakest = max(finished["z_low"], -finished["z_high"], 0)
-        family = tested[tested["level"] == row.level].set_index("model")["p"].copy()
-        family[row.model] = two_sided_p(weakest)
-        adjusted = pd.Series(correct_holm(family), family.index)
-        rows.append(
-            {
-                "model": row.model,
-                "level": row.level,
-                "slope": row.slope,
-                "p_holm": row.p_holm,
-                "z_low": finished["z_low"],
-                "z_high": finished["z_high"],
-                "p_finished": min(adjusted[row.model] * levels, 1.0),
-            }
-        )
-    columns = ["model", "level", "slope", "p_holm", "z_low", "z_high", "p_finished"]
     return pd.DataFrame(rows, columns=columns)
 
 

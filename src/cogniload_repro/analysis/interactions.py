@@ -14,7 +14,6 @@ from scipy.stats import norm
 
 from cogniload_repro.analysis.differences import QUANTILE, two_sided_p
 from cogniload_repro.analysis.uncertainty import POWER, correct_within
-from cogniload_repro.published import ALPHA
 from cogniload_repro.regression.fits import PRODUCT_TERMS
 from cogniload_repro.regression.glm import INTERACTIONS, SYMBOLS, Fit, fit_glm
 
@@ -85,21 +84,6 @@ def _slopes_of_fit(fit: Fit, levels: dict[str, list[float]]) -> Iterator[pd.Data
         table["slope"] = weights @ fit.coef
         table["se"] = np.sqrt(((weights @ fit.covariance) * weights).sum(axis=1))
         yield table
-
-
-def count_slopes(slopes: pd.DataFrame, alpha: float = ALPHA) -> pd.DataFrame:
-    """Count the models with significant simple slopes by sign.
-
-    One row per product and level: term, third, level, tested, negative and positive (models with p
-    below alpha), negative_holm and positive_holm (after Holm's correction).
-    """
-    counted = slopes[_LEVEL_KEYS].copy()
-    for suffix, p in (("", "p"), ("_holm", "p_holm")):
-        is_significant = slopes[p] < alpha
-        counted[f"negative{suffix}"] = is_significant & (slopes["slope"] < 0)
-        counted[f"positive{suffix}"] = is_significant & (slopes["slope"] > 0)
-    counts = counted.groupby(_LEVEL_KEYS, sort=False).sum().reset_index()
-    return counts.astype({"tested": bool, "level": float})
 
 
 def arms_of_the_u(cells: pd.DataFrame) -> pd.DataFrame:

@@ -2,16 +2,15 @@
 
 Tables 4 and 5 print overflows by d and by N. They do not print them by N and d together, nor by
 rho, so accuracy among finished answers is bounded, not identified: a model that only finishes easy
-puzzles looks good when levels of d are pooled. The bounds come from integer programmes over all
+puzzles looks good when levels of d are pooled. The bounds come from linear programmes over all
 counts that have the printed sums. `divisions` has slopes among finished answers.
 """
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.optimize import linprog
 
 from cogniload_repro.regression.cell_tables import errors_by
 from cogniload_repro.regression.reconstructions import from_printed_tables
@@ -20,8 +19,6 @@ from cogniload_repro.schemas import ERRORS
 #: Accuracy at a level is marked where a larger share of a model's answers ran out of context.
 MARKED_SHARE = 0.10
 _OUTCOMES = ("correct", *ERRORS)
-#: Steps of Dinkelbach's method; it converges faster than linearly.
-_RATIO_STEPS = 50
 
 
 def overflow_shares(cells: pd.DataFrame, by: str = "N") -> pd.DataFrame:
@@ -71,96 +68,69 @@ def finished_accuracy(
     rows = []
     answered = cells[cells["total"] > 0]
     for model, counts in answered.groupby("model", sort=False, observed=True):
-        tables = _Tables(counts, exact=not from_printed_tables(counts).any())
+        table = counts.groupby(["N", "d"])[["total", *_OUTCOMES]].sum()
+        is_reconstructed = from_printed_tables(counts).any()
         for name, difficulties in levels.items():
-            in_set = np.isin(tables.difficulties, list(difficulties))
-            inside = np.outer(tables.lengths == N, in_set)
-            if tables.total[inside].any():
-                rows.append((model, name, *tables.finished(inside)))
+            is_inside = table.index.get_level_values("N") == N
+            is_inside &= table.index.get_level_values("d").isin(difficulties)
+            if not table["total"][is_inside].any():
+                continue
+            if is_reconstructed:
+                rows.append((model, name, *_bound_finished(table, is_inside)))
+            else:
+                rows.append((model, name, *_count_finished(table[is_inside])))
     return pd.DataFrame(rows, columns=columns)
 
 
-class _Finished(NamedTuple):
-    """The fewest and most finished answers, and the least and largest accuracy among them."""
+def _count_finished(table: pd.DataFrame) -> tuple[int, int, float, float]:
+    """Return the number of finished answers and the accuracy among them, both as ranges."""
+    correct, ctx, total = table[["correct", "ctx", "total"]].sum()
+    finished = total - ctx
+    accuracy = correct / finished if finished else np.nan
+    return finished, finished, accuracy, accuracy
 
-    fewest: int
-    most: int
-    low: float
-    high: float
+
+def _bound_finished(
+    table: pd.DataFrame, is_inside: np.ndarray
+) -> tuple[int, int, float, float]:
+    """Bound the number of finished answers in some rows, and the accuracy among them."""
+    outcomes = np.array(_OUTCOMES)
+    correct = np.kron(is_inside, outcomes == "correct").astype(float)
+    finished = np.kron(is_inside, outcomes != "ctx").astype(float)
+    sums, printed = _lay_out_sums(table)
+    fewest, most = _find_extremes(finished, sums, printed)
+    # a ratio is linear in counts that are divided by its denominator (Charnes and Cooper, 1962);
+    # the last variable is one over the denominator
+    scaled_sums = np.block([[sums, -printed[:, None]], [finished, np.zeros(1)]])
+    scaled_printed = np.append(np.zeros(len(printed)), 1.0)
+    low, high = _find_extremes(np.append(correct, 0.0), scaled_sums, scaled_printed)
+    return round(fewest), round(most), low, high
 
 
-class _Tables:
-    """All counts by N, d and outcome that have one model's printed sums.
+def _lay_out_sums(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Return which counts, by row and outcome, each printed sum adds up, and these sums.
 
-    The sums are those over N and over d of each outcome, and the answers in each (N, d). ``exact``
-    counts are known, and have no other table.
+    They are the answers of each row, and each outcome at every level of N and of d.
     """
+    answers = np.kron(np.eye(len(table)), np.ones(len(_OUTCOMES)))
+    rows = [answers]
+    for load in ("N", "d"):
+        levels = table.index.get_level_values(load).to_numpy()
+        of_level = np.unique(levels)[:, None] == levels
+        rows.append(np.kron(of_level, np.eye(len(_OUTCOMES))))
+    sums = np.vstack(rows)
+    printed = sums @ table[list(_OUTCOMES)].to_numpy(float).ravel()
+    # the errors of a reconstruction are those of another table, so they may not add up
+    printed[: len(table)] = table["total"]
+    return sums, printed
 
-    def __init__(self, cells: pd.DataFrame, *, exact: bool):
-        table = cells.groupby(["N", "d"])[["total", *_OUTCOMES]].sum()
-        grid = pd.MultiIndex.from_product(table.index.levels)
-        table = table.reindex(grid, fill_value=0)
-        self.lengths = grid.levels[0].to_numpy()
-        self.difficulties = grid.levels[1].to_numpy()
-        shape = (len(self.lengths), len(self.difficulties))
-        self.total = table["total"].to_numpy().reshape(shape)
-        counts = table[list(_OUTCOMES)].to_numpy(float).reshape(*shape, -1)
 
-        # each row picks the counts of a sum; a count is a place in (N, d, outcome)
-        unit = np.eye(counts.size).reshape(*counts.shape, -1)
-        of_answers = unit.sum(axis=2).reshape(-1, counts.size)
-        of_difficulty = unit.sum(axis=0).reshape(-1, counts.size)
-        of_length = unit.sum(axis=1).reshape(-1, counts.size)
-        rows = np.vstack([of_answers, of_difficulty, of_length])
-        sums = rows @ counts.ravel()
-        # the errors of a reconstruction are those of another table, so they may not add up
-        sums[: self.total.size] = self.total.ravel()
-        self._printed = LinearConstraint(rows, sums, sums)
-        self._bounds = Bounds(0, np.inf)
-        if exact:
-            self._bounds = Bounds(counts.ravel(), counts.ravel())
-
-    def finished(self, inside: np.ndarray) -> _Finished:
-        """Bound the number of finished answers at some (N, d), and the accuracy among them."""
-        outcomes = np.array(_OUTCOMES)
-        correct = np.outer(inside, outcomes == "correct").ravel().astype(float)
-        finished = np.outer(inside, outcomes != "ctx").ravel().astype(float)
-        fewest = round(finished @ self._largest(-finished))
-        most = round(finished @ self._largest(finished))
-        single = fewest == most
-        low = self._extreme_ratio(correct, finished, sign=-1, single=single)
-        high = self._extreme_ratio(correct, finished, sign=1, single=single)
-        return _Finished(fewest, most, low, high)
-
-    def _extreme_ratio(
-        self, correct: np.ndarray, finished: np.ndarray, *, sign: int, single: bool
-    ) -> float:
-        """Return the least (sign -1) or largest (1) accuracy among finished answers, NaN if none.
-
-        Dinkelbach's method: the ratio moves to that of the counts which exceed it most. If there is
-        a ``single`` number of finished answers, the first such counts are the extreme ones.
-        """
-        ratio = 0.0 if sign < 0 else 1.0  # outside the range
-        for _ in range(_RATIO_STEPS):
-            excess = correct - ratio * finished
-            counts = self._largest(sign * excess, at_least_one=finished)
-            if counts is None:
-                return np.nan
-            if abs(excess @ counts) < 1e-6:
-                return ratio
-            ratio = float(correct @ counts / (finished @ counts))
-            if single:
-                return ratio
-        return ratio
-
-    def _largest(
-        self, weights: np.ndarray, at_least_one: np.ndarray | None = None
-    ) -> np.ndarray | None:
-        """Return the whole counts with the largest weighted sum; None if there are none."""
-        constraints = [self._printed]
-        if at_least_one is not None:
-            constraints.append(LinearConstraint(at_least_one[None], 1, np.inf))
-        programme = milp(
-            -weights, constraints=constraints, integrality=1, bounds=self._bounds
-        )
-        return None if programme.x is None else np.round(programme.x)
+def _find_extremes(
+    weights: np.ndarray, sums: np.ndarray, printed: np.ndarray
+) -> tuple[float, float]:
+    """Return the least and largest weighted sum of counts with given sums; NaN without any."""
+    least = linprog(weights, A_eq=sums, b_eq=printed)
+    largest = linprog(-weights, A_eq=sums, b_eq=printed)
+    if least.fun is None or largest.fun is None:
+        return np.nan, np.nan
+    return least.fun, -largest.fun

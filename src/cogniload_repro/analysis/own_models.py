@@ -24,15 +24,13 @@ from cogniload_repro.analysis.differences import (
     wilson_limits,
 )
 from cogniload_repro.analysis.uncertainty import (
-    Quadratic,
     correct_holm,
-    fit_quadratics,
     standard_error,
 )
 from cogniload_repro.grid import CELL
 from cogniload_repro.published import ALPHA
-from cogniload_repro.regression import design
-from cogniload_repro.regression.glm import QUADRATIC, fit_glm, fit_tables
+from cogniload_repro.regression.design import grid_means, many_points
+from cogniload_repro.regression.glm import QUADRATIC, Fit, fit_glm, fit_tables
 from cogniload_repro.regression.reconstructions import (
     committed_counts,
     each_reconstruction,
@@ -195,7 +193,7 @@ def _summarise_ranks(ranks: list[dict[str, object]]) -> dict[str, object]:
 # ---- ranks by ECL50 ----
 def _rank_by_length(cells: pd.DataFrame, paper: pd.DataFrame) -> dict[str, object]:
     """Return the rank of one model by ECL50 on its cells; nothing where it has none."""
-    log_ecl50, se = _measure_length(fit_quadratics(cells))
+    log_ecl50, se = _measure_length(fit_glm(cells), grid_means(cells))
     if not np.isfinite([log_ecl50, se]).all():
         return {}
     own_cells = pd.MultiIndex.from_frame(cells[CELL])
@@ -218,11 +216,12 @@ def _rank_by_length(cells: pd.DataFrame, paper: pd.DataFrame) -> dict[str, objec
     return row | {f"{name}_ecl50": number for name, number in summary.items()}
 
 
-def _measure_length(quadratics: Sequence[Quadratic]) -> tuple[float, float]:
-    """Return log10 of ECL50 and its standard error from one fit; NaN without a fit."""
-    if not quadratics:
+def _measure_length(fit: Fit, means: dict[str, float]) -> tuple[float, float]:
+    """Return log10 of ECL50 and its standard error; NaN where there is none."""
+    if fit.status != "ok":
         return np.nan, np.nan
-    return quadratics[0].points["ecl50"], standard_error(quadratics[0], "ecl50")
+    log_ecl50 = float(many_points(fit.coef[None], means)["ecl50"][0])
+    return log_ecl50, standard_error(fit, means, "ecl50", log_ecl50)
 
 
 def _paper_lengths(paper: pd.DataFrame) -> pd.DataFrame:
@@ -234,16 +233,10 @@ def _paper_lengths(paper: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for model, cells in paper.groupby("model", sort=False, observed=True):
         correct = counts[:, paper["model"] == model]
-        total = cells["total"].to_numpy(float)
-        x = design.lay_out(cells)[:, design.QUADRATIC_COLUMNS]
-        means = design.grid_means(cells)
-        totals = np.tile(total, (len(correct), 1))
-        fits = fit_tables(cells, correct, totals, QUADRATIC)
-        for number, (sample, fit) in enumerate(zip(correct, fits, strict=True)):
-            quadratics = []
-            if fit.status == "ok":
-                quadratics = [Quadratic(str(model), x, sample, total, fit, means)]
-            rows.append((model, number, *_measure_length(quadratics)))
+        total = np.tile(cells["total"].to_numpy(float), (len(correct), 1))
+        means = grid_means(cells)
+        for number, fit in enumerate(fit_tables(cells, correct, total, QUADRATIC)):
+            rows.append((model, number, *_measure_length(fit, means)))
     return pd.DataFrame(rows, columns=["rival", "reconstruction", "log_ecl50", "se"])
 
 

@@ -20,8 +20,8 @@ from cogniload_repro.regression.identification import is_identified
 from cogniload_repro.regression.likelihood import maximise_all
 from cogniload_repro.regression.reconstructions import (
     GIVEN,
+    RANGE,
     over_reconstructions,
-    range_over,
     reconstructed_models,
 )
 
@@ -30,7 +30,8 @@ AIC_MARGIN = 2
 
 #: All columns whose sums over the correct answers the printed tables fix.
 FIXED_SUMS = (
-    "C(d) + C(N) + rho + I(rho**2) + d:log10_N + d:rho + log10_N:rho + d:log10_N:rho"
+    "correct ~ C(d) + C(N) + rho + I(rho**2) "
+    "+ d:log10_N + d:rho + log10_N:rho + d:log10_N:rho"
 )
 
 _LOAD_NAMES = ("d", "N", "log10_N", "rho", "ratio_pct", "needles")
@@ -67,7 +68,6 @@ SPECIFICATIONS = tuple(
 )
 
 _OF_FIT = ["status", "terms", "loglik", "aic", "bic", "ecl50"]
-_COUNTED = ["daic", "aic_better", "bic_better", "ecl50_ratio", "ecl50_left", "order"]
 
 
 # ---- models with the same cells ----
@@ -91,34 +91,24 @@ def shared_grids(
 
     Stacked tables of one model, with a column reconstruction, count as models.
     """
-    cells = cells[cells["total"] > 0].astype({"model": str})
-    if cells.empty:
-        return
+    cells = cells[cells["total"] > 0].reset_index(drop=True)
     names = cells[[name for name in ("reconstruction", "model") if name in cells]]
     layout = cells[["N", "d", "rho", "ratio_pct", *others]]
-    codes = layout.apply(lambda column: pd.factorize(column, use_na_sentinel=False)[0])
-    values = codes.to_numpy()
+    codes = pd.util.hash_pandas_object(layout, index=False).to_numpy()
     rows_by_layout = defaultdict[bytes, list[np.ndarray]](list)
-    for rows in _rows_of_tables(names):
-        rows_by_layout[values[rows].tobytes()].append(rows)
+    for _, table in names.groupby(list(names), sort=False, observed=True):
+        rows = table.index.to_numpy()
+        rows_by_layout[codes[rows].tobytes()].append(rows)
     correct = cells["correct"].to_numpy(float)
     total = cells["total"].to_numpy(float)
     for tables in rows_by_layout.values():
         rows = np.array(tables)
         yield SharedGrid(
-            names=names.iloc[rows[:, 0]].reset_index(drop=True),
+            names=names.iloc[rows[:, 0]].reset_index(drop=True).astype({"model": str}),
             cells=cells.iloc[rows[0]].reset_index(drop=True),
             correct=correct[rows],
             total=total[rows],
         )
-
-
-def _rows_of_tables(names: pd.DataFrame) -> list[np.ndarray]:
-    """Return the row numbers of each table of counts; a table has a name of its own."""
-    numbers = names.groupby(list(names), sort=False).ngroup().to_numpy()
-    order = np.argsort(numbers, kind="stable")
-    ends = np.cumsum(np.bincount(numbers))
-    return np.split(order, ends[:-1])
 
 
 # ---- fits ----
@@ -231,20 +221,23 @@ def compare_specifications(
     names = [specification.name for specification in specifications]
     identified = pd.Series(are_identified(cells, specifications), names)
     fits = _fit_with_samples(cells, specifications, identified)
-    fits = _blank_partial_fits(fits)
-    ends = intervals[intervals["point"] == "ecl50"].set_index("model")
-    ends = ends[["profile_low", "profile_high"]].astype(float)
-    counts = _count_changes(_join_paper(fits, names[0], ends))
+    # sums over models would otherwise be of other models in each sample
+    keys = [fits["specification"], fits["model"]]
+    is_fitted = (fits["status"] == "ok").groupby(keys).transform("all")
+    numbers = ["aic", "bic", "ecl50"]
+    fits[numbers] = fits[numbers].where(is_fitted)
+    fits["models"] = is_fitted
+    given = fits[fits["reconstruction"] == GIVEN]
+    table = pd.DataFrame({"identified": identified})
+    table["models"] = given.groupby("specification")["models"].sum()
 
-    is_given = counts.index.get_level_values("reconstruction") == GIVEN
-    names_of_rows = counts.index.get_level_values("specification")
-    is_fixed = names_of_rows.map(identified).to_numpy(bool)
-    groups = counts[is_given == is_fixed].groupby("specification", sort=False)
-    table = counts.loc[is_given, ["models"]].droplevel("reconstruction").astype(int)
-    table.insert(0, "identified", identified)
-    medians = groups[_COUNTED].median().astype(float)
-    ranges = range_over(groups, _COUNTED).astype(float)
-    return table.join([medians, ranges]).reset_index()
+    ends = intervals[intervals["point"] == "ecl50"].set_index("model")
+    changes = _measure_changes(fits, names[0], ends)
+    for suffix, quantile in (("", 0.5), ("_p10", RANGE[0]), ("_p90", RANGE[1])):
+        for name, by_table in changes.items():
+            samples = by_table.drop(index=GIVEN).quantile(quantile)
+            table[f"{name}{suffix}"] = by_table.loc[GIVEN].where(identified, samples)
+    return table.rename_axis("specification").reset_index()
 
 
 def _fit_with_samples(
@@ -265,54 +258,34 @@ def _fit_with_samples(
     return pd.concat([fits, fit_specifications(samples, needed)])
 
 
-def _blank_partial_fits(fits: pd.DataFrame) -> pd.DataFrame:
-    """Return the fits without numbers of a model that has no finite fit in some of the tables.
-
-    Sums over models would otherwise be of other models in each sample.
-    """
-    is_fitted = fits["status"] == "ok"
-    keys = [fits["specification"], fits["model"]]
-    in_every_table = is_fitted.groupby(keys, sort=False).transform("all")
-    numbers = ["loglik", "aic", "bic", "ecl50"]
-    fits[numbers] = fits[numbers].where(in_every_table)
-    fits["status"] = fits["status"].where(in_every_table, "not in every table")
-    return fits
-
-
-def _join_paper(fits: pd.DataFrame, paper: str, ends: pd.DataFrame) -> pd.DataFrame:
-    """Return each fit beside the paper's of the same model and table, and how they differ."""
-    of_paper = fits[fits["specification"] == paper]
-    keys = ["reconstruction", "model"]
-    pairs = fits.merge(of_paper, on=keys, suffixes=("", "_paper"))
-    pairs = pairs.join(ends, on="model")
-    both_known = pairs["ecl50"].notna() & pairs["ecl50_paper"].notna()
-    pairs["ecl50"] = pairs["ecl50"].where(both_known)
-    pairs["ecl50_paper"] = pairs["ecl50_paper"].where(both_known)
-    is_length = pairs["ecl50"].between(1, np.inf, "neither")
-    is_length &= pairs["ecl50_paper"].between(1, np.inf, "neither")
-
-    pairs["models"] = pairs["status"] == "ok"
-    pairs["daic"] = pairs["aic"] - pairs["aic_paper"]
-    pairs["aic_better"] = pairs["daic"] < -AIC_MARGIN
-    pairs["bic_better"] = pairs["bic"] - pairs["bic_paper"] < -AIC_MARGIN
-    ratio = (pairs["ecl50"] / pairs["ecl50_paper"]).where(is_length)
-    pairs["log_ratio"] = np.abs(np.log(ratio))
-    is_inside = pairs["ecl50"].between(pairs["profile_low"], pairs["profile_high"])
-    pairs["ecl50_left"] = (~is_inside).astype(float).where(is_length)
-    return pairs
-
-
-def _count_changes(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return `_COUNTED`, and models, the number fitted, by specification and reconstruction."""
-    keys = ["specification", "reconstruction"]
-    groups = pairs.groupby(keys, sort=False)
-    sums = ["models", "daic", "aic_better", "bic_better", "ecl50_left"]
-    counts = groups[sums].sum(min_count=1)
-    counts["ecl50_ratio"] = np.exp(groups["log_ratio"].median())
-    ranks = pairs[keys].join(groups[["ecl50", "ecl50_paper"]].rank())
-    correlations = ranks.groupby(keys, sort=False).corr()
-    counts["order"] = correlations.xs("ecl50", level=-1)["ecl50_paper"]
-    return counts
+def _measure_changes(
+    fits: pd.DataFrame, paper: str, ends: pd.DataFrame
+) -> dict[str, pd.DataFrame]:
+    """Return what each specification changes, by reconstruction (rows) and specification."""
+    numbers = ["aic", "bic", "ecl50"]
+    wide = fits.pivot_table(
+        numbers, ["reconstruction", "model"], "specification", dropna=False
+    )
+    daic = wide["aic"].sub(wide["aic"][paper], axis=0)
+    dbic = wide["bic"].sub(wide["bic"][paper], axis=0)
+    ecl50 = wide["ecl50"]
+    is_length = (ecl50 > 1) & (ecl50 < np.inf)
+    both_lengths = is_length.mul(is_length[paper], axis=0)
+    ratio = ecl50.div(ecl50[paper], axis=0).where(both_lengths)
+    limits = ends.reindex(ecl50.index.get_level_values("model"))
+    is_inside = ecl50.ge(limits["profile_low"].to_numpy(), axis=0)
+    is_inside &= ecl50.le(limits["profile_high"].to_numpy(), axis=0)
+    has_left = (~is_inside).astype(float).where(both_lengths)
+    # infinite ones are longer than all others
+    ranks = ecl50.clip(upper=1e9).groupby("reconstruction").corr(method="spearman")
+    return {
+        "daic": daic.groupby("reconstruction").sum(min_count=1),
+        "aic_better": (daic < -AIC_MARGIN).groupby("reconstruction").sum(),
+        "bic_better": (dbic < -AIC_MARGIN).groupby("reconstruction").sum(),
+        "ecl50_ratio": np.exp(np.abs(np.log(ratio)).groupby("reconstruction").median()),
+        "ecl50_left": has_left.groupby("reconstruction").sum(min_count=1),
+        "order": ranks.xs(paper, level="specification"),
+    }
 
 
 # ---- scatter ----
@@ -332,7 +305,7 @@ def dispersion_table(cells: pd.DataFrame) -> pd.DataFrame:
 def _measure_scatter(grid: SharedGrid) -> pd.DataFrame:
     """Return the rows of `dispersion_table` for models with the same cells and a finite fit."""
     total = grid.total
-    x = _orthonormal_columns(grid.cells, QUADRATIC)
+    x = build_design(grid.cells, QUADRATIC)[0].to_numpy()
     coefficients, logliks = maximise_all(x, total, grid.correct @ x)
     predictors = coefficients @ x.T
     accuracy = np.clip(expit(predictors), 1e-12, 1 - 1e-12)
@@ -341,7 +314,7 @@ def _measure_scatter(grid: SharedGrid) -> pd.DataFrame:
     # with as many terms as cells there is no scatter
     residual_df = len(grid.cells) - x.shape[1] or np.nan
 
-    wide = _orthonormal_columns(grid.cells, FIXED_SUMS)
+    wide = build_design(grid.cells, FIXED_SUMS)[0].to_numpy()
     # no fit exists for a level without correct or without wrong answers
     _, wide_logliks = maximise_all(wide, total, grid.correct @ wide)
     has_wide = np.isfinite(wide_logliks)
@@ -355,12 +328,3 @@ def _measure_scatter(grid: SharedGrid) -> pd.DataFrame:
     is_finite = np.isfinite(logliks)
     is_finite &= np.abs(predictors).max(axis=1) < _LARGEST_PREDICTOR
     return table[is_finite]
-
-
-def _orthonormal_columns(cells: pd.DataFrame, formula: str) -> np.ndarray:
-    """Return orthonormal columns that span those of a formula, with or without its left side."""
-    right_side = formula.partition("~")[2] or formula
-    design = build_design(cells, f"correct ~ {right_side}")[0].to_numpy(float)
-    scaled = design / np.abs(design).max(axis=0)
-    basis, singular, _ = np.linalg.svd(scaled, full_matrices=False)
-    return basis[:, singular > 1e-9 * singular[0]]

@@ -6,14 +6,13 @@ without intercept on covariates measured from that point.
 """
 
 from collections.abc import Callable, Sequence
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
-from scipy.special import expit
 from scipy.stats import chi2, norm
 
 from cogniload_repro.analysis.differences import two_sided_p
@@ -59,11 +58,6 @@ class Quadratic(NamedTuple):
     means: dict[str, float]
 
     @property
-    def accuracy(self) -> np.ndarray:
-        """Fitted accuracy of each cell."""
-        return expit(self.x @ self.fit.coef)
-
-    @property
     def points(self) -> dict[str, float]:
         """Capacity points, ECL50 as log10; NaN where there is none."""
         points = many_points(self.fit.coef[None], self.means)
@@ -79,24 +73,11 @@ class Quadratic(NamedTuple):
         distances = self.x[:, 1:] - place(point, value, self.means)[1:]
         return self.loss(distances)
 
-    def __hash__(self) -> int:
-        """Return the same number for the same counts, so that their intervals are found once."""
-        return hash(self._key)
-
-    def __eq__(self, other: object) -> bool:
-        """Return whether the other is of the same counts."""
-        return isinstance(other, Quadratic) and self._key == other._key
-
-    @property
-    def _key(self) -> tuple:
-        counts = [part.tobytes() for part in (self.x, self.k, self.n)]
-        return (*counts, *self.means.values())
-
 
 def correct_holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
     """Return p-values adjusted by Holm's method; NaN stays NaN and does not count as a test.
 
-    statsmodels' function takes 0.1 s a call.
+    statsmodels' function takes 0.1 s a call, since it collects garbage each time.
     """
     p = np.array(p, dtype=float)
     known = np.flatnonzero(np.isfinite(p))
@@ -177,8 +158,9 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
         counts = cells[cells["model"] == model]
         identified = model not in reconstructed or is_identified(counts, QUADRATIC)
         for point, estimate in quadratic.points.items():
-            se = standard_error(quadratic, point)
-            interval = np.array([estimate, *profile_interval(quadratic, point)])
+            se = standard_error(quadratic.fit, quadratic.means, point, estimate)
+            ends = _profile_interval(quadratic, point, estimate, se)
+            interval = np.array([estimate, *ends])
             if point == "ecl50":
                 with np.errstate(over="ignore"):
                     interval = 10**interval
@@ -195,33 +177,32 @@ def place(point: str, value: float, means: dict[str, float]) -> np.ndarray:
     )
 
 
-def standard_error(quadratic: Quadratic, point: str) -> float:
+def standard_error(
+    fit: Fit, means: dict[str, float], point: str, value: float
+) -> float:
     """Return the standard error of a capacity point by the delta method; of log10 for ECL50."""
-    value = quadratic.points[point]
-    _, slope_d, slope_N, slope_rho, curvature = quadratic.fit.coef
+    _, slope_d, slope_N, slope_rho, curvature = fit.coef
     slopes = {
         "ecl50": slope_N,
         "id50": slope_d,
         "nt50": slope_rho + 2 * curvature * value,
     }
-    at = place(point, value, quadratic.means)
-    return float(np.sqrt(at @ quadratic.fit.covariance @ at) / abs(slopes[point]))
+    at = place(point, value, means)
+    return float(np.sqrt(at @ fit.covariance @ at) / abs(slopes[point]))
 
 
-@lru_cache(maxsize=1024)
-def profile_interval(quadratic: Quadratic, point: str) -> tuple[float, float]:
+def _profile_interval(
+    quadratic: Quadratic, point: str, value: float, se: float
+) -> tuple[float, float]:
     """Return the values around a capacity point that the likelihood-ratio test does not reject.
 
     The point of NT50 is the largest root in [0, 1]. An end that is not reached inside the bounds is
     infinite. NaN if the point does not exist.
     """
-    value = quadratic.points[point]
     if not np.isfinite(value):
         return np.nan, np.nan
-    step = standard_error(quadratic, point)
-    return _search_ends(
-        partial(quadratic.loss_at, point), value, step, _POINT_LIMITS[point]
-    )
+    loss = partial(quadratic.loss_at, point)
+    return _search_ends(loss, value, se, _POINT_LIMITS[point])
 
 
 def _search_ends(

@@ -144,10 +144,9 @@ class Page:
         rows = []
         for statement, verdict in judged.items():
             is_conclusion = statement in conclusions.index
-            title = conclusions["title"][statement] if is_conclusion else statement
             row = {
                 "conclusion": statement if is_conclusion else "",
-                "claim": title,
+                "claim": conclusions["title"].get(statement, statement),
                 "verdict": verdict.word,
                 "evidence": (findings or {}).get(statement, verdict.evidence),
             }

@@ -47,7 +47,7 @@ def describe_pair(
     for model, of_model in counts.items():
         for remark in _describe_counts(of_model):
             yield f"{names[model]}: {remark}"
-    origin = describe_cells(cells)
+    origin = describe_cells(cells[cells["model"].isin([first, second])])
     if origin:
         yield f"{origin}."
     scored = [model for model, of_model in counts.items() if _are_scored(of_model)]

@@ -187,37 +187,6 @@ def compare_table2(rows: Iterable[DerivedRow]) -> pd.DataFrame:
     return pd.DataFrame(numbers)
 
 
-def compare_codings(rows: Iterable[DerivedRow]) -> pd.DataFrame:
-    """Return how many models agree with each coding of rho.
-
-    The sum of rho is a multiple of ``step``. Of the models with ``complete`` data, ``possible``
-    have such a sum inside the rounding of the linear AIC, ``by_chance`` would be expected to have
-    one, and ``rows`` have a reproduced row of Table 2; ``max_deviation`` is over all models.
-    """
-    rows = list(rows)
-    codings = []
-    for coding in dict.fromkeys(row.coding for row in rows):
-        derived = [row for row in rows if row.coding == coding]
-        complete = [row for row in derived if not row.model.missing]
-        step = lattice_step(coding)
-        low, high = np.transpose([row.window for row in complete])
-        chances = np.minimum((high - low) / float(step), 1.0)
-        is_reproduced = [
-            row.max_deviation <= 1 or least_deviation(row) <= 1 for row in complete
-        ]
-        numbers = {
-            "coding": coding,
-            "step": str(step),
-            "complete": len(complete),
-            "possible": sum(row.has_possible_sum for row in complete),
-            "by_chance": chances.sum(),
-            "rows": sum(is_reproduced),
-            "max_deviation": max(row.max_deviation for row in derived),
-        }
-        codings.append(numbers)
-    return pd.DataFrame(codings)
-
-
 def row_values(betas: np.ndarray, means: dict[str, float]) -> np.ndarray:
     """Return rows of Table 2, shape (rows, 8), from coefficients (rows, 5).
 

@@ -258,9 +258,7 @@ def _print_errors(lookup: ResultLookup) -> Iterator[PrintedNumber]:
             model = row["model"]
             levels = {load: int(row[load])}
             for quantity in ("samples", "acc_pct", *ERRORS):
-                recompute = partial(
-                    _find_count, lookup, model, quantity, load, levels[load]
-                )
+                recompute = partial(_find_count, lookup, model, quantity, levels)
                 published = row[quantity]
                 form = formats.format_count
                 yield PrintedNumber(
@@ -269,13 +267,15 @@ def _print_errors(lookup: ResultLookup) -> Iterator[PrintedNumber]:
 
 
 def _find_count(
-    lookup: ResultLookup, model: str, quantity: str, load: str, level: int
+    lookup: ResultLookup, model: str, quantity: str, levels: dict[str, int]
 ) -> int:
     """Return a number of Tables 4 and 5."""
-    if quantity != "acc_pct":
-        return lookup.count(model, quantity, load, level)
-    accuracy = lookup.accuracy(model, **{load: level})
-    return percent(accuracy.numerator, accuracy.denominator)
+    total = lookup.count(model, "total", **levels)
+    if quantity == "samples":
+        return total
+    if quantity == "acc_pct":
+        return percent(lookup.count(model, "correct", **levels), total)
+    return lookup.count(model, quantity, **levels)
 
 
 def _print_tokens(lookup: ResultLookup) -> Iterator[PrintedNumber]:

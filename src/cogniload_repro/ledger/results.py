@@ -17,7 +17,7 @@ import pandas as pd
 from cogniload_repro.grid import CELL, PAPER_GRID, Cell
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ERRORS
-from cogniload_repro.regression.cell_tables import errors_by, load_cells
+from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.regression.reconstructions import from_printed_tables
 from cogniload_repro.schemas import FRAMES, read_frame
 
@@ -66,7 +66,7 @@ def load_results(build: str | Path) -> Results:
 
 
 class NotComputableError(LookupError):
-    """The results do not determine a number, or what it is about cannot be read."""
+    """The results do not determine a number."""
 
 
 class PrintedNumber(NamedTuple):
@@ -93,11 +93,12 @@ class ResultLookup:
         cells = results.cells[results.cells["total"] > 0]
         keys = cells[CELL].itertuples(index=False, name=None)
         is_inside = np.array([key in _PAPER_CELLS for key in keys], dtype=bool)
-        self._cells = cells[is_inside]
         outside = cells.loc[~is_inside, ["model", "N", "d"]]
         #: Conditions with cells that the paper does not have: tokens and fits rest on these too.
         self._mixed: set[Condition] = set(outside.itertuples(index=False, name=None))
-        self._puzzles = self._cells.groupby(["model", *CELL])["total"].sum().to_dict()
+        counts = cells[is_inside].groupby(["model", *CELL])
+        sums = counts[["total", "correct", *ERRORS]].sum()
+        self._counts = sums.to_dict("index")
         self._tokens = results.tokens.set_index(["model", "N", "d"]).to_dict("index")
         self._fits: dict[tuple[str, str], float] = {}
         for frame in (results.glm, results.interactions, results.aic):
@@ -106,26 +107,19 @@ class ResultLookup:
                 for model, number in numbers.items():
                     self._fits[str(model), str(quantity)] = number
         self._gaps: dict[str, set[Cell]] = {}
-        self._accuracies: dict[tuple[str, ...], dict[tuple, Fraction]] = {}
-        self._errors: dict[str, dict[tuple, dict]] = {}
 
     def accuracy(self, model: str, **levels: float) -> Fraction:
         """Return the accuracy over the cells with these levels of N, d and ratio_pct."""
-        self.require(model, **levels)
-        loads = tuple(levels)
-        if loads not in self._accuracies:
-            self._accuracies[loads] = _accuracies_by(self._cells, loads)
-        return self._accuracies[loads][model, *levels.values()]
+        correct = self.count(model, "correct", **levels)
+        return Fraction(correct, self.count(model, "total", **levels))
 
-    def count(self, model: str, column: str, load: str, level: int) -> int:
-        """Return samples or wrong answers of one type at a level of d or N (Tables 4 and 5)."""
-        self.require(model, **{load: level})
-        if column not in ("samples", *ERRORS):
-            raise NotComputableError(f"no column {column} counts answers")
-        if load not in self._errors:
-            errors = errors_by(self._cells, load).set_index(["model", load])
-            self._errors[load] = errors.to_dict("index")
-        return int(self._errors[load][model, level][column])
+    def count(self, model: str, column: str, **levels: float) -> int:
+        """Return all answers (total), the correct ones, or wrong ones of one type."""
+        self.require(model, **levels)
+        count = 0
+        for cell in cells_at(**levels):
+            count += self._counts[model, cell.N, cell.d, cell.ratio_pct][column]
+        return count
 
     def fit(self, model: str, quantity: str) -> float:
         """Return a number of Table 2, 3 or 6 by its column's name, such as p_dN."""
@@ -152,18 +146,13 @@ class ResultLookup:
     def puzzles(self, model: str) -> list[int]:
         """Return the number of puzzles in each of a model's 140 cells."""
         self.require(model)
-        return [self._puzzles[model, *cell] for cell in _PAPER_CELLS]
+        return [self._counts[model, *cell]["total"] for cell in _PAPER_CELLS]
 
     def require(self, model: str, **levels: float) -> None:
         """Refuse if a cell at these levels does not have the paper's number of puzzles."""
-        needed = cells_at(**levels)
-        if not needed:
-            raise NotComputableError(f"the paper has no cell with {levels}")
-        if model not in BY_NAME:
-            raise NotComputableError(f"the paper has no model {model!r}")
         if model not in self._gaps:
             self._gaps[model] = self._find_gaps(model)
-        if not self._gaps[model].isdisjoint(needed):
+        if not self._gaps[model].isdisjoint(cells_at(**levels)):
             raise NotComputableError("cells without the paper's number of puzzles")
 
     def _find_gaps(self, model: str) -> set[Cell]:
@@ -174,22 +163,11 @@ class ResultLookup:
         paper = BY_NAME[model]
         gaps = set()
         for key, cell in _PAPER_CELLS.items():
-            lacking = paper.puzzles_per_cell - self._puzzles.get((model, *key), 0)
+            puzzles = self._counts.get((model, *key), {"total": 0})["total"]
+            lacking = paper.puzzles_per_cell - puzzles
             if not 0 <= lacking <= paper.missing.count((cell.d, cell.N)):
                 gaps.add(cell)
         return gaps
-
-
-def _accuracies_by(
-    cells: pd.DataFrame, loads: tuple[str, ...]
-) -> dict[tuple, Fraction]:
-    """Return the accuracy by model and levels of some loads, exact fractions."""
-    keys = ["model", *loads]
-    sums = cells.groupby(keys, observed=True)[["correct", "total"]].sum().reset_index()
-    accuracies = {}
-    for *key, correct, total in sums.itertuples(index=False, name=None):
-        accuracies[tuple(key)] = Fraction(int(correct), int(total))
-    return accuracies
 
 
 @cache

@@ -20,7 +20,6 @@ from cogniload_repro.regression.design import GRID, grid_means, roots_along_rho
 RESULTS_PAGE = "results page"
 #: The page's column of roots.
 ROOT = "nt50_pct"
-_LENGTHS = sorted(GRID["N"].unique().tolist())
 _MEANS = grid_means(GRID)
 
 
@@ -37,8 +36,7 @@ def _accuracy(lookup: ResultLookup, model: str, **levels: int) -> float:
 
 
 def _overflows(lookup: ResultLookup, model: str) -> float:
-    overflows = sum(lookup.count(model, "ctx", "N", N) for N in _LENGTHS)
-    return 100 * overflows / sum(lookup.puzzles(model))
+    return 100 * lookup.count(model, "ctx") / lookup.count(model, "total")
 
 
 def _smaller_root(lookup: ResultLookup, model: str) -> float:

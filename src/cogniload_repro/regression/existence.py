@@ -1,7 +1,5 @@
 """Whether a regression of some counts has one finite fit, and if not, why."""
 
-from functools import lru_cache
-
 import numpy as np
 import pandas as pd
 from formulaic import ModelSpec
@@ -35,13 +33,6 @@ def find_missing(cells: pd.DataFrame, formula: str) -> str:
         if name in cells and cells[name].isna().any():
             return name
     return ""
-
-
-def name_deciding_columns(formula: str) -> tuple[str, ...]:
-    """Return the columns of cells on which the design of a formula and its rank depend."""
-    covariates = name_covariates(formula)
-    levels = [_LEVELS[name] for name in covariates if name in _LEVELS]
-    return tuple(dict.fromkeys([*covariates, *levels]))
 
 
 def describe_deficiency(
@@ -90,25 +81,14 @@ def is_separated(
 ) -> bool:
     """Return whether a combination of covariates separates right from wrong answers.
 
-    The likelihood then rises for ever along that combination, and has no maximum.
+    The likelihood then rises for ever along that combination, and has no maximum. A direction b
+    other than zero separates them if x'b >= 0 where all answers are right, x'b <= 0 where all are
+    wrong, and x'b = 0 elsewhere. A linear programme looks for one.
     """
-    sides = np.zeros(len(total))
-    sides[correct == 0] = -1
-    sides[correct == total] = 1
-    return _is_separated(covariates.tobytes(), sides.tobytes())
-
-
-@lru_cache(maxsize=1024)
-def _is_separated(covariates: bytes, sides: bytes) -> bool:
-    """Decide by a linear programme whether a direction separates right from wrong answers.
-
-    In each row all answers are right (1), all are wrong (-1), or there are both (0). A direction b
-    other than zero separates them if x'b >= 0 where all are right, x'b <= 0 where all are wrong,
-    and x'b = 0 elsewhere.
-    """
-    side = np.frombuffer(sides)
-    x = np.frombuffer(covariates).reshape(len(side), -1)
-    x = x / np.abs(x).max(axis=0)
+    side = np.zeros(len(total))
+    side[correct == 0] = -1
+    side[correct == total] = 1
+    x = covariates / np.abs(covariates).max(axis=0)
     one_sided = x[side != 0] * side[side != 0, None]
     mixed = x[side == 0]
     if len(mixed) and np.linalg.matrix_rank(mixed) == x.shape[1]:

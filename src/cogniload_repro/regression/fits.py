@@ -197,7 +197,7 @@ def fits_of(
 
     A fit that the printed tables identify is there once.
     """
-    if isinstance(regression, str):
+    if not isinstance(regression, pd.DataFrame):
         fits = _fit_models(cells, regression, family)
         fits.attrs = {"formula": regression, "family": family}
         return fits

@@ -43,9 +43,12 @@ class Formula(NamedTuple):
     columns: tuple[str, ...]
 
 
-@lru_cache(maxsize=256)
 def read_formula(formula: str) -> Formula:
     """Read ``correct ~ ...`` without evaluating it; a ValueError quotes it and names its fault."""
+    if not isinstance(formula, str):
+        raise ValueError(
+            f"{formula!r:.60} is no formula; write one, such as 'correct ~ d + rho'"
+        )
     try:
         return _read_formula(formula)
     except ValueError as error:
@@ -57,6 +60,7 @@ def _quote(formula: str) -> str:
     return repr(formula if len(formula) <= 300 else f"{formula[:60]}...")
 
 
+@lru_cache(maxsize=256)
 def _read_formula(formula: str) -> Formula:
     response, tilde, right = formula.partition("~")
     if not tilde or response.strip() != "correct" or not right.strip():
@@ -154,7 +158,7 @@ def build_design(
 
     All values are finite. A column has the name of its term.
     """
-    columns = freeze_columns(add_logarithm(cells), name_covariates(formula))
+    columns = _freeze_columns(add_logarithm(cells), name_covariates(formula))
     design, spec = _build_design(formula, columns, len(cells))
     return design.copy(), spec
 
@@ -167,7 +171,7 @@ def _build_design(
 ) -> tuple[pd.DataFrame, formulaic.ModelSpec]:
     """Build a design once for all models with the same cells."""
     terms = read_formula(formula).terms
-    covariates = thaw_columns(columns, rows)
+    covariates = _thaw_columns(columns, rows)
     try:
         with _strictly():
             matrix = formulaic.model_matrix(
@@ -189,7 +193,7 @@ def _build_design(
     return design, matrix.model_spec
 
 
-def freeze_columns(cells: pd.DataFrame, names: Sequence[str]) -> Columns:
+def _freeze_columns(cells: pd.DataFrame, names: Sequence[str]) -> Columns:
     """Return columns of the cells, those that they have, as a key of a cache."""
     present = [name for name in names if name in cells]
     return tuple((name, _freeze_column(cells[name])) for name in present)
@@ -203,8 +207,8 @@ def _freeze_column(column: pd.Series) -> bytes | tuple[str, ...]:
     return column.to_numpy(float).tobytes()
 
 
-def thaw_columns(columns: Columns, rows: int) -> pd.DataFrame:
-    """Return the table that `freeze_columns` made a key of.
+def _thaw_columns(columns: Columns, rows: int) -> pd.DataFrame:
+    """Return the table that `_freeze_columns` made a key of.
 
     All numbers are floats: powers may be larger than integers can be.
     """
@@ -232,8 +236,8 @@ def expand_design(
     spec: formulaic.ModelSpec,
 ) -> np.ndarray:
     """Return the design matrix at other rows; levels that the fit does not know are refused."""
-    columns = freeze_columns(add_logarithm(cells), (*COVARIATES, *FACTORS))
-    covariates = thaw_columns(columns, len(cells))
+    columns = _freeze_columns(add_logarithm(cells), (*COVARIATES, *FACTORS))
+    covariates = _thaw_columns(columns, len(cells))
     try:
         with _strictly():
             design = spec.get_model_matrix(covariates, context={"np": np})

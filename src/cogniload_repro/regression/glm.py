@@ -6,7 +6,6 @@ those rows.
 
 import warnings
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -21,15 +20,9 @@ from cogniload_repro.regression.existence import (
     describe_deficiency,
     find_missing,
     is_separated,
-    name_deciding_columns,
 )
 from cogniload_repro.regression.families import FAMILIES, QUASI, check_family
-from cogniload_repro.regression.formulas import (
-    Columns,
-    build_design,
-    freeze_columns,
-    thaw_columns,
-)
+from cogniload_repro.regression.formulas import build_design
 from cogniload_repro.regression.likelihood import maximise_counts
 
 LINEAR = "correct ~ d + log10_N + rho"
@@ -166,9 +159,9 @@ def glm(
     counts = counts[counts["total"] > 0]
     correct = counts["correct"].to_numpy(float)
     total = counts["total"].to_numpy(float)
-    design = _lay_out_cells(counts, formula)
-    status = design.find_obstacle(correct, total, family)
+    design = _lay_out(counts, formula)
     results = None
+    status = design.find_obstacle(correct, total, family)
     if status == "ok":
         status = "not converged"
         results = _run_glm(design.columns, correct, total, family)
@@ -205,22 +198,7 @@ def fit_tables(
     Counts have the shape (tables, cells), and every cell has answers.
     """
     check_family(family)
-    columns = freeze_columns(cells, name_deciding_columns(formula))
-    counts = (correct.tobytes(), total.tobytes())
-    return _fit_tables(formula, family, columns, counts, correct.shape)
-
-
-@lru_cache(maxsize=2048)
-def _fit_tables(
-    formula: str,
-    family: str,
-    columns: Columns,
-    counts: tuple[bytes, bytes],
-    shape: tuple[int, int],
-) -> tuple[Fit, ...]:
-    """Fit equal tables only once, since chapters ask for the same fits repeatedly."""
-    correct, total = (np.frombuffer(part).reshape(shape) for part in counts)
-    design = _lay_out(formula, columns, shape[1])
+    design = _lay_out(cells, formula)
     obstacles = []
     for k, n in zip(correct, total, strict=True):
         obstacles.append(design.find_obstacle(k, n, family))
@@ -233,11 +211,8 @@ def _fit_tables(
     is_found = np.isfinite(coef).all(axis=1)
     status[exists & ~is_found] = "not converged"
     fits = []
-    for table in range(len(correct)):
-        counts_of_table = (correct[table], total[table])
-        fits.append(
-            _describe_fit(design, family, *counts_of_table, status[table], coef[table])
-        )
+    for k, n, word, b in zip(correct, total, status, coef, strict=True):
+        fits.append(_describe_fit(design, family, k, n, word, b))
     return tuple(fits)
 
 
@@ -259,22 +234,14 @@ def _maximise(
     return coefficients
 
 
-def _lay_out_cells(cells: pd.DataFrame, formula: str) -> _Design:
-    """Return the design of a formula at each row of the cells."""
-    columns = freeze_columns(cells, name_deciding_columns(formula))
-    return _lay_out(formula, columns, len(cells))
-
-
-@lru_cache(maxsize=64)
-def _lay_out(formula: str, columns: Columns, rows: int) -> _Design:
-    """Return the design of a formula, once for all models with the same cells.
+def _lay_out(cells: pd.DataFrame, formula: str) -> _Design:
+    """Return the design of a formula at each row of the cells.
 
     It has one empty column if a covariate is not known everywhere.
     """
-    cells = thaw_columns(columns, rows)
     missing = find_missing(cells, formula)
     if missing:
-        nothing = pd.DataFrame({"": np.zeros(rows)})
+        nothing = pd.DataFrame({"": np.zeros(len(cells))})
         return _Design(nothing, None, f"no {missing}")
     design, spec = build_design(cells, formula)
     return _Design(design, spec, describe_deficiency(cells, design, spec))
@@ -328,11 +295,15 @@ def _describe_fit(
     loglik = np.nan
     eta = x @ coef
     if status == "ok":
-        covariance = _estimate_covariance(x, total, eta, family)
-        loglik = _sum_loglik(correct, total, eta, family)
+        _, log_accuracy, log_error, log_slope = FAMILIES[family]
+        log_p = log_accuracy(eta)
+        log_q = log_error(eta)
+        weights = total * np.exp(2 * log_slope(eta) - log_p - log_q)
+        covariance = np.linalg.inv(x.T @ (x * weights[:, None]))
+        loglik = _weigh(correct, log_p) + _weigh(total - correct, log_q)
     if status == "ok" and family == QUASI:
-        dispersion = _chi_square(correct, total, eta, family) / (len(total) - terms)
-        covariance *= max(dispersion, 1.0)
+        chi_square = _chi_square(correct, total, log_p, log_q)
+        covariance *= max(chi_square / (len(total) - terms), 1.0)
         loglik = np.nan
     se = np.sqrt(np.diag(covariance))
     return Fit(
@@ -350,45 +321,20 @@ def _describe_fit(
     )
 
 
-def _estimate_covariance(
-    x: np.ndarray,
-    total: np.ndarray,
-    eta: np.ndarray,
-    family: str,
-) -> np.ndarray:
-    """Return the inverse of the expected information of the coefficients."""
-    _, log_accuracy, log_error, log_slope = FAMILIES[family]
-    weights = total * np.exp(2 * log_slope(eta) - log_accuracy(eta) - log_error(eta))
-    information = x.T @ (x * weights[:, None])
-    return np.linalg.inv(information)
+def _weigh(counts: np.ndarray, logs: np.ndarray) -> float:
+    """Return a sum of logarithms, each so many times; none times log 0 is zero."""
+    occurs = counts > 0
+    return float(counts[occurs] @ logs[occurs])
 
 
 def _chi_square(
     correct: np.ndarray,
     total: np.ndarray,
-    eta: np.ndarray,
-    family: str,
+    log_p: np.ndarray,
+    log_q: np.ndarray,
 ) -> float:
-    """Return Pearson's chi-square of the counts."""
-    _, log_accuracy, log_error, _ = FAMILIES[family]
-    accuracy = np.exp(log_accuracy(eta))
-    squares = (correct - total * accuracy) ** 2
-    variance = total * np.exp(log_accuracy(eta) + log_error(eta))
+    """Return Pearson's chi-square of counts with given logs of accuracy and its complement."""
+    squares = (correct - total * np.exp(log_p)) ** 2
+    variance = total * np.exp(log_p + log_q)
     varies = variance > 0  # elsewhere accuracy is 0 or 1 to the last digit, as observed
     return float((squares[varies] / variance[varies]).sum())
-
-
-def _sum_loglik(
-    correct: np.ndarray,
-    total: np.ndarray,
-    eta: np.ndarray,
-    family: str,
-) -> float:
-    """Return the Bernoulli log-likelihood of the answers; zero times log 0 is zero."""
-    _, log_accuracy, log_error, _ = FAMILIES[family]
-    wrong = total - correct
-    some_right = correct > 0
-    some_wrong = wrong > 0
-    of_right = correct[some_right] @ log_accuracy(eta[some_right])
-    of_wrong = wrong[some_wrong] @ log_error(eta[some_wrong])
-    return float(of_right + of_wrong)

@@ -79,7 +79,8 @@ def compare_fits(
          model   daic   larger  lr_df
     0  QwQ-32B -101.9  formula      1
     """
-    formulas = [name for name in (formula, against) if isinstance(name, str)]
+    both = (formula, against)
+    formulas = [other for other in both if not isinstance(other, pd.DataFrame)]
     cells = check_cells(cells, *formulas)
     fits = fits_of(formula, cells, family)
     others = fits_of(against, cells)
