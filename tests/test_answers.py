@@ -87,11 +87,6 @@ TOOL = {"type": "tool_use", "id": "t", "name": "answer", "input": {"hair": "red"
 CALL = {"type": "function_call", "name": "answer", "arguments": '{"hair":"red"}'}
 ELSEWHERE = {
     "message as a string": change(chat_line(Answer()), MESSAGE, SUE),
-    "transcript": change(
-        chat_line(Answer(text=None)),
-        (*MESSAGE, "audio"),
-        {"id": "a", "transcript": SUE},
-    ),
     "tool call": change(chat_line(Answer(text=None)), (*MESSAGE, "tool_calls"), [CALL]),
     "unknown key": change(chat_line(Answer(text="")), (*MESSAGE, "output_text"), "red"),
     "delta": change(
@@ -100,7 +95,6 @@ ELSEWHERE = {
     "beside the message": change(
         chat_line(Answer(text=None)), (*BODY, "choices", 0, "text"), SUE
     ),
-    "number as content": change(chat_line(Answer()), (*MESSAGE, "content"), 5),
     "beside the choices": change(
         chat_line(Answer(text="")), (*BODY, "output_text"), SUE
     ),
@@ -128,18 +122,14 @@ ELSEWHERE = {
 
 PLACES = {
     "line": (chat_line, ()),
-    "beside the body": (chat_line, ("response",)),
     "body": (chat_line, BODY),
     "choice": (chat_line, MESSAGE[:-1]),
     "message": (chat_line, MESSAGE),
     "completion": (completion_line, MESSAGE[:-1]),
     "item": (responses_line, (*BODY, "output", 1)),
     "reasoning item": (responses_line, (*BODY, "output", 0)),
-    "Anthropic's result": (anthropic_line, ("result",)),
     "Anthropic's message": (anthropic_line, ("result", "message")),
     "Anthropic's part": (anthropic_line, ("result", "message", "content", 0)),
-    "Gemini's candidate": (gemini_line, PARTS[:-2]),
-    "Gemini's content": (gemini_line, PARTS[:-1]),
     "Gemini's part": (gemini_line, (*PARTS, 0)),
     "Inspect's output": (inspect_sample, ("output",)),
     "Inspect's message": (inspect_sample, ("output", "choices", 0, "message")),
@@ -224,17 +214,6 @@ def test_what_programs_put_beside_an_empty_answer_is_no_text(tmp_path):
     assert (outputs[RED].response, rejected) == ("", {})
 
 
-def test_a_sample_whose_parts_are_no_text_is_of_unknown_shape(tmp_path):
-    """In logs of Inspect too."""
-    sample = inspect_sample(Answer())
-    sample["output"]["choices"][0]["message"]["content"] = [
-        {"type": "data", "data": {}},
-        {"type": "document", "document": "a.pdf"},
-    ]
-    path = write_archive(tmp_path / "log.eval", [sample], make_header("m"))
-    assert list(read(path)[1].values()) == ["unknown shape"]
-
-
 THOUGHT = "Raymond is wearing red underwear."
 SHAPES = {
     "text": THOUGHT,
@@ -315,12 +294,10 @@ def test_encrypted_reasoning_is_neither_text_nor_a_reason_to_reject(tmp_path, hi
 UNREAD = {
     "column": table_row(Answer()) | {"my_thoughts": THOUGHT},
     "column in capitals": table_row(Answer()) | {"Reasoning_Trace": THOUGHT},
-    "short name": table_row(Answer()) | {"model_cot": THOUGHT},
     "analysis": change(gemini_line(Answer()), (*PARTS[:-2], "analysis"), THOUGHT),
     "beside the choices": change(
         chat_line(Answer()), (*BODY, "thinking_trace"), THOUGHT
     ),
-    "scratchpad": table_row(Answer()) | {"scratchpad": [{"step": THOUGHT}]},
     "key": change(chat_line(Answer()), (*MESSAGE, "inner_monologue"), THOUGHT),
     "known key": change(
         chat_line(Answer()), (*MESSAGE, "reasoning"), {"steps": [THOUGHT]}
@@ -503,19 +480,6 @@ def test_a_stray_quote_loses_no_row_in_silence(tmp_path, case):
     assert [output.name for output in outputs] == names[2:]
     assert Counter(row.reason for row in rejected) == {"malformed row": 2}
     assert all(row.detail.startswith("lines 2 to 3: ") for row in rejected)
-
-
-def test_an_open_quote_is_never_one_acceptable_row(tmp_path):
-    """It takes all lines behind it, which are counted."""
-    rows = "".join(f"m,20_1_1_{number}_red,red\n" for number in range(100_000, 101_000))
-    path = tmp_path / "o.csv"
-    path.write_text(f'model,name,response\nm,{RED},"red\n{rows}')
-    options = ("--max-rejected", 1, "--build", tmp_path / "build")
-    done = run("download-outputs", "--source", path, *options)
-    assert done.exit_code == 2
-    assert (
-        "lines 2 to 1002: a quote is not closed, which loses 1,001 lines" in done.output
-    )
 
 
 TABLE = f"model,name,response\nm,{RED},Sue wears red.\n"

@@ -183,15 +183,11 @@ FAULTS = {
         .encode()[:-6],
         {"duplicate": 2, "unreadable file": 1},
     ),
-    "c.jsonl": (lines(ROW, OTHER).decode().encode("utf-16"), {"unreadable file": 1}),
     "d.jsonl.gz": (
         gzip.compress(lines(ROW, {"response": noise(90_000)}))[:60_000],
         {"duplicate": 1, "unreadable file": 1},
     ),
-    "e.parquet": (pd.DataFrame([OTHER]).to_parquet(), {"duplicate": 1}),
     "f.parquet": (pd.DataFrame([ROW, OTHER]).to_parquet()[:-9], {"unreadable file": 1}),
-    "g.parquet": (b"", {"unreadable file": 1}),
-    "h.csv": (b"", {}),
 }
 
 

@@ -211,16 +211,3 @@ def test_a_second_run_in_one_folder_is_named(tmp_path):
         "duplicate",
         f"m has answered {NAME} already, in '1.eval'",
     )
-
-
-def test_finished_logs_are_known_by_their_tasks(tmp_path):
-    """Damaged and unfinished logs are none."""
-    paths = {
-        write_archive(tmp_path / "1.eval", [make_sample()], run_header("t")): "one",
-        write_json(tmp_path / "2.json", [], run_header("u")): "two",
-        write_archive(tmp_path / "3.eval", [], run_header("v", "error")): "three",
-    }
-    (tmp_path / "4.eval").write_bytes(b"")
-    table = write_json(tmp_path / "5.jsonl", [], run_header("w"))
-    others = {tmp_path / "4.eval": "four", table: "a table, which is not opened"}
-    assert find_finished(paths | others) == {"t": "one", "u": "two"}

@@ -75,17 +75,6 @@ def test_a_bad_row_is_rejected_with_its_reason(tmp_path, changes, reason):
     assert bad.detail.encode()
 
 
-def test_reasoning_in_a_column_of_its_own_is_part_of_the_response(tmp_path):
-    """The paper scores both; without an answer the trace is open."""
-    rows = [
-        ROW | {"reasoning": "Hm."},
-        ROW | {"reasoning": "Hm.", "response": None, "model": "b"},
-    ]
-    answered, cut = read_rows(tmp_path, *rows)
-    assert answered.response == "<think>\nHm.\n</think>\n\nRaymond: red"
-    assert cut.response == "<think>\nHm."
-
-
 def test_settings_of_a_log_come_with_its_responses(tmp_path):
     """What the header says of the run, each output of its version, Inspect of its own limits."""
     header = make_header()

@@ -123,12 +123,3 @@ def test_token_lengths_of_the_papers_models_are_the_printed_ones(tmp_path):
     pd.testing.assert_frame_equal(
         lengths, printed.loc[lengths.index, TOKENS], check_dtype=False
     )
-
-
-def test_a_build_may_hold_counts_or_scores_alone(tmp_path):
-    """Each kind of row says what it is."""
-    cells = write_cells(tmp_path, {}, reconstructed_cells(MINI_GRID))
-    assert set(cells["provenance"]) == {"reconstructed"}
-    write_scores(tmp_path, "mine", ["wrong_other"])
-    cells = write_cells(tmp_path, {})
-    assert cells["provenance"].tolist() == ["scored"]

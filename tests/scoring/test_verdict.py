@@ -92,12 +92,6 @@ def test_the_budget_counts_twenty_tokens_more(prompt_tokens, response_tokens, ex
             "sue: from blue to **red** hair",
             "red",
         ),
-        (
-            "Sue: not green, Blue hair",
-            "wrong_logic",
-            "sue: not green, blue hair",
-            "blue",
-        ),
         ("Hm. Sue cannot tell.", "wrong_other", "hm. sue cannot tell.", ""),
         ("", "wrong_max_context", "", ""),
     ],
@@ -147,16 +141,6 @@ def test_an_explanation_shows_each_window_once_with_its_values():
         "2. last line with Raymond: the same",
         "3. last sentence: 'raymond is wearing blue, no, red underwear'",
     ]
-
-
-def test_an_explanation_shows_the_end_of_a_long_window():
-    """The last 300 characters, since the answer stands there; a window that is absent is named."""
-    response = "so " * 200 + "Raymond: red"
-    lines = score_response(response, PUZZLE).explain().splitlines()
-    assert lines[1] == "1. last line with Raymond and one of: underwear, wear: none"
-    assert (
-        lines[2] == f"2. last line with Raymond: {'... ' + response[-300:].lower()!r}"
-    )
 
 
 @pytest.mark.parametrize(

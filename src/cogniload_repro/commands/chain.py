@@ -12,7 +12,6 @@ from cogniload_repro.commands.options import (
     FILE,
     JOBS,
     say,
-    takes,
 )
 from cogniload_repro.commands.outputs import COUNTS_FILE, check_outputs_whole
 from cogniload_repro.files import locked, write_whole
@@ -41,7 +40,8 @@ _TABLE_TITLES = {
 @click.option(
     "--scheduler", help="Dask scheduler whose workers score, such as tcp://host:8786."
 )
-@takes(BUILD, JOBS)
+@BUILD
+@JOBS
 def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> None:
     """Score the outputs (Appendix D) into scores/ and count them by cell into cells.parquet.
 

@@ -1,7 +1,6 @@
 """Options that several commands share, and what they print."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -37,26 +36,14 @@ def _resolve(_context: object, _option: object, edition: str | None) -> Any:
     return resolve_edition(edition) if edition else None
 
 
-#: How a source is read.
-READ_AS = (
-    click.option("--model", help="Name of the model, in place of that in the source."),
-    click.option(
-        "--edition",
-        callback=_resolve,
-        help="Generator edition for puzzles known only by name; default: detected.",
-    ),
+MODEL = click.option(
+    "--model", help="Name of the model, in place of that in the source."
 )
-
-
-def takes(*options: Callable) -> Callable[[Callable], Callable]:
-    """Give a command several options, in their order."""
-
-    def decorate(command: Callable) -> Callable:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
+EDITION = click.option(
+    "--edition",
+    callback=_resolve,
+    help="Generator edition for puzzles known only by name; default: detected.",
+)
 
 
 def say(text: object, *, err: bool = False) -> None:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import click
@@ -15,12 +16,12 @@ from tqdm import tqdm
 from cogniload_repro.commands import params
 from cogniload_repro.commands.options import (
     BUILD,
+    EDITION,
     FILE,
     FROM_0,
     JOBS,
-    READ_AS,
+    MODEL,
     say,
-    takes,
 )
 from cogniload_repro.commands.params import RECONSTRUCTED_SOURCE
 from cogniload_repro.files import ANSWERS, locked, write_whole
@@ -58,7 +59,10 @@ COUNTS_FILE = "counts.parquet"
 @click.option(
     "--max-rejected", type=FROM_0, help="Maximum number of rejected rows of a source."
 )
-@takes(*READ_AS, BUILD, JOBS)
+@MODEL
+@EDITION
+@BUILD
+@JOBS
 def download_outputs(
     source: str | None,
     add: tuple[str, ...],
@@ -94,8 +98,9 @@ def download_outputs(
         params.write_parameters(build, "outputs", parameters)
         _take_places(stage, build)
         write_whole(build / SOURCES, json.dumps(brought, indent=1) + "\n")
-    for line in _describe_sources(brought):
-        say(line)
+    for part in brought:
+        line = f"{part['source']}: {', '.join(part['models'])}"
+        say(shorten(line, 300, placeholder=" ..."))
 
 
 def read_sources(build: Path) -> list[dict]:
@@ -124,24 +129,6 @@ def check_outputs_whole(build: Path) -> None:
             path = partition_path(build / "outputs", model)
             if not path.exists():
                 raise ValueError(f"{path} is missing; {_OUTPUTS_REMEDY}")
-
-
-def _describe_sources(brought: list[dict]) -> Iterator[str]:
-    """Yield what was counted and which models have answers."""
-    from cogniload_repro.formats import display_names
-
-    names = display_names([model for source in brought for model in source["models"]])
-    answered = []
-    for source in brought:
-        models = source["models"]
-        if source["source"] == RECONSTRUCTED_SOURCE:
-            yield f"{len(models)} models: counts reconstructed from the printed tables"
-        elif len(models) > 5:
-            answered.append(f"{source['source']} ({len(models):,} models)")
-        elif models:
-            answered.append(", ".join(names[model] for model in models))
-    if answered:
-        yield f"Outputs: {' + '.join(answered)}"
 
 
 @contextmanager
@@ -235,7 +222,9 @@ def _take_places(stage: Path, build: Path) -> None:
 
 @click.command()
 @click.argument("source")
-@takes(*READ_AS, BUILD)
+@MODEL
+@EDITION
+@BUILD
 def check(source: str, build: Path, **read_as: Any) -> None:
     """Summarise SOURCE without importing it: its puzzles, tokens and truncated responses.
 

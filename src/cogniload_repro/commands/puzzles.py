@@ -140,16 +140,6 @@ def puzzles(
     say(f"{count:,} puzzle{'s' * (count != 1)} in {out}")
     for path in _write_queries(out, out / f"puzzles.{table}", **request):
         say(f"wrote {path}")
-    if kind == "openai-batch" and request["effort"] == "unset":
-        say(
-            "No reasoning effort is requested, so the server's default applies; the paper "
-            "used --effort medium."
-        )
-    if kind == "lm-eval" and request["temperature"] is None:
-        say(
-            "The task asks for temperature 0, the harness's default; --temperature sets "
-            "another."
-        )
 
 
 def _check_request(

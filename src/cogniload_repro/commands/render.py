@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cogniload_repro.commands import params
-from cogniload_repro.commands.options import BUILD, JOBS, say, takes
+from cogniload_repro.commands.options import BUILD, JOBS, say
 from cogniload_repro.commands.outputs import SOURCES, read_sources
 from cogniload_repro.files import locked
 
@@ -29,7 +29,8 @@ _LIBRARIES = (
 
 
 @click.command()
-@takes(BUILD, JOBS)
+@BUILD
+@JOBS
 def render(build: Path, jobs: int) -> None:
     """Run the chapters that are older than what they are made from, and build the HTML book.
 

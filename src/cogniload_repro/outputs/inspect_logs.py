@@ -14,12 +14,12 @@ from cogniload_repro.outputs.batches import read_tokens
 from cogniload_repro.outputs.harness import find_name
 from cogniload_repro.outputs.records import (
     DAMAGE,
+    NO_OBJECT,
     ROW_BYTES,
     UNREADABLE,
     Entry,
     Refusal,
     at,
-    check_object,
     check_size,
     listed,
     read_json,
@@ -194,7 +194,8 @@ def _read_records(path: Path) -> Iterator[Entry]:
         raise ValueError(log.refusal[1])
     yield log
     for row, sample in enumerate(listed(log.fields.get("samples")), start=1):
-        yield check_object(row, sample)
+        is_object = isinstance(sample, dict)
+        yield Entry(row, sample) if is_object else Entry(row, {}, NO_OBJECT)
 
 
 def _read_archive(path: Path) -> Iterator[Entry]:

@@ -52,6 +52,7 @@ LIMIT_VARIABLE = "COGNILOAD_MAX_UNPACKED_GB"
 LIMIT_GB = 50.0
 #: Longest row, text or sample in bytes; as JSON it may take 30 times as much memory.
 ROW_BYTES = 1 << 24
+NO_OBJECT: Refusal = (WRONG_TYPE, "it is no JSON object")
 _TOO_LONG: Refusal = (MALFORMED, f"longer than {ROW_BYTES:,} bytes")
 
 # how files of other kinds begin
@@ -280,14 +281,7 @@ def read_json(row: int, content: bytes) -> Entry:
         return Entry(row, {}, (NOT_UTF8, f"byte {error.start}: {error.reason}"))
     except (ValueError, RecursionError) as error:
         return Entry(row, {}, (MALFORMED, f"not JSON: {error}"))
-    return check_object(row, value)
-
-
-def check_object(row: int, value: object) -> Entry:
-    """Return the record that a JSON value is, or the entry of one that is none."""
-    if isinstance(value, dict):
-        return Entry(row, value)
-    return Entry(row, {}, (WRONG_TYPE, "it is no JSON object"))
+    return Entry(row, value) if isinstance(value, dict) else Entry(row, {}, NO_OBJECT)
 
 
 def _build_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
