@@ -60,13 +60,6 @@ def test_slopes_of_another_formula():
     assert simple_slopes(cells, "correct ~ d + log10_N + rho").empty
 
 
-def test_detectable_slopes_are_found_with_the_stated_power():
-    """Of normal draws around a slope of the detectable size, four fifths are significant."""
-    row = slopes().loc[("o3-2025-04-16", "dN", 0.0)]
-    drawn = np.random.default_rng(1).normal(row["detectable"], row["se"], 20_000)
-    assert np.mean(np.abs(drawn / row["se"]) > 1.959964) == pytest.approx(0.8, abs=0.01)
-
-
 def test_arms_are_those_of_the_fitted_curve():
     """Fall and rise at a level are those of statsmodels' predictions.
 
@@ -109,18 +102,3 @@ def test_the_change_of_an_arm_has_the_error_of_refitted_samples():
     easiest = curves.levels.query("load == 'd' and level == 1").index[0]
     scatter = (samples[:, hardest, 1] - samples[:, easiest, 1]).std()
     assert changes.loc[("d", "rise"), "se"] == pytest.approx(scatter, rel=0.1)
-
-
-def test_difficulty_and_length_tilt_the_u_in_opposite_directions():
-    """With d the fall deepens and the rise shrinks.
-
-    With N the rise grows and the fall shrinks (Holm).
-    """
-    changes = arm_changes(CELLS)
-    sure = changes[changes["p_holm"] < 0.05]
-    longer = sure["change"] > 0
-    counts = longer.groupby([sure["load"], sure["arm"]]).agg(["sum", "size"])
-    assert counts.loc[("d", "fall"), "sum"] == counts.loc[("d", "fall"), "size"] > 5
-    assert counts.loc[("d", "rise"), "sum"] == 0 < counts.loc[("d", "rise"), "size"]
-    assert counts.loc[("N", "rise"), "sum"] == counts.loc[("N", "rise"), "size"] > 5
-    assert 2 * counts.loc[("N", "fall"), "sum"] < counts.loc[("N", "fall"), "size"]

@@ -14,7 +14,6 @@ from cogniload_repro.counts.prose import (
 )
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ABOUT_NONE, correct_by
-from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.regression.design import GRID
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -84,14 +83,3 @@ def test_curves_of_the_strongest_stay_as_near_the_stated_range_as_table_5_lets_t
     assert 7 * 46 <= table5[o3, 100] < 7 * 47
     assert curve_range(gpt5) == (47, 49)
     assert curve_range(o3) == (46, 48)
-
-
-@pytest.mark.parametrize("model", STRONGEST)
-def test_committed_curves_of_the_strongest_stay_in_their_range(model):
-    """At N = 100, at each of the seven ratios."""
-    cells = load_cells()
-    at_100 = cells[(cells["model"] == model) & (cells["N"] == 100)]
-    curve = at_100.groupby("ratio_pct")["correct"].sum()
-    low, high = curve_range(model)
-    assert curve.between(low, high).all()
-    assert len(curve) == 7

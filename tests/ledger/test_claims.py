@@ -11,15 +11,11 @@ from samples import results_of
 
 from cogniload_repro.ledger.claims import (
     CONSTANTS,
-    GROUPS,
     describe_condition,
     evaluate_claims,
-    evidence_of,
-    find_numbers,
     judge_numbers,
     kind_of,
 )
-from cogniload_repro.ledger.results import ResultLookup
 from cogniload_repro.published import load_claims
 from cogniload_repro.regression.cell_tables import load_cells
 
@@ -186,30 +182,6 @@ def claim_of(**changes):
     return CLAIMS.set_index("id").loc["C011"].to_dict() | {"id": "X"} | changes
 
 
-def test_a_difference_is_that_of_two_levels():
-    """Accuracy at d = 1 less that at d = 3, of every model of a group."""
-    lookup = ResultLookup(results())
-    group = "smaller or distilled"
-    numbers = find_numbers(claim_of(model="", group=group, d="1 minus 3"), lookup)
-    models = GROUPS[group]
-    assert numbers == [
-        lookup.accuracy(name, d=1) - lookup.accuracy(name, d=3) for name in models
-    ]
-
-
-def test_a_significant_coefficient_needs_its_sign_and_its_p():
-    """Of 22 models those count whose coefficient and p-value both meet the bounds."""
-    claim = claim_of(
-        model="", d="", quantity="beta_dN", stated="count", test="<0", p="<0.01"
-    )
-    table3 = results().interactions
-    expected = ((table3["beta_dN"] < 0) & (table3["p_dN"] < 0.01)).sum()
-    (row,) = evaluate_claims(
-        pd.DataFrame([claim | {"value": "17"}]), results()
-    ).itertuples()
-    assert (row.recomputed, row.verdict) == (expected, "exact")
-
-
 def test_conditions_name_levels_groups_and_tests():
     """What distinguishes two claims stands in the ledger."""
     conditions = CLAIMS.set_index("id").apply(
@@ -246,18 +218,6 @@ def test_what_only_a_drawn_table_answers_is_not_judged():
         judge(cells, provenance="scored").verdict for cells in (inside, outside)
     ]
     assert verdicts == ["exact", "differs"]
-
-
-def test_evidence_says_what_a_verdict_rests_on():
-    """Sums and stated accuracies are identified, ends of curves bounded, troughs neither.
-
-    Real outputs have none.
-    """
-    evidence = baseline("reconstructed").set_index("id")["evidence"]
-    assert set(evidence.index[evidence == "not identified"]) == {"C147", "C148"}
-    assert set(evidence.index[evidence == "bounded"]) == {"C145", "C146"}
-    assert set(evidence) == {"identified", "bounded", "not identified"}
-    assert {evidence_of(claim, False) for claim in CLAIMS.to_dict("records")} == {""}
 
 
 @pytest.mark.parametrize(

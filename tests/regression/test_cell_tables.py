@@ -1,6 +1,5 @@
 """Tables of cells, and the line that says where shown data come from."""
 
-import numpy as np
 import pandas as pd
 import pytest
 from fixtures.provisional import mini_cells, provisional_cells, rename_model
@@ -136,24 +135,6 @@ def test_halves_of_a_percent_are_rounded_to_even():
     """97.5% is printed as 98, 2.5% as 2."""
     assert percent(273, 280) == 98
     assert percent(1, 40) == 2
-
-
-@given(COUNTS)
-def test_wilson_interval(count):
-    """The bounds are those of Wilson's formula with the z of Appendix C, and hold the accuracy."""
-    correct, total = count
-    cells = pd.DataFrame({"model": ["m"], "total": [total], "correct": [correct]})
-    row = accuracy_by(cells, "model").iloc[0]
-    z = 1.644853627
-    p = correct / total
-    shrinkage = 1 + z**2 / total
-    middle = (p + z**2 / (2 * total)) / shrinkage
-    variance = p * (1 - p) / total + z**2 / (4 * total**2)
-    reach = z * np.sqrt(variance) / shrinkage
-    assert row["low"] == pytest.approx(max(middle - reach, 0), abs=1e-9)
-    assert row["high"] == pytest.approx(min(middle + reach, 1), abs=1e-9)
-    assert row["low"] <= row["accuracy"] + 1e-12
-    assert row["accuracy"] <= row["high"] + 1e-12
 
 
 def test_accuracy_by_keeps_order_and_drops_empty_cells():

@@ -23,20 +23,6 @@ def draw_model(seed, columns):
 
 @given(_SEEDS, st.sampled_from([4, 5]))
 @settings(max_examples=30)
-def test_an_aic_leads_back_to_its_sum(seed, columns):
-    """One of the two sums with a given AIC is the one that the AIC was computed from."""
-    covariates, answers, correct = draw_model(seed, columns)
-    sums = covariates.T @ correct.astype(float)
-    beta, loglik = maximise(covariates, answers, sums)
-    aic = np.array([2 * columns - 2 * loglik])
-    below, above = solve_aic(covariates, answers[None], sums[None, :-1], aic)
-    distances = np.abs([below[0] - sums[-1], above[0] - sums[-1]])
-    # near a slope of zero the AIC hardly depends on the sum
-    assert distances.min() <= 1e-6 / min(1, abs(beta[-1]))
-
-
-@given(_SEEDS, st.sampled_from([4, 5]))
-@settings(max_examples=30)
 def test_both_sums_have_the_aic_with_slopes_of_either_sign(seed, columns):
     """The sum below has a negative coefficient, the one above a positive one."""
     covariates, answers, correct = draw_model(seed, columns)

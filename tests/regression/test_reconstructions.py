@@ -107,17 +107,6 @@ def test_only_fits_of_own_counts_have_p_values(fits):
     assert fits.loc[~is_own, ["p", "z"]].isna().all(axis=None)
 
 
-def test_levels_left_out_are_not_identified():
-    """Without a level of N the sums over the others are not printed for d."""
-    part = CELLS[CELLS["N"] < 250]
-    points = cl.capacity_points(cl.fit(part), part)
-    assert not points["identified"].any()
-    assert (points["ecl50_p10"] < points["ecl50_p90"]).all()
-    whole = cl.capacity_points(cl.fit(CELLS), CELLS)
-    assert whole["identified"].all()
-    assert (whole["ecl50_p10"] == whole["ecl50"]).all()
-
-
 def test_mean_cells_are_the_mean_of_the_samples():
     """Only correct answers change, and their sums by d and by N do not."""
     mean = mean_cells(CELLS)

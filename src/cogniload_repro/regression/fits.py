@@ -210,20 +210,13 @@ def fits_of(
 
 def check_fits(fits: pd.DataFrame) -> None:
     """Raise ValueError if something is not a table of fits as `fit` returns it."""
-    if not isinstance(fits, pd.DataFrame):
-        raise ValueError(f"{fits!r:.60} is no table of fits; pass what fit returned")
-    needed = ["model", "term", "coef", *OF_FIT, "identified"]
-    absent = [name for name in needed if name not in fits]
-    if absent:
-        names = ", ".join(absent)
+    needed = {"model", "term", "coef", *OF_FIT, "identified"}
+    is_table = isinstance(fits, pd.DataFrame) and needed <= set(fits)
+    if not is_table or not {"formula", "family"} <= set(fits.attrs):
         raise ValueError(
-            f"the fits have no column {names}; pass them as fit returned them"
+            f"this {type(fits).__name__} is no table of fits, or does not say its formula and "
+            "family (.attrs); pass what fit returned"
         )
-    for name in ("formula", "family"):
-        if name not in fits.attrs:
-            raise ValueError(
-                f"the table of fits does not say its {name} (.attrs); pass it as fit returned it"
-            )
 
 
 def _fit_models(

@@ -7,8 +7,6 @@ combinations of these is the same in every table of counts that agrees with the 
 has a range.
 """
 
-from functools import lru_cache
-
 import numpy as np
 import pandas as pd
 
@@ -17,7 +15,7 @@ from cogniload_repro.regression.design import GRID, PRODUCTS, X
 from cogniload_repro.regression.formulas import build_design
 
 #: The cells in the order of the grid.
-_GRID_INDEX = pd.MultiIndex.from_frame(GRID[CELL])
+_GRID_INDEX = pd.MultiIndex.from_frame(GRID[CELL].astype(float))
 
 
 def _lay_out_fixed_columns() -> np.ndarray:
@@ -46,19 +44,13 @@ def is_identified(
         return False
     covered = cells[cells["total"] > 0]
     design, _ = build_design(covered, formula)
-    places = tuple(covered[CELL].itertuples(index=False, name=None))
-    return _is_in_span(design.to_numpy().tobytes(), places)
-
-
-@lru_cache(maxsize=64)
-def _is_in_span(design: bytes, cells: tuple[tuple, ...]) -> bool:
-    """Return what `in_span` says of columns over some cells of the grid, and zero in the others."""
-    values = np.frombuffer(design).reshape(len(cells), -1)
-    places = _GRID_INDEX.get_indexer(pd.MultiIndex.from_tuples(cells))
+    places = _GRID_INDEX.get_indexer(
+        pd.MultiIndex.from_frame(covered[CELL].astype(float))
+    )
     if (places < 0).any():  # the paper has no such cell
         return False
-    columns = np.zeros((len(GRID), values.shape[1]))
-    columns[places] = values
+    columns = np.zeros((len(GRID), design.shape[1]))
+    columns[places] = design
     return in_span(columns)
 
 
