@@ -1,5 +1,6 @@
 """Local processes, works side by side, and a real Dask cluster on this machine."""
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -164,3 +165,14 @@ def test_a_thread_that_a_chapter_has_started_does_not_stop_the_book():
     assert [
         name for name, _ in do_side_by_side([Work("page.ipynb", start_a_thread)])
     ] == ["page.ipynb"]
+
+
+def test_an_interrupted_book_leaves_no_chapter_behind():
+    """After Ctrl-C nothing goes on, not even a chapter that does not heed it."""
+    endless = Work("endless.ipynb", time.sleep, (600,))
+    works = do_side_by_side([Work("page.ipynb", os.getpid), endless], 2)
+    assert next(works)[0] == "page.ipynb"
+    works.close()
+    for child in multiprocessing.active_children():
+        child.join(60)
+    assert multiprocessing.active_children() == []

@@ -132,21 +132,25 @@ def do_side_by_side(
     waiting = list(reversed(works))
     running: dict[Any, tuple] = {}
     failures: list[str] = []
-    while running or (waiting and not failures):
-        while waiting and len(running) < jobs and not failures:
-            work = waiting.pop()
-            receiver, sender = context.Pipe(duplex=False)
-            process = context.Process(target=_do, args=(work, sender))
-            running[receiver] = (work.name, process, time.monotonic())
-            process.start()
-            sender.close()
-        for receiver in wait(list(running)):
-            name, process, start = running.pop(receiver)
-            failure = _await_end(name, receiver, process)
-            if failure:
-                failures.append(failure)
-            else:
-                yield name, time.monotonic() - start
+    try:
+        while running or (waiting and not failures):
+            while waiting and len(running) < jobs and not failures:
+                work = waiting.pop()
+                receiver, sender = context.Pipe(duplex=False)
+                process = context.Process(target=_do, args=(work, sender))
+                running[receiver] = (work.name, process, time.monotonic())
+                process.start()
+                sender.close()
+            for receiver in wait(list(running)):
+                name, process, start = running.pop(receiver)
+                failure = _await_end(name, receiver, process)
+                if failure:
+                    failures.append(failure)
+                else:
+                    yield name, time.monotonic() - start
+    finally:
+        for _, process, _ in running.values():  # after Ctrl-C, which it may not heed
+            process.kill()
     if failures:
         raise ValueError("\n".join(failures))
 
