@@ -12,6 +12,7 @@ from cogniload_repro.analysis.interactions import (
     _fitted_curves,
     arm_changes,
     arms_of_the_u,
+    count_slopes,
     simple_slopes,
 )
 from cogniload_repro.regression.cell_tables import load_cells
@@ -58,6 +59,23 @@ def test_slopes_of_another_formula():
         fit.coef[fit.terms.index("d:log10_N")]
     )
     assert simple_slopes(cells, "correct ~ d + log10_N + rho").empty
+
+
+def test_slopes_are_counted_by_sign_at_each_level():
+    """Only slopes that are significant after Holm's correction count."""
+    slopes = pd.DataFrame(
+        {
+            "term": "dN",
+            "third": "rho",
+            "level": 0.5,
+            "tested": True,
+            "slope": [-1.0, 2.0, 3.0],
+            "p": [0.001, 0.04, 0.5],
+            "p_holm": [0.003, 0.08, 0.5],
+        }
+    )
+    row = count_slopes(slopes, 0.05).iloc[0]
+    assert row[["negative_holm", "positive_holm"]].to_list() == [1, 0]
 
 
 def test_arms_are_those_of_the_fitted_curve():

@@ -86,6 +86,19 @@ def _slopes_of_fit(fit: Fit, levels: dict[str, list[float]]) -> Iterator[pd.Data
         yield table
 
 
+def count_slopes(slopes: pd.DataFrame, alpha: float) -> pd.DataFrame:
+    """Count the models with a significant slope of each sign, after Holm's correction.
+
+    One row per product and level: term, third, level, tested, negative_holm and positive_holm.
+    """
+    counted = slopes[_LEVEL_KEYS].copy()
+    is_significant = slopes["p_holm"] < alpha
+    counted["negative_holm"] = is_significant & (slopes["slope"] < 0)
+    counted["positive_holm"] = is_significant & (slopes["slope"] > 0)
+    counts = counted.groupby(_LEVEL_KEYS, sort=False).sum().reset_index()
+    return counts.astype({"tested": bool, "level": float})
+
+
 def arms_of_the_u(cells: pd.DataFrame) -> pd.DataFrame:
     """Return how far fitted accuracy falls and rises along rho, at each level of d and of N.
 

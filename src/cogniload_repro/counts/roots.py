@@ -1,0 +1,73 @@
+"""The smaller root of accuracy = 1/2 along rho: how far Table 2 alone fixes it.
+
+The authors' results page prints this root; without Tables 4 to 6 it is known only roughly.
+"""
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import brentq, linprog
+
+from cogniload_repro.counts.printed import BETAS, HALF_UNITS
+from cogniload_repro.published import load_table
+from cogniload_repro.regression.design import GRID, grid_means
+
+_GRID_MEANS = grid_means(GRID)
+#: The load of each capacity point.
+_LOAD_OF = {"ecl50": "N", "nt50": "rho", "id50": "d"}
+
+
+def smaller_root_range(model: str) -> tuple[float, float]:
+    """Return the range of the smaller root of accuracy = 1/2 that Table 2 alone allows.
+
+    All coefficients are meant that print as a model's row of Table 2, with its ECL50, NT50 and
+    ID50. At a given rho the log-odds are linear in them, so linear programmes bound the log-odds,
+    and the root lies where a bound is zero. The model needs an NT50.
+    """
+    printed = load_table("table2").set_index("model").loc[model]
+    betas = printed[list(BETAS)].to_numpy(float)
+    half_unit = HALF_UNITS["beta_0"]
+    limits = np.column_stack([betas - half_unit, betas + half_unit])
+    rows = _points_as_rows(printed)
+    trough = -printed["beta_rho"] / (2 * printed["beta_rho2"])
+
+    def extreme_log_odds(rho: float, sign: int) -> float:
+        """Return the least (sign -1) or largest (1) log-odds at rho."""
+        weights = -sign * _load_row("rho", rho)
+        zeros = np.zeros(len(rows))
+        programme = linprog(weights, A_ub=rows, b_ub=zeros, bounds=limits)
+        return -sign * programme.fun
+
+    # accuracy falls towards the trough: the lowest log-odds are zero first
+    least = brentq(extreme_log_odds, 0.0, trough, args=(-1,), xtol=1e-6)
+    largest = brentq(extreme_log_odds, 0.0, trough, args=(1,), xtol=1e-6)
+    return least, largest
+
+
+def _points_as_rows(printed: pd.Series) -> np.ndarray:
+    """Return rows r, such that r @ beta <= 0 says that beta prints the capacity points of a row.
+
+    Accuracy falls with N and d, so the log-odds are positive just below a printed point and
+    negative just above it; along rho they fall or rise there.
+    """
+    slope = printed["beta_rho"] + 2 * printed["beta_rho2"] * printed["nt50"]
+    rows = []
+    for point, load in _LOAD_OF.items():
+        below = _load_row(load, printed[point] - HALF_UNITS[point])
+        above = _load_row(load, printed[point] + HALF_UNITS[point])
+        rises = load == "rho" and slope > 0
+        rows += [below, -above] if rises else [-below, above]
+    return np.array(rows)
+
+
+def _load_row(load: str, value: float) -> np.ndarray:
+    """Return the covariates of Table 2's regression where one load has a value.
+
+    The other loads are at their means.
+    """
+    loads = _GRID_MEANS.copy()
+    if load == "N":
+        loads["log10_N"] = np.log10(value)
+    else:
+        loads[load] = value
+    rho = loads["rho"]
+    return np.array([1.0, loads["d"], loads["log10_N"], rho, rho**2])
