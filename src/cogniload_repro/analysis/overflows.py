@@ -3,10 +3,12 @@
 Tables 4 and 5 print overflows by d and by N. They do not print them by N and d together, nor by
 rho, so accuracy among finished answers is bounded, not identified: a model that only finishes easy
 puzzles looks good when levels of d are pooled. The bounds come from linear programmes over all
-counts that have the printed sums. `divisions` has slopes among finished answers.
+tables with the printed sums; fractions of answers are allowed, so the bounds hold for whole ones.
+`divisions` has slopes among finished answers.
 """
 
 from collections.abc import Collection, Mapping
+from math import ceil, floor
 
 import numpy as np
 import pandas as pd
@@ -19,6 +21,8 @@ from cogniload_repro.schemas import ERRORS
 #: Accuracy at a level is marked where a larger share of a model's answers ran out of context.
 MARKED_SHARE = 0.10
 _OUTCOMES = ("correct", *ERRORS)
+#: Numerical error of a linear programme, in answers.
+_SLACK = 1e-6
 
 
 def overflow_shares(cells: pd.DataFrame, by: str = "N") -> pd.DataFrame:
@@ -104,7 +108,7 @@ def _bound_finished(
     scaled_sums = np.block([[sums, -printed[:, None]], [finished, np.zeros(1)]])
     scaled_printed = np.append(np.zeros(len(printed)), 1.0)
     low, high = _find_extremes(np.append(correct, 0.0), scaled_sums, scaled_printed)
-    return round(fewest), round(most), low, high
+    return ceil(fewest - _SLACK), floor(most + _SLACK), low, high
 
 
 def _lay_out_sums(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
