@@ -174,13 +174,13 @@ def test_a_damaged_or_empty_file_is_named_or_has_no_rows(
     assert refused(tmp_path / name) == expected
 
 
-def test_parquet_with_damage_inside_is_refused(tmp_path):
-    """A text that is no UTF-8 ends the file."""
+def test_a_row_of_parquet_that_is_no_utf8_is_refused_alone(tmp_path):
+    """The rows around it are read."""
     path = tmp_path / "o.parquet"
     raw = pa.array([b"a", b"\xff", b"c"], pa.binary())
     texts = pa.Array.from_buffers(pa.string(), 3, raw.buffers())
     pq.write_table(pa.table({"response": texts}), path)
-    assert refused(path) == [(0, "unreadable file")]
+    assert refused(path) == [(2, "not UTF-8")]
 
 
 def test_parquet_of_every_shape_is_read(tmp_path):

@@ -205,9 +205,22 @@ def _read_parquet_rows(path: Path) -> Iterator[Entry]:
         )
         row = 0
         for batch in file.iter_batches(_ROWS_PER_READ):
-            for fields in batch.to_pylist():
+            for fields in _decode_batch(batch):
                 row += 1
-                yield Entry(row, fields)
+                if isinstance(fields, dict):
+                    yield Entry(row, fields)
+                else:
+                    yield Entry(row, {}, (NOT_UTF8, fields))
+
+
+def _decode_batch(batch: pa.RecordBatch) -> list[dict | str]:
+    """Return the rows of a batch; in place of one that is not UTF-8 its fault."""
+    try:
+        return batch.to_pylist()
+    except UnicodeDecodeError as error:
+        if batch.num_rows == 1:
+            return [f"byte {error.start}: {error.reason}"]
+    return [_decode_batch(batch.slice(row, 1))[0] for row in range(batch.num_rows)]
 
 
 def read_text(path: Path) -> str | Refusal:
