@@ -370,7 +370,8 @@ def _print_rows(
         else:
             texts = fitted[name].map(form)
         if name in starred:
-            texts += fitted[starred[name]].map(stars, na_action="ignore").fillna("")
+            marks = fitted[starred[name]].map(stars, na_action="ignore")
+            texts += marks.astype(object).fillna("")
         table[name] = texts.reindex(results.index, fill_value="")
     first = next(iter(forms))
     table[first] = table[first].where(is_fitted, results["status"])
