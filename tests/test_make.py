@@ -397,9 +397,9 @@ def test_a_removed_notebook_is_missed(made):
 @pytest.mark.parametrize(
     ("lost", "again"),
     [
-        ("outputs/mine.parquet", STEPS),
+        pytest.param("outputs/mine.parquet", STEPS, marks=pytest.mark.slow),
         ("tokens.parquet", STEPS[1:]),
-        ("aic.parquet", STEPS[2:]),
+        pytest.param("aic.parquet", STEPS[2:], marks=pytest.mark.slow),
         ("tables/formulas.csv", STEPS[3:]),
         ("book/_build/html/notebooks/page.html", STEPS[3:]),
     ],
@@ -417,8 +417,8 @@ def test_a_lost_file_of_a_build_is_made_again(made, lost, again):
     ("damaged", "needed"),
     [
         ("outputs/mine.parquet", "scores/mine.parquet"),
-        ("cells.parquet", "aic.parquet"),
-        ("sources.json", "cells.parquet"),
+        pytest.param("cells.parquet", "aic.parquet", marks=pytest.mark.slow),
+        pytest.param("sources.json", "cells.parquet", marks=pytest.mark.slow),
     ],
 )
 def test_a_damaged_file_of_a_build_is_named_with_the_remedy(made, damaged, needed):

@@ -72,7 +72,14 @@ def test_no_analysis_fails_because_of_added_models(analysis):
 
 
 @pytest.mark.parametrize(
-    "name", ["constant", "perfect", "one cell", "one length", "two lengths"]
+    "name",
+    [
+        "constant",
+        pytest.param("perfect", marks=pytest.mark.slow),
+        "one cell",
+        pytest.param("one length", marks=pytest.mark.slow),
+        pytest.param("two lengths", marks=pytest.mark.slow),
+    ],
 )
 def test_no_analysis_fails_because_of_a_model_alone(name):
     """A table of nothing but one such model ends in tables too."""

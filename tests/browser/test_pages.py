@@ -258,7 +258,7 @@ def test_pages_without_formulas_load_no_mathjax(html):
 _RESULTS = "document.getElementById('search-results')"
 
 
-#: Queries of readers, and the page that has the thing.
+#: Queries of readers, and the page that has the thing; `make test` asks the first one of each page.
 _FIRST = {
     "05_glm": ["ECL50", "Table 2"],
     "04_accuracy": ["Figure 3", "Wilson"],
@@ -277,10 +277,14 @@ _FIRST = {
 }
 
 
-@pytest.mark.parametrize(
-    ("page", "words"),
-    [(page, query) for page, queries in _FIRST.items() for query in queries],
-)
+_QUERIES = [
+    pytest.param(page, query, marks=pytest.mark.slow if place else ())
+    for page, queries in _FIRST.items()
+    for place, query in enumerate(queries)
+]
+
+
+@pytest.mark.parametrize(("page", "words"), _QUERIES)
 def test_search_ranks_the_page_that_has_the_thing_first(browser, html, page, words):
     """From a disk, where a page cannot fetch the lines around what was found."""
     visit(browser, f"{html.as_uri()}/search.html?q={quote(words)}")
