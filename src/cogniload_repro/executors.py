@@ -125,9 +125,7 @@ def do_side_by_side(
     started; when those that run beside it have ended, a ValueError has what each says.
     """
     if CAN_FORK and len(works) > 1:
-        for library in libraries:
-            importlib.import_module(library)
-        gc.freeze()  # forks need not go through what they share
+        _import_for_forks(libraries)
     context: Any = multiprocessing.get_context("fork" if CAN_FORK else "spawn")
     waiting = list(reversed(works))
     running: dict[Any, tuple] = {}
@@ -136,11 +134,8 @@ def do_side_by_side(
         while running or (waiting and not failures):
             while waiting and len(running) < jobs and not failures:
                 work = waiting.pop()
-                receiver, sender = context.Pipe(duplex=False)
-                process = context.Process(target=_do, args=(work, sender))
+                receiver, process = _start_process(work, context)
                 running[receiver] = (work.name, process, time.monotonic())
-                process.start()
-                sender.close()
             for receiver in wait(list(running)):
                 name, process, start = running.pop(receiver)
                 failure = _await_end(name, receiver, process)
@@ -153,6 +148,22 @@ def do_side_by_side(
             process.kill()
     if failures:
         raise ValueError("\n".join(failures))
+
+
+def _import_for_forks(libraries: Sequence[str]) -> None:
+    """Import libraries, which forks of this process then share."""
+    for library in libraries:
+        importlib.import_module(library)
+    gc.freeze()  # forks need not go through what they share
+
+
+def _start_process(work: Work, context: Any) -> tuple[Any, Any]:
+    """Start a process that does a work; return where its failure arrives, and the process."""
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_do, args=(work, sender))
+    process.start()
+    sender.close()
+    return receiver, process
 
 
 def _await_end(name: str, receiver: Any, process: Any) -> str:

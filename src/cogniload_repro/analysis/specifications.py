@@ -227,9 +227,9 @@ def compare_specifications(
     numbers = ["aic", "bic", "ecl50"]
     fits[numbers] = fits[numbers].where(is_fitted)
     fits["models"] = is_fitted
-    given = fits[fits["reconstruction"] == GIVEN]
+    committed = fits[fits["reconstruction"] == GIVEN]
     table = pd.DataFrame({"identified": identified})
-    table["models"] = given.groupby("specification")["models"].sum()
+    table["models"] = committed.groupby("specification")["models"].sum()
 
     ends = intervals[intervals["point"] == "ecl50"].set_index("model")
     changes = _measure_changes(fits, names[0], ends)

@@ -104,11 +104,13 @@ def panel_accuracy(
     for other models. ``marked`` is whether too many of the answers ran out of context, as far as
     that is known (`overflows.marked_levels`).
     """
-    kept = cells if panel.at is None else cells[cells[panel.at] == panel.level]
-    shown = accuracy_by(mean_cells(kept) if banded else kept, "model", panel.across)
+    counts = cells if panel.at is None else cells[cells[panel.at] == panel.level]
+    accuracies = accuracy_by(
+        mean_cells(counts) if banded else counts, "model", panel.across
+    )
     if banded:
-        shown = shown.merge(
-            prediction_band(kept, "model", panel.across).drop(columns="mean"),
+        accuracies = accuracies.merge(
+            prediction_band(counts, "model", panel.across).drop(columns="mean"),
             how="left",
         )
     marks = marked_levels(cells)
@@ -116,10 +118,10 @@ def panel_accuracy(
     marked = pd.MultiIndex.from_frame(
         marks.loc[marks["load"] == load, ["model", "level"]]
     )
-    here = shown[["model"]].assign(
-        level=panel.level if panel.at else shown[panel.across]
+    here = accuracies[["model"]].assign(
+        level=panel.level if panel.at else accuracies[panel.across]
     )
-    return shown.assign(marked=pd.MultiIndex.from_frame(here).isin(marked))
+    return accuracies.assign(marked=pd.MultiIndex.from_frame(here).isin(marked))
 
 
 def without_shortcut(rows: pd.DataFrame) -> pd.DataFrame:

@@ -74,11 +74,11 @@ def explorer_data(build: str | Path) -> dict[str, Any]:
             puzzle = parse_puzzle(row["text"])
         except ValueError:  # a puzzle of the reader that the parser does not understand
             continue
-        asked = {name: row[name] for name in ("poi", "gold", "category")}
-        asked["domain"] = list(row["domain"])
+        question = {name: row[name] for name in ("poi", "gold", "category")}
+        question["domain"] = list(row["domain"])
         answers = [
-            judge_answer(text, asked, **details)
-            for text, details in prepare_answers(puzzle, asked)
+            judge_answer(text, question, **details)
+            for text, details in prepare_answers(puzzle, question)
         ]
         entry = {name: row[name] for name in ("name", "ratio_pct", "gold")}
         puzzles.append(describe_puzzle(puzzle) | entry | {"answers": answers})
@@ -134,8 +134,8 @@ def describe_puzzle(puzzle: Puzzle) -> dict[str, Any]:
     category and one for the value.
     """
     moves = [
-        f"{_write_places(given, before)}|{_write_places(new, after)}"
-        for _, before, given, after, new in puzzle.moves
+        f"{_write_places(conditions, before)}|{_write_places(updates, after)}"
+        for _, before, conditions, after, updates in puzzle.moves
     ]
     return {
         "N": puzzle.N,
@@ -156,12 +156,12 @@ def _write_places(categories: list[int], values: Any) -> str:
 
 
 def prepare_answers(
-    puzzle: Puzzle, asked: dict[str, Any]
+    puzzle: Puzzle, question: dict[str, Any]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield made-up answers to a puzzle, each with its title and, for one, token counts."""
-    gold = asked["gold"]
-    wrong = next(value for value in asked["domain"] if value != gold)
-    sentence = f"{asked['poi']} {PHRASES[asked['category']].initial}."
+    gold = question["gold"]
+    wrong = next(value for value in question["domain"] if value != gold)
+    sentence = f"{question['poi']} {PHRASES[question['category']].initial}."
     right = sentence.replace("{}", gold)
     other = sentence.replace("{}", wrong)
     statements = puzzle.text.split("\n\n")[1].split("\n")
@@ -184,7 +184,7 @@ def prepare_answers(
 
 
 def judge_answer(
-    text: str, asked: dict[str, Any], title: str = "", **tokens: Any
+    text: str, question: dict[str, Any], title: str = "", **tokens: Any
 ) -> dict[str, Any]:
     """Return an answer as the scorer sees it.
 
@@ -192,7 +192,7 @@ def judge_answer(
     window the place in the lower-case text (start and end, or itself where it is not in the text)
     and the values found in it.
     """
-    verdict = score_response(text, **asked, **tokens)
+    verdict = score_response(text, **question, **tokens)
     windows = list(verdict.windows)
     has_decided = bool(verdict.window) and verdict.window in windows
     return {
@@ -202,7 +202,7 @@ def judge_answer(
         "answer": verdict.answer,
         "window": windows.index(verdict.window) if has_decided else -1,
         "windows": [
-            _describe_window(window, text, asked["domain"]) for window in windows
+            _describe_window(window, text, question["domain"]) for window in windows
         ],
     }
 

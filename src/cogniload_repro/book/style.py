@@ -113,7 +113,11 @@ class Pen:
 
         A triangle looks smaller than a disc.
         """
-        size, order = (7.5, 8) if self.own else (4.6 if self.marker in "^v" else 3.8, 4)
+        size = 4.6 if self.marker in "^v" else 3.8
+        order = 4
+        if self.own:
+            size = 7.5
+            order = 8
         look = {
             "color": self.color,
             "linestyle": "",

@@ -6,16 +6,16 @@ from fractions import Fraction
 Number = int | float | Fraction
 
 
-def judge(published: str, shown: str) -> str:
+def judge(published: str, recomputed: str) -> str:
     """Return how a recomputed number, as printed, compares with the published one.
 
     exact, unit (one unit of the last printed digit apart) or differs.
     """
-    if shown == published:
+    if recomputed == published:
         return "exact"
     try:
         printed = Decimal(published.removesuffix("K"))
-        computed = Decimal(shown.removesuffix("K"))
+        computed = Decimal(recomputed.removesuffix("K"))
     except ArithmeticError:  # "--", stars
         return "differs"
     last_place = min(_last_place(printed), _last_place(computed))
