@@ -315,13 +315,13 @@ class Page:
         return fragment + Fragment(downloads, "")
 
     def paper_table(
-        self, table: Table, *, evidence: str | pd.DataFrame, made: str = "recomputed"
+        self, table: Table, *, evidence: str | pd.DataFrame, origin: str = "recomputed"
     ) -> Fragment:
         """Return one of the paper's tables with badge, and downloads as CSV and LaTeX."""
         kind = self._kind(evidence)
         files = table.save(self._output / "tables", EVIDENCE[kind].line)
         number = re.fullmatch(r"table(\d+)", table.name)
-        title = f"Table {number[1]}, {made}." if number else ""
+        title = f"Table {number[1]}, {origin}." if number else ""
         caption = write_caption(kind, title)
         return Fragment(
             f"{table.to_myst(caption)}\n\n{list_downloads(*files)}",

@@ -64,15 +64,15 @@ class Parameters:
         return [self.source, *self.add]
 
 
-def read_parameters(**given: object) -> Parameters:
-    """Return the parameters: those given here, else those of the environment, else params.yaml.
+def read_parameters(**options: object) -> Parameters:
+    """Return the parameters: options, else those of the environment, else those of params.yaml.
 
     An empty text stands for the paper's. A ValueError names an unknown parameter or a value of
     another kind.
     """
     values = _read_file() if PARAMS.is_file() else {}
     for field in fields(Parameters):
-        value = given.get(field.name)
+        value = options.get(field.name)
         if value is None:
             value = os.environ.get(_GIVEN + field.name.upper())
         if value is not None:
