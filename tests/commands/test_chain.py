@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from extreme_models import few_rows
 from harness import ask, run, write_lines
@@ -129,6 +130,20 @@ def test_models_without_a_fit_are_named(build):
     assert ("Table 2", "weak", why) in fits
     assert {status for *_, status in fits} == {why}
     assert (build / "fidelity.csv").is_file()
+
+
+def test_a_build_is_compared_with_another_and_left_as_it_is(build, tmp_path):
+    """A number that another ledger has otherwise has moved; make finds no newer file."""
+    ledger = build / "fidelity.csv"
+    assert run("fit", "--build", build).exit_code == 0
+    time = ledger.stat().st_mtime_ns
+    other = pd.read_csv(ledger, dtype=str, keep_default_na=False)
+    other.loc[3, "shown"] += "1"
+    other.to_csv(tmp_path / "other.csv", index=False)
+    for path, moved in ((ledger, "0 of"), (tmp_path / "other.csv", "1 of")):
+        output = run("compare", "--against", path, "--build", build).output
+        assert f"\n{moved} {len(other):,} numbers moved" in output
+    assert ledger.stat().st_mtime_ns == time
 
 
 def test_committed_counts_are_compared_with_their_label_and_their_ranges(tmp_path):

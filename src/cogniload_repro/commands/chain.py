@@ -175,7 +175,7 @@ def _fit_paper(build: Path) -> None:
     with locked(build), open_executor(2) as executor:
         prompts = executor.submit(compare_prompts, load_prompt_counts())
         _write_paper_tables(build, executor)
-        _compare_build(build, prompts.result())
+        _write_ledger(build, prompts.result())
 
 
 def _write_paper_tables(build: Path, executor: "Executor") -> None:
@@ -211,7 +211,7 @@ def _write_paper_tables(build: Path, executor: "Executor") -> None:
 )
 @BUILD
 def compare_command(against: Path | None, build: Path) -> None:
-    """Compare every printed number with the recomputed one (fidelity.csv, prompts.parquet)."""
+    """Compare every printed number with the recomputed one, as fit does; write nothing."""
     import pandas as pd
 
     from cogniload_repro.ledger.entries import find_moved
@@ -227,17 +227,23 @@ def compare_command(against: Path | None, build: Path) -> None:
         say(moved.to_string(index=False))
 
 
-def _compare_build(build: Path, prompts: "pd.DataFrame") -> "pd.DataFrame":
-    """Write the ledger of a build, and say how many numbers agree."""
-    from cogniload_repro.ledger import entries, results
-    from cogniload_repro.ledger.prompts import prompt_rows
+def _write_ledger(build: Path, prompts: "pd.DataFrame") -> None:
+    """Write the ledger of a build, and lengths of prompts."""
     from cogniload_repro.storage import write_table
 
-    fidelity = entries.compare(results.load_results(build), prompt_rows(prompts))
+    fidelity = _compare_build(build, prompts)
     write_table(build / "prompts.parquet", prompts)
     write_table(build / "fidelity.parquet", fidelity)
     csv = fidelity.to_csv(index=False, lineterminator="\n")
     write_whole(build / "fidelity.csv", csv)  # last: make looks at its time
+
+
+def _compare_build(build: Path, prompts: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the ledger of a build, and say how many numbers agree."""
+    from cogniload_repro.ledger import entries, results
+    from cogniload_repro.ledger.prompts import prompt_rows
+
+    fidelity = entries.compare(results.load_results(build), prompt_rows(prompts))
     say(entries.scoreboard(fidelity).to_string(index=False))
     say(entries.LEGEND)
     return fidelity
