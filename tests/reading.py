@@ -40,9 +40,9 @@ def read_chapter(name, monkeypatch, **parameters):
     return outputs
 
 
-def save_nothing(figure, stem, source):
+def save_nothing(figure, stem, source, endings=("png", "svg")):
     """Empty files in place of a picture, which would take a second to draw."""
-    files = [stem.with_name(stem.name + ending) for ending in (".png", ".svg")]
+    files = [stem.with_name(f"{stem.name}.{ending}") for ending in endings]
     for file in files:
         write_whole(file, b"")
     return files

@@ -71,3 +71,17 @@ def test_only_zero_is_printed_as_zero(number, decimals):
         assert text == "no limit"
     else:
         assert (float(text.replace(",", "")) == 0) == (number == 0)
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (0.0009, "p < 0.001"),
+        (0.0012, "p = 0.0012"),
+        (0.04, "p = 0.04"),
+        (0.3, "p = 0.3"),
+    ],
+)
+def test_a_p_value_is_described_by_its_size(p, text):
+    """Only what is below 0.001 is not written as a number."""
+    assert formats.describe_p(p) == text
