@@ -7,6 +7,7 @@ import ast
 import json
 import re
 from importlib import import_module
+from itertools import combinations
 from pathlib import Path
 from runpy import run_path
 
@@ -294,6 +295,16 @@ def test_the_chapter_on_own_models_has_no_empty_rows_and_no_figure_without_them(
     assert "tiny" in " ".join(texts)
     assert "openai" not in " ".join(texts)
     assert [text for text in texts if "{code-block} text" in text]
+
+
+def test_runs_of_alike_models_lie_in_no_other_run():
+    """Of four models the first three do not differ, nor do the last two."""
+    space = {"level": 0.05, "combinations": combinations, "pd": pd}
+    p_of_pair = {"ab": 0.9, "ac": 0.2, "ad": 0.01, "bc": 0.5, "bd": 0.02, "cd": 0.06}
+    rows = [(*pair, p) for pair, p in p_of_pair.items()]
+    space["pairs"] = pd.DataFrame(rows, columns=["first", "second", "p_holm"])
+    exec(read("12_comparison", "code")["runs"], space)  # our own notebook
+    assert space["groups"] == [{"a", "b", "c"}, {"c", "d"}]
 
 
 def test_sampling_errors_are_those_of_shares():
