@@ -30,7 +30,6 @@ from cogniload_repro.analysis.uncertainty import (
 )
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ALPHA
-from cogniload_repro.regression.design import many_points
 from cogniload_repro.regression.reconstructions import (
     each_reconstruction,
     range_over,
@@ -236,9 +235,10 @@ def compare_lengths(cells: pd.DataFrame) -> pd.DataFrame:
     (errors by the delta method) and p_holm. Models without an ECL50 are left out.
     """
     rows = []
-    for model, _, _, _, fit, means in fit_quadratics(limit_models(cells)):
-        log_ecl50 = many_points(fit.coef[None], means)["ecl50"].item()
-        rows.append((model, log_ecl50, standard_error(fit, means, "ecl50", log_ecl50)))
+    for quadratic in fit_quadratics(limit_models(cells)):
+        log_ecl50 = quadratic.points["ecl50"]
+        se = standard_error(quadratic.fit, quadratic.means, "ecl50", log_ecl50)
+        rows.append((quadratic.model, log_ecl50, se))
     lengths = pd.DataFrame(rows, columns=["model", "log_ecl50", "se"])
     numbers = lengths[["log_ecl50", "se"]].to_numpy(float)
     is_finite = np.isfinite(numbers).all(axis=1)

@@ -276,15 +276,15 @@ def _measure_changes(
     is_inside = ecl50.ge(limits["profile_low"].to_numpy(), axis=0)
     is_inside &= ecl50.le(limits["profile_high"].to_numpy(), axis=0)
     has_left = (~is_inside).astype(float).where(ratio.notna())
-    # infinite ones are longer than all others
-    ranks = ecl50.clip(upper=1e9).groupby("reconstruction").corr(method="spearman")
+    ranks = ecl50.groupby("reconstruction").rank()  # infinite ones are the longest
+    correlations = ranks.groupby("reconstruction").corr(method="spearman")
     return {
         "daic": daic.groupby("reconstruction").sum(min_count=1),
         "aic_better": (daic < -AIC_MARGIN).groupby("reconstruction").sum(),
         "bic_better": (dbic < -AIC_MARGIN).groupby("reconstruction").sum(),
         "ecl50_ratio": np.exp(np.abs(np.log(ratio)).groupby("reconstruction").median()),
         "ecl50_left": has_left.groupby("reconstruction").sum(min_count=1),
-        "order": ranks.xs(paper, level="specification"),
+        "order": correlations.xs(paper, level="specification"),
     }
 
 
