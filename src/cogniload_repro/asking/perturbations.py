@@ -50,9 +50,8 @@ def _reverse_sentences(text: str) -> str:
     start = len(text) - len(rest)
     # sentences, and between them a period with the periods and the white space that follow
     parts = re.split(r"(\.[.\s]*)", rest)
-    end = (
-        len(parts) if parts[-1] else len(parts) - 1
-    )  # nothing follows a closing period
+    # nothing follows a closing period
+    end = len(parts) if parts[-1] else len(parts) - 1
     sentences = parts[0:end:2]
     parts[0:end:2] = reversed(sentences)
     return text[:start] + "".join(parts)

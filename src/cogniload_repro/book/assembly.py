@@ -139,10 +139,10 @@ def list_data(build: Path, sources: str | Path = _SOURCES) -> list[str]:
     results = (build / "fidelity.csv").stat().st_mtime_ns
     names = []
     for page in _pages(_read_toc(Path(sources), ())):
-        script = build / "pages" / f"{_DATA.get(page)}-data.js"
-        if page in _DATA and not (
-            script.is_file() and script.stat().st_mtime_ns >= results
-        ):
+        if page not in _DATA:
+            continue
+        script = build / "pages" / f"{_DATA[page]}-data.js"
+        if not script.is_file() or script.stat().st_mtime_ns < results:
             names.append(_DATA[page])
     return names
 
