@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
+from pyarrow.compute import field
 from tqdm import tqdm
 
 from cogniload_repro import __version__
@@ -31,6 +32,7 @@ from cogniload_repro.outputs.source_puzzles import SourcePuzzles
 from cogniload_repro.outputs.sources import fetch_source
 from cogniload_repro.puzzles.catalog import Catalog, read_catalog
 from cogniload_repro.puzzles.draws import Edition
+from cogniload_repro.puzzles.sets import cut
 from cogniload_repro.schemas import OUTPUTS, PUZZLES
 from cogniload_repro.storage import (
     open_parquet,
@@ -46,10 +48,9 @@ Answers = dict[str, dict[str, str]]
 UNKNOWN_PUZZLE = "unknown puzzle"
 DUPLICATE = "duplicate"
 
-#: Responses are kept in memory up to this many characters; then they are set aside.
+#: Responses are kept in memory up to this many characters, or so many; then they are set aside.
 BUFFER_CHARS = 64_000_000
-# what a row takes beside its response, and the folder of what is set aside
-_ROW_CHARS = 1_000
+_MOST_ROWS = 64_000
 _ASIDE = ".aside"
 
 
@@ -78,13 +79,11 @@ def import_outputs(
     catalog = read_catalog(known) if known.exists() else {}
     count = len(catalog)
     report = Report()
-    partitions = _Partitions(folder / "outputs", metadata)
+    outputs = read_outputs(
+        layout, catalog, report, model=model, edition=edition, known_only=known_only
+    )
     try:
-        for output in read_outputs(
-            layout, catalog, report, model=model, edition=edition, known_only=known_only
-        ):
-            partitions.add(output)
-        partitions.finish()
+        _write_tables(outputs, folder / "outputs", metadata)
     finally:
         report.write_rejected(folder, metadata)
     if len(catalog) > count or not known.exists():
@@ -93,49 +92,39 @@ def import_outputs(
     return report
 
 
-class _Partitions:
-    """Writes one file per model; what fills the memory is set aside in files until the end."""
+def _write_tables(
+    outputs: Iterator[Output], folder: Path, metadata: Mapping[str, str]
+) -> None:
+    """Write one file per model; what fills the memory is set aside until the end."""
+    parts: dict[str, list[Path]] = defaultdict(list)
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, batch in enumerate(
+        cut(outputs, _MOST_ROWS, _count_chars, BUFFER_CHARS)
+    ):
+        rows = [output._asdict() for output in batch]
+        table = pa.Table.from_pylist(rows, OUTPUTS)
+        for model in table["model"].unique().to_pylist():
+            part = partition_path(folder / _ASIDE / str(number), model)
+            write_table(part, table.filter(field("model") == model))
+            parts[model].append(part)
+    for model in sorted(parts):
+        path = partition_path(folder, model)
+        if path.exists():
+            source = read_metadata(path).get("source")
+            raise ValueError(
+                f"{model} was already imported from {source}; name it otherwise in the rows of one"
+                " of the two sources"
+            )
+        with part_writer(path, OUTPUTS, metadata) as writer:
+            for part in parts[model]:
+                with open_parquet(part) as file:
+                    writer.write_table(file.read())
+    shutil.rmtree(folder / _ASIDE, ignore_errors=True)
 
-    def __init__(self, folder: Path, metadata: Mapping[str, str]):
-        self._folder = folder
-        self._metadata = metadata
-        self._buffers: dict[str, list[dict]] = defaultdict(list)
-        self._chars = 0
-        self._aside: dict[str, list[Path]] = defaultdict(list)
-        folder.mkdir(parents=True, exist_ok=True)
 
-    def add(self, output: Output) -> None:
-        """Write a response, sooner or later."""
-        self._buffers[output.model].append(output._asdict())
-        self._chars += len(output.response) + _ROW_CHARS
-        if self._chars > BUFFER_CHARS:
-            self._set_aside()
-
-    def _set_aside(self) -> None:
-        for model, rows in self._buffers.items():
-            folder = self._folder / _ASIDE / str(len(self._aside[model]))
-            path = partition_path(folder, model)
-            write_table(path, pa.Table.from_pylist(rows, OUTPUTS))
-            self._aside[model].append(path)
-        self._buffers.clear()
-        self._chars = 0
-
-    def finish(self) -> None:
-        """Write the file of each model."""
-        self._set_aside()
-        for model, parts in sorted(self._aside.items()):
-            path = partition_path(self._folder, model)
-            if path.exists():
-                source = read_metadata(path).get("source")
-                raise ValueError(
-                    f"{model} was already imported from {source}; name it otherwise in the rows of"
-                    " one of the two sources"
-                )
-            with part_writer(path, OUTPUTS, self._metadata) as writer:
-                for part in parts:
-                    with open_parquet(part) as file:
-                        writer.write_table(file.read())
-        shutil.rmtree(self._folder / _ASIDE, ignore_errors=True)
+def _count_chars(output: Output) -> int:
+    """Return how many characters a response and what stands beside it take."""
+    return len(output.response) + 1_000
 
 
 def read_outputs(
@@ -199,10 +188,12 @@ def _settle(failure: Rejected, fields: Mapping, answers: Answers) -> Rejected:
     A line of a failed batch may name no model; then it is the only one of the source.
     """
     name = fields.get("name")
-    try:
-        models = [name_model(fields)] if fields.get("model") else list(answers)
-    except RowError:
-        return failure
+    models = list(answers)
+    if fields.get("model"):
+        try:
+            models = [name_model(str(fields["model"]), fields.get("perturbation"))]
+        except RowError:
+            return failure
     if len(models) != 1 or not isinstance(name, str):
         return failure
     file = answers.get(models[0], {}).get(name)

@@ -122,7 +122,7 @@ def read_output(row: Row) -> Output:
         _check_text(column, fields.get(column))
     _check_text("response", response)
     return Output(
-        name_model(fields),
+        name_model(str(fields["model"]), fields.get("perturbation")),
         str(name),
         response,
         _read_count("prompt_tokens", fields.get("prompt_tokens")),
@@ -149,10 +149,9 @@ def _check_text(column: str, value: object) -> None:
         raise RowError(UNSAFE_NAME, f"{column} is {value[:200]!r}")
 
 
-def name_model(fields: Mapping) -> str:
-    """Return the model of a row by its one name, with the perturbation of the prompt behind it."""
-    model = BY_LABEL.get(str(fields["model"]), str(fields["model"]))
-    perturbation = fields.get("perturbation")
+def name_model(model: str, perturbation: object) -> str:
+    """Return the one name of a row's model, with the perturbation of the prompt behind it."""
+    model = BY_LABEL.get(model, model)
     if not perturbation:
         return model
     if not _PERTURBATION.fullmatch(str(perturbation)):

@@ -131,8 +131,12 @@ def read_table(path: Path) -> Iterator[Row]:
     }
     ending = path.name.removesuffix(".gz").rpartition(".")[2]
     for record in readers[ending](path):
-        fields = {name: _fill(name, value) for name, value in record.fields.items()}
-        yield record._replace(fields=fields)
+        for name, value in record.fields.items():
+            is_word = isinstance(value, str) and value in MISSING_WORDS
+            is_nan = value != value
+            if is_nan or (is_word and name not in _WORDS_STAY):
+                record.fields[name] = None
+        yield record
 
 
 def _read_csv_rows(path: Path) -> Iterator[Row]:
@@ -213,13 +217,6 @@ def _holds_rows(field: str) -> bool:
         if len(words) > 1 and any(parse_name(word.strip(' "')) for word in words):
             return True
     return False
-
-
-def _fill(name: str, value: object) -> object:
-    """Return a value, None if it is missing: NaN, or a word for that."""
-    if isinstance(value, str):
-        return None if value in MISSING_WORDS and name not in _WORDS_STAY else value
-    return value if value == value else None
 
 
 def _read_parquet_rows(path: Path) -> Iterator[Row]:
