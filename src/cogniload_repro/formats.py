@@ -76,15 +76,10 @@ def format_estimate(
 
 
 def format_ecl50(statements: float) -> str:
-    """Return ECL50 (statements) with one decimal (Table 2).
-
-    One that is beyond any puzzle, or that would print as zero, is in powers of ten.
-    """
+    """Return ECL50 (statements) with one decimal; beyond any puzzle in powers of ten (Table 2)."""
     if not _is_known(statements):
         return NONE
-    if abs(statements) >= 1e6:
-        return f"{statements:.1e}"
-    return f"{statements:.1f}" if abs(statements) >= 0.05 else f"{statements:.0e}"
+    return f"{statements:.1f}" if abs(statements) < 1e6 else f"{statements:.1e}"
 
 
 def format_point(number: float) -> str:
