@@ -15,9 +15,6 @@ _LEVELS = {"log10_N": "N", "rho": "ratio_pct"}
 def find_deficiency(cells: pd.DataFrame, formula: str) -> str:
     """Return why a formula has no unique fit to some cells whatever the answers, or "".
 
-    Most often a covariate takes fewer values than its own terms have coefficients. Needles are
-    whole, so that one ratio is .05 or .06: such differences alone are no values of rho.
-
     >>> import cogniload_repro as cl
     >>> cells = cl.load_cells(models="QwQ-32B")
     >>> find_deficiency(cells[cells["ratio_pct"] < 20], "correct ~ d + rho + I(rho**2)")
@@ -27,6 +24,25 @@ def find_deficiency(cells: pd.DataFrame, formula: str) -> str:
     if missing:
         return f"no {missing}"
     design, spec = build_design(cells, formula)
+    return describe_deficiency(cells, design, spec)
+
+
+def find_missing(cells: pd.DataFrame, formula: str) -> str:
+    """Return the first covariate of a formula that is not known in every cell, or ""."""
+    for name in name_covariates(formula):
+        if name in cells and cells[name].isna().any():
+            return name
+    return ""
+
+
+def describe_deficiency(
+    cells: pd.DataFrame, design: pd.DataFrame, spec: ModelSpec
+) -> str:
+    """Return why the coefficients of a design are not unique; "" if they are.
+
+    Most often a covariate takes fewer values than its own terms have coefficients. Needles are
+    whole, so that one ratio is .05 or .06: such differences alone are no values of rho.
+    """
     if design.empty:
         return "no answers"
     for name in COVARIATES:
@@ -43,14 +59,6 @@ def find_deficiency(cells: pd.DataFrame, formula: str) -> str:
     rank = np.linalg.matrix_rank(design.to_numpy())
     if rank < columns:
         return f"the cells determine {rank} of its {columns} coefficients"
-    return ""
-
-
-def find_missing(cells: pd.DataFrame, formula: str) -> str:
-    """Return the first covariate of a formula that is not known in every cell, or ""."""
-    for name in name_covariates(formula):
-        if name in cells and cells[name].isna().any():
-            return name
     return ""
 
 

@@ -15,7 +15,7 @@ from statsmodels.genmod.generalized_linear_model import GLM, GLMResultsWrapper
 
 from cogniload_repro.regression.checks import check_cells
 from cogniload_repro.regression.existence import (
-    find_deficiency,
+    describe_deficiency,
     find_missing,
     is_separated,
 )
@@ -174,10 +174,13 @@ def fit_tables(
     Counts have the shape (tables, cells), and every cell has answers.
     """
     check_family(family)
-    deficiency = find_deficiency(cells, formula)
-    design = pd.DataFrame({"": np.zeros(len(cells))})  # with an unknown covariate
-    if not find_missing(cells, formula):
-        design, _ = build_design(cells, formula)
+    missing = find_missing(cells, formula)
+    if missing:
+        design = pd.DataFrame({"": np.zeros(len(cells))})
+        deficiency = f"no {missing}"
+    else:
+        design, spec = build_design(cells, formula)
+        deficiency = describe_deficiency(cells, design, spec)
     x = design.to_numpy()
     statuses = []
     for k, n in zip(correct, total, strict=True):
