@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from cogniload_repro.formats import display_names, format_known
+from cogniload_repro.formats import display_names, format_number
 from cogniload_repro.models import NAMES
 
 _MODELS_SHOWN = 40
-_POINT_DECIMALS = {"ecl50": ".1f", "nt50": ".3f", "id50": ".2f"}
+_POINT_DECIMALS = {"ecl50": 1, "nt50": 3, "id50": 2}
 
 
 def print_scores(answers: pd.DataFrame) -> str:
@@ -39,8 +39,8 @@ def print_fit_summary(cells: pd.DataFrame, glm: pd.DataFrame) -> str:
         interval = f"{100 * model['low']:.1f} to {100 * model['high']:.1f}"
         share = f"{100 * model['accuracy']:.1f}% ({interval}) of {model['total']:,.0f} correct"
         points = [
-            f"{name.upper()} {format_known(getattr(row, name), form)}"
-            for name, form in _POINT_DECIMALS.items()
+            f"{name.upper()} {format_number(getattr(row, name), decimals)}"
+            for name, decimals in _POINT_DECIMALS.items()
         ]
         texts[row.model] = ", ".join([share, *points])
     return _list_models(accuracies["accuracy"], texts)
