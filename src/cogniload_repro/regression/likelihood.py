@@ -13,7 +13,7 @@ from scipy.special import expit
 from cogniload_repro.regression.families import FAMILIES
 
 _MOST_STEPS = 100
-_MOST_HALVINGS = 20
+_HALVINGS = 20
 #: A maximum is one step away where the step promises less than this part of the log-likelihood:
 #: Newton's steps double the right digits.
 _LAST_GAIN = 1e-12
@@ -163,7 +163,7 @@ def _climb(
         least_gain = _LAST_GAIN * (1 + np.abs(loglik))
         is_last = gains < least_gain
         goes_on = gains >= least_gain  # neither where the information is singular
-        steps[goes_on] = _shorten(
+        steps[goes_on] = _shorten_steps(
             find_loglik, tables[goes_on], b[goes_on], steps[goes_on], loglik[goes_on]
         )
         coefficients[tables] = b + steps
@@ -183,7 +183,7 @@ def _solve_each(information: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     return np.linalg.solve(information, gradient[:, :, None])[:, :, 0]
 
 
-def _shorten(
+def _shorten_steps(
     find_loglik: _Loglik,
     tables: np.ndarray,
     b: np.ndarray,
@@ -192,7 +192,7 @@ def _shorten(
 ) -> np.ndarray:
     """Halve steps until each raises the log-likelihood; NaN where none does."""
     steps = steps.copy()
-    for _ in range(_MOST_HALVINGS):
+    for _ in range(_HALVINGS):
         is_lower = ~(find_loglik(tables, b + steps) > loglik)
         if not is_lower.any():
             return steps
