@@ -97,4 +97,4 @@ def restore_terms(text: str) -> str:
     without_block = text[: block.start()] + text[block.end() :]
     words = "|".join(map(re.escape, meanings))
     new = re.compile(rf"(?<![\\\w])(?:{words})(?!\w)")
-    return new.sub(lambda word: meanings[word[0]], without_block)
+    return new.sub(lambda word: meanings.get(word[0], word[0]), without_block)
