@@ -1,7 +1,7 @@
 """Tables in printed form: frames of strings, the paper's with their captions."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,11 +15,10 @@ from cogniload_repro.formats import (
     format_beta,
     format_count,
     format_ecl50,
+    format_frame,
     format_name,
-    format_number,
     format_p,
     format_point,
-    format_range,
     format_thousandths,
     format_tokens,
     stars,
@@ -314,40 +313,6 @@ def token_table(stats: pd.DataFrame, N: int) -> Table:
         caption += " There are no answers at this length."
     name = TOKEN_TABLES.get(N, f"tokens_N{N}")
     return Table(name, caption, frame, data=rows[["model", "N", "d", *_TOKEN_COLUMNS]])
-
-
-def format_frame(
-    frame: pd.DataFrame,
-    columns: Mapping[str | tuple[str, ...], tuple[str, Callable[..., str] | str | int]],
-) -> pd.DataFrame:
-    """Return columns of a frame as text, in the order of the mapping; unknown numbers are "--".
-
-    The mapping leads from a column, or several whose values go into one text, to heading and form:
-    a function of the values; the decimals of a number, or of the two ends of a range; or a format
-    such as ".2g".
-
-    >>> frame = pd.DataFrame({"model": ["QwQ-32B"], "low": [44.9], "high": [51.2]})
-    >>> format_frame(frame, {"model": ("Model", str), ("low", "high"): ("95% interval", 1)})
-         Model  95% interval
-    0  QwQ-32B  44.9 to 51.2
-    """
-    texts = {}
-    for names, (heading, form) in columns.items():
-        several = [names] if isinstance(names, str) else names
-        values = zip(*(frame[name] for name in several), strict=True)
-        texts[heading] = [_format_cell(row, form) for row in values]
-    return pd.DataFrame(texts, index=frame.index, dtype="str")
-
-
-def _format_cell(values: tuple, form: Callable[..., str] | str | int) -> str:
-    if callable(form):
-        return form(*values)
-    if isinstance(form, int):
-        if len(values) == 1:
-            return format_number(values[0], form)
-        low, high = values
-        return format_range(low, high, form)
-    return NONE if pd.isna(values[0]) else format(values[0], form)
 
 
 def _coefficients(results: pd.DataFrame) -> dict[str, str]:
