@@ -174,7 +174,7 @@ def table2(fits: pd.DataFrame, points: pd.DataFrame) -> Table:
     columns["ecl50"] = ("ecl50", format_ecl50)
     columns["nt50"] = ("nt50", format_point)
     columns["id50"] = ("id50", format_point)
-    frame = _print_fits(glm, columns)
+    frame = _print_results(glm, columns)
     labels = {name: model.label for name, model in BY_NAME.items()}
     shortened = {
         name: label for name, label in labels.items() if label.startswith("DS-")
@@ -213,7 +213,7 @@ def table3(interactions: pd.DataFrame) -> Table:
         r"term in $\rho$; $p_{LR}$ of the likelihood-ratio test that leaves one out. "
         f"{_STARS}"
     )
-    frame = _print_fits(interactions, columns)
+    frame = _print_results(interactions, columns)
     return Table("table3", caption, frame, data=interactions)
 
 
@@ -279,7 +279,7 @@ def table6(aic: pd.DataFrame) -> Table:
         name: (name, format_thousandths)
         for name in ("p_lr", "aic_linear", "aic_quadratic")
     }
-    frame = _print_fits(aic, columns)
+    frame = _print_results(aic, columns)
     has_gained = (aic["status"] == "ok").to_numpy() & (aic["p_lr"] < STARRED).to_numpy()
     bold = pd.DataFrame(False, index=frame.index, columns=frame.columns)
     bold.loc[has_gained, ["p_lr", "aic_quadratic"]] = True
@@ -325,7 +325,7 @@ def _coefficients(results: pd.DataFrame) -> dict[str, str]:
     return {beta: p for beta, p in pairs.items() if p in results.columns}
 
 
-def _print_fits(results: pd.DataFrame, columns: Mapping) -> pd.DataFrame:
+def _print_results(results: pd.DataFrame, columns: Mapping) -> pd.DataFrame:
     """Print one row per model, columns as in `format_frame`.
 
     A fit that failed prints its status and no number.
