@@ -3,12 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from cogniload_repro.formats import (
-    display_names,
-    format_ecl50,
-    format_frame,
-    format_point,
-)
+from cogniload_repro.formats import display_names, format_frame
 
 _MODELS_SHOWN = 40
 
@@ -28,11 +23,7 @@ def print_scores(answers: pd.DataFrame) -> str:
 
 def print_points(glm: pd.DataFrame) -> str:
     """Return the capacity points of Table 2 as a table."""
-    columns: dict = {
-        "ecl50": ("ECL50", format_ecl50),
-        "nt50": ("NT50", format_point),
-        "id50": ("ID50", format_point),
-    }
+    columns = {"ecl50": ("ECL50", 1), "nt50": ("NT50", 3), "id50": ("ID50", 2)}
     return _print_models(glm, columns)
 
 
