@@ -235,7 +235,7 @@ class PaperFigure:
         panel: Panel,
         accuracy: pd.DataFrame,
         named: list[str],
-        **band: float,
+        **band: Any,
     ) -> None:
         """Draw the lines of all models on a numeric axis; those that are not named are grey."""
         ax.set_title(panel.title)
