@@ -33,6 +33,8 @@ class _Fits(NamedTuple):
 
     def select(self, chosen: np.ndarray) -> "_Fits":
         """Return some of the fits."""
+        if chosen.all():
+            return self
         return _Fits(*(part[chosen] for part in self))
 
     def replace(self, places: np.ndarray, fits: "_Fits") -> None:
@@ -195,6 +197,11 @@ def _climb(
     """
     coefficients = np.full(start.shape, np.nan)
     logliks = np.full(len(start), np.nan)
+
+    def keep(highest: _Fits) -> None:
+        coefficients[highest.tables] = highest.coefficients
+        logliks[highest.tables] = highest.loglik
+
     is_known = np.isfinite(start).all(axis=1)
     tables = np.flatnonzero(is_known)
     fits = evaluate(tables, start[tables])
@@ -202,18 +209,17 @@ def _climb(
         fits, steps = _aim(fits)
         gains = (fits.gradient * steps).sum(axis=1)
         is_last = gains < 1e-14 * np.abs(fits.loglik)
-        ends = fits.coefficients + steps
-        arrived = evaluate(fits.tables[is_last], ends[is_last])
-        fits = fits.select(~is_last)
-        higher, is_stuck = _move(evaluate, fits, steps[~is_last])
-        # rounding hides any further gain
-        is_highest = is_stuck & (gains[~is_last] < 1e-9)
-        for highest in (arrived, fits.select(is_highest)):
-            coefficients[highest.tables] = highest.coefficients
-            logliks[highest.tables] = highest.loglik
-        fits = higher.select(~is_stuck)
+        if is_last.any():
+            ends = fits.coefficients[is_last] + steps[is_last]
+            keep(evaluate(fits.tables[is_last], ends))
+            fits = fits.select(~is_last)
         if not len(fits.tables):
             break
+        higher, is_stuck = _move(evaluate, fits, steps[~is_last])
+        # rounding hides any further gain
+        if is_stuck.any():
+            keep(fits.select(is_stuck & (gains[~is_last] < 1e-9)))
+        fits = higher.select(~is_stuck)
     return coefficients, logliks
 
 
