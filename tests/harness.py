@@ -5,9 +5,10 @@ import json
 from click.testing import CliRunner, Result
 
 from cogniload_repro.cli import main
+from cogniload_repro.outputs.check import check_outputs
 from cogniload_repro.outputs.imports import read_outputs
+from cogniload_repro.outputs.layout import find_files
 from cogniload_repro.outputs.report import Report
-from cogniload_repro.puzzles.catalog import Catalog
 
 
 def run(*arguments, text=None) -> Result:
@@ -32,5 +33,11 @@ def write_lines(path, rows):
 def read_source(source, **options):
     """The responses of a source, and its rejected rows."""
     report = Report()
-    outputs = list(read_outputs(source, Catalog(), report, **options))
+    layout = find_files(source, source.name)
+    outputs = list(read_outputs(layout, {}, report, **options))
     return outputs, report.rejected
+
+
+def check_source(source):
+    """What a local source holds: a row per model, and the report."""
+    return check_outputs(source, {}, source / "no cache")

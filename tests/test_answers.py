@@ -5,7 +5,7 @@ import json
 from collections import Counter
 
 import pytest
-from harness import read_source, run, write_lines
+from harness import check_source, read_source, run, write_lines
 from inspect_log import make_header, write_archive
 from program_files import (
     FORMATS,
@@ -23,9 +23,8 @@ from program_files import (
 )
 
 from cogniload_repro.endings import MARKS, take_answer
-from cogniload_repro.outputs.check import check_outputs, print_check
+from cogniload_repro.outputs.check import print_check
 from cogniload_repro.outputs.responses import REASONING
-from cogniload_repro.puzzles.catalog import Catalog
 from cogniload_repro.puzzles.generate import draw_puzzle
 
 RED, PURPLE = NAMES
@@ -319,7 +318,7 @@ UNREAD = {
 def test_what_looks_like_reasoning_and_is_not_read_is_named(tmp_path, case):
     """The answer counts, and `check` says under which name more of it may stand."""
     path = write_lines(tmp_path / "o.jsonl", [UNREAD[case]])
-    frame, report = check_outputs(path, Catalog())
+    frame, report = check_source(path)
     assert frame["responses"].tolist() == [1]
     assert "looks like reasoning and is not read" in print_check(frame, report)
 
@@ -341,7 +340,7 @@ def test_a_text_cut_where_spreadsheets_cut_is_remarked(tmp_path, kind):
     cut = Answer(text="a" * 32_765 + "\N{GRINNING FACE}")
     whole = Answer(PURPLE, text="a" * 32_764 + "\N{GRINNING FACE}")
     path = write_answers(tmp_path, kind, cut, whole)
-    _, report = check_outputs(path, Catalog())
+    _, report = check_source(path)
     assert "\n  1 responses: a text of 32,767 characters" in report.summary()
 
 
@@ -379,7 +378,7 @@ def test_a_word_for_a_missing_value_is_an_answer(tmp_path, kind, word):
     path = write_answers(tmp_path, kind, Answer(text=word), GOOD)
     outputs, rejected = read(path)
     assert (outputs[RED].response, rejected) == (word, {})
-    frame, report = check_outputs(path, Catalog())
+    frame, report = check_source(path)
     assert frame["empty"].tolist() == [0]
     assert "1 responses: their text is a word for a missing value" in report.summary()
 
@@ -427,7 +426,7 @@ def test_a_failure_that_a_later_file_makes_good_is_listed_and_counts_for_nothing
     write_answers(source, second, Answer())
     outputs, rejected = read(source)
     assert (list(outputs), list(rejected.values())) == ([RED], ["answered elsewhere"])
-    frame, report = check_outputs(source, Catalog())
+    frame, report = check_source(source)
     assert (frame["responses"].tolist(), report.unusable) == ([1], 0)
     report.check(0)
 
@@ -628,7 +627,7 @@ def test_reasoning_that_does_not_end_has_no_answer(tmp_path):
     text = "So far Raymond is wearing red underwear"
     assert [mark for mark in MARKED if take_answer(mark + text) is not None] == []
     answer = Answer(text=MARKED[0] + text, stop="length")
-    frame, _ = check_outputs(write_answers(tmp_path, "JSONL", answer), Catalog())
+    frame, _ = check_source(write_answers(tmp_path, "JSONL", answer))
     assert frame["open"].tolist() == [1]
 
 

@@ -25,7 +25,8 @@ from cogniload_repro.book.chapters import list_chapters
 from cogniload_repro.grid import PAPER_GRID, grid_cells
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import draw_rows
-from cogniload_repro.scoring.verdict import BUCKETS, score_response
+from cogniload_repro.scoring.response import score_response
+from cogniload_repro.scoring.verdict import BUCKETS
 from cogniload_repro.storage import write_table
 
 _ROOT = Path(__file__).parents[1]
@@ -247,7 +248,11 @@ def show(monkeypatch, build):
 
 
 @pytest.mark.parametrize(
-    "grid", ["N=20,200,1000 ratio=5,50,95 d=1,3", "N=250 ratio=50 d=5"]
+    "grid",
+    [
+        pytest.param("N=20,200,1000 ratio=5,50,95 d=1,3", marks=pytest.mark.slow),
+        "N=250 ratio=50 d=5",
+    ],
 )
 def test_an_own_model_on_other_levels_has_its_chapter(
     grid, one_process, tmp_path, monkeypatch

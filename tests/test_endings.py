@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogniload_repro.endings import STOPS, join_reasoning, read_stop, take_answer
-from cogniload_repro.scoring.verdict import score_response
+from cogniload_repro.scoring.response import score_response
 
 
 @pytest.mark.parametrize(

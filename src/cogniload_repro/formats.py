@@ -1,7 +1,7 @@
 """Numbers as the paper prints them, for our tables and for the comparison with the printed ones."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -133,6 +133,40 @@ def format_tokens(
 def format_known(number: float | None, form: str) -> str:
     """Return a number in a format such as ".1f"; "--" where there is none."""
     return f"{number:{form}}" if _is_known(number) else NONE
+
+
+def format_frame(
+    frame: pd.DataFrame,
+    columns: Mapping[str | tuple[str, ...], tuple[str, Callable[..., str] | str | int]],
+) -> pd.DataFrame:
+    """Return columns of a frame as text, in the order of the mapping; unknown numbers are "--".
+
+    The mapping leads from a column, or several whose values go into one text, to heading and form:
+    a function of the values; the decimals of a number, or of the two ends of a range; or a format
+    such as ".2g".
+
+    >>> frame = pd.DataFrame({"model": ["QwQ-32B"], "low": [44.9], "high": [51.2]})
+    >>> format_frame(frame, {"model": ("Model", str), ("low", "high"): ("95% interval", 1)})
+         Model  95% interval
+    0  QwQ-32B  44.9 to 51.2
+    """
+    texts = {}
+    for names, (heading, form) in columns.items():
+        several = [names] if isinstance(names, str) else names
+        values = zip(*(frame[name] for name in several), strict=True)
+        texts[heading] = [_format_cell(row, form) for row in values]
+    return pd.DataFrame(texts, index=frame.index, dtype="str")
+
+
+def _format_cell(values: tuple, form: Callable[..., str] | str | int) -> str:
+    if callable(form):
+        return form(*values)
+    if isinstance(form, int):
+        if len(values) == 1:
+            return format_number(values[0], form)
+        low, high = values
+        return format_range(low, high, form)
+    return NONE if pd.isna(values[0]) else format(values[0], form)
 
 
 def stars(p: float) -> str:

@@ -59,15 +59,8 @@ NAMES = tuple(BY_NAME)
 
 
 def find_model(name: str) -> Model:
-    """Return the model of the paper with this name or short name.
-
-    The ValueError for another name suggests the closest one and lists all.
-    """
-    name = BY_LABEL.get(name, name)
-    if name not in BY_NAME:
-        question = _suggest(name, (*BY_LABEL, *NAMES))
-        raise ValueError(f"unknown model {name!r}{question}; {', '.join(BY_LABEL)}")
-    return BY_NAME[name]
+    """Return the model of the paper with this name or short name; see `resolve_model`."""
+    return BY_NAME[resolve_model(name, NAMES)]
 
 
 def short_names(models: Iterable[str]) -> dict[str, str]:
@@ -109,9 +102,7 @@ def resolve_model(name: str, models: Iterable[str]) -> str:
     if name not in known:
         names = ", ".join(listed.values())
         question = _suggest(name, known)
-        raise ValueError(
-            f"the cells have no model {name}{question}; they have: {names}"
-        )
+        raise ValueError(f"unknown model {name!r}{question}; choose one of: {names}")
     return known[name]
 
 

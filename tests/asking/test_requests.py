@@ -23,7 +23,7 @@ from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles.baselines import baselines
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import draw_rows, write_set
-from cogniload_repro.scoring.verdict import score_response
+from cogniload_repro.scoring.response import score_response
 
 SMALL = ("--grid", "N=20,50 ratio=50 d=1,3", "--per-cell", "3", "--jobs", "1")
 

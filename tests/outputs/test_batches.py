@@ -11,6 +11,7 @@ from program_files import (
 )
 
 from cogniload_repro.outputs.batches import is_batch_line, read_batch_line, read_tokens
+from cogniload_repro.outputs.records import Row
 from cogniload_repro.outputs.responses import Output, read_output
 
 NAME = NAMES[0]
@@ -35,7 +36,7 @@ INLINED = {
 def read(line):
     """The responses of a line."""
     assert is_batch_line(line)
-    return [read_output(*row) for row in read_batch_line(line)]
+    return [read_output(row) for row in read_batch_line(Row(1, line))]
 
 
 def body(line):
@@ -101,9 +102,10 @@ def test_several_choices_are_several_rows():
 def test_what_the_provider_has_blocked_is_a_refusal(line):
     """Prompt or answer, whichever the provider: an empty, wrong answer."""
     line = {key: value for key, value in line.items() if key != "model"}
-    ((fields, refusal),) = read_batch_line(line)
-    assert refusal is None
-    output = read_output(fields | {"model": "m"})
+    (row,) = read_batch_line(Row(1, line))
+    assert row.refusal is None
+    row.fields["model"] = "m"
+    output = read_output(row)
     assert (output.name, output.response, output.stopped) == (NAME, "", "refusal")
 
 
@@ -135,9 +137,9 @@ def test_what_the_provider_has_blocked_is_a_refusal(line):
 )
 def test_a_line_without_an_answer_says_why(line, reason):
     """An error is not an empty answer; the puzzle is known."""
-    ((fields, refusal),) = read_batch_line(line)
-    assert fields["name"] == NAME
-    assert refusal[0].startswith(reason)
+    (row,) = read_batch_line(Row(1, line))
+    assert row.fields["name"] == NAME
+    assert row.refusal[0].startswith(reason)
 
 
 @pytest.mark.parametrize(
@@ -173,6 +175,6 @@ def test_a_line_of_vertex_names_no_puzzle():
     """It is known by its candidates, and refused since nothing in it is a key."""
     line = gemini_line(Answer())
     del line["key"]
-    ((fields, _),) = read_batch_line(line)
+    (row,) = read_batch_line(Row(1, line))
     assert is_batch_line(line)
-    assert fields["name"] is None
+    assert row.fields["name"] is None

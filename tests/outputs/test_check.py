@@ -2,29 +2,24 @@
 
 import re
 
-import pyarrow as pa
 from harness import write_lines
 
 from cogniload_repro.endings import STOPS
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.outputs.check import check_outputs, print_check
-from cogniload_repro.puzzles.catalog import Catalog
-from cogniload_repro.schemas import PUZZLES
 
 COVERAGE = ["responses", "cells", "per cell", "missing", "tokens", "empty", "open"]
 
 
 def puzzles_table(cells, per_cell):
-    """Puzzles without text, some in each cell."""
-    rows = []
+    """Puzzles without text, some in each cell, by name."""
+    puzzles = {}
     for cell in cells:
         for number in range(per_cell):
             name = f"{cell.N}_{cell.d}_{cell.needles}_{100_000 + number}_red"
             place = {"N": cell.N, "d": cell.d, "ratio_pct": cell.ratio_pct}
-            rows.append(
-                {"name": name, **place, "needles": cell.needles, "rho": cell.rho}
-            )
-    return pa.Table.from_pylist(rows, PUZZLES)
+            puzzles[name] = {"name": name, **place}
+    return puzzles
 
 
 def check(folder, answers, puzzles):
@@ -40,12 +35,13 @@ def check(folder, answers, puzzles):
         }
         for model, name, tokens in answers
     ]
-    return check_outputs(write_lines(folder / "o.jsonl", rows), Catalog(puzzles))
+    source = write_lines(folder / "o.jsonl", rows)
+    return check_outputs(source, puzzles, folder)
 
 
 def test_cells_and_missing_puzzles_are_counted(tmp_path):
     """A model is measured against its fullest cell; a second answer is a rejected row."""
-    names = puzzles_table(PAPER_GRID[:3], 4).column("name").to_pylist()
+    names = list(puzzles_table(PAPER_GRID[:3], 4))
     answers = [("mine", name, 5) for name in [*names[0:3], *names[4:6]]]
     answers += [("mine", names[0], None), ("o3-2025-04-16", names[0], None)]
     frame, report = check(tmp_path, answers, puzzles_table(PAPER_GRID[:3], 4))
@@ -59,7 +55,7 @@ def test_cells_and_missing_puzzles_are_counted(tmp_path):
 
 def test_truncated_answers_are_counted(tmp_path):
     """Why models stopped, reasoning without an end, and limits below the paper's."""
-    names = puzzles_table(PAPER_GRID[:1], 7).column("name").to_pylist()
+    names = list(puzzles_table(PAPER_GRID[:1], 7))
     answers = [
         {
             "finish_reason": "stop",
@@ -94,7 +90,8 @@ def test_truncated_answers_are_counted(tmp_path):
         for name, answer in zip(names, answers, strict=True)
     ]
     source = write_lines(tmp_path / "o.jsonl", [*rows, rows[0]])
-    frame, report = check_outputs(source, Catalog(puzzles_table(PAPER_GRID[:1], 7)))
+    puzzles = puzzles_table(PAPER_GRID[:1], 7)
+    frame, report = check_outputs(source, puzzles, tmp_path)
     row = frame.loc["mine"]
     assert [row[kind] for kind in STOPS] == [1, 3, 1, 0, 0, 2]
     assert row[["open", "missing"]].tolist() == [1, 0]
@@ -121,7 +118,7 @@ def test_what_the_cells_can_feed_is_said_before_the_build(tmp_path):
         (few, ["16 of 140 cells", "yes", why, why]),
         (whole, ["140 of 140 cells", "needs 2 per cell", "yes", "yes"]),
     ):
-        answers = [("x/y", name, 5) for name in puzzles.column("name").to_pylist()]
+        answers = [("x/y", name, 5) for name in puzzles]
         frame, report = check(tmp_path, answers, puzzles)
         columns = ["rank", "clause", "regression", "interactions"]
         assert frame.loc["x/y", columns].tolist() == uses

@@ -1,12 +1,14 @@
 """Samples of lm-evaluation-harness."""
 
 import json
+from pathlib import Path
 
 import pytest
 from harness import write_lines
 from program_files import NAMES, Answer, harness_sample
 
-from cogniload_repro.outputs.harness import find_model_name, read_harness_sample
+from cogniload_repro.outputs.harness import SampleReader, find_model_name
+from cogniload_repro.outputs.records import Row
 from cogniload_repro.outputs.rows import read_rows
 
 SAMPLE = harness_sample(Answer())
@@ -14,13 +16,14 @@ SAMPLE = harness_sample(Answer())
 
 def test_a_sample_names_puzzle_and_limit():
     """The puzzle by its name in the document, wherever that stands."""
+    samples = SampleReader(Path("samples.jsonl"))
     arguments = {"gen_args_0": {"arg_1": {"max_gen_toks": 4096}}}
-    ((fields, refusal),) = read_harness_sample(SAMPLE | {"arguments": arguments})
-    assert (fields["name"], fields["max_tokens"], refusal) == (NAMES[0], 4096, None)
-    ((fields, _),) = read_harness_sample(
-        SAMPLE | {"doc": {"question": "Solve this.", "total": 20}}
-    )
-    assert fields["name"] is None
+    (row,) = samples.read(Row(1, SAMPLE | {"arguments": arguments}))
+    assert (row.fields["name"], row.fields["max_tokens"]) == (NAMES[0], 4096)
+    assert row.refusal is None
+    unnamed = SAMPLE | {"doc": {"question": "Solve this.", "total": 20}}
+    (row,) = samples.read(Row(2, unnamed))
+    assert row.fields["name"] is None
 
 
 def test_a_response_is_read_once_and_none_is_lost(tmp_path):
@@ -31,9 +34,9 @@ def test_a_response_is_read_once_and_none_is_lost(tmp_path):
     repeat = SAMPLE | {"resps": [["red"]], "filter": "flexible"}
     samples = [*repeated, other_task, unnumbered, repeat, "{"]
     path = write_lines(tmp_path / "samples.jsonl", samples)
-    entries = list(read_rows(path))
-    assert [entry.row for entry in entries] == [1, 3, 4, 5, 6]
-    assert entries[-1].refusal[0] == "malformed row"
+    rows = list(read_rows(path))
+    assert [row.number for row in rows] == [1, 3, 4, 5, 6]
+    assert rows[-1].refusal[0] == "malformed row"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import pandas as pd
 import pyarrow as pa
 import pytest
-from harness import read_source, run, write_lines
+from harness import check_source, read_source, run, write_lines
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from packing import make_archive, write_packed
@@ -17,10 +17,9 @@ from samples import release_state
 
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.outputs import imports
-from cogniload_repro.outputs.check import check_outputs, print_check
+from cogniload_repro.outputs.check import print_check
 from cogniload_repro.outputs.imports import import_outputs
-from cogniload_repro.outputs.sources import open_source
-from cogniload_repro.puzzles.catalog import Catalog, draw_named, read_catalog
+from cogniload_repro.puzzles.catalog import draw_named, read_catalog
 from cogniload_repro.puzzles.draws import PORT, resolve_edition
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
 from cogniload_repro.schemas import OUTPUTS, PUZZLES, REJECTED
@@ -195,8 +194,7 @@ def test_every_format_is_read_in_every_archive(tmp_path, packed):
                 for path in (tmp_path / "source").iterdir()
             ],
         )
-    local = open_source(tmp_path / (packed or "source"), tmp_path / "cache")
-    report = import_outputs(local, tmp_path / "build")
+    report = import_outputs(tmp_path / (packed or "source"), tmp_path / "build")
     report.check()
     assert report.responses == dict.fromkeys(READ, 2)
     assert rejected_rows(tmp_path / "build", "file", "reason") == [
@@ -255,8 +253,8 @@ def answer_all(path, puzzles, **prompts):
 def draw_in(folder, source, **options):
     """Import a source; return the report and the texts of known puzzles by name."""
     report = import_outputs(source, folder, **options)
-    table = read_catalog(folder / "puzzles.parquet").table().to_pydict()
-    return report, dict(zip(table["name"], table["text"], strict=True))
+    catalog = read_catalog(folder / "puzzles.parquet")
+    return report, {name: row["text"] for name, row in catalog.items()}
 
 
 @pytest.mark.parametrize("edition", [PORT, resolve_edition("elixir-1.14")], ids=str)
@@ -274,7 +272,7 @@ def test_puzzles_known_by_name_are_drawn_under_the_edition_that_fits(tmp_path, e
     assert texts == {puzzle.name: puzzle.text for puzzle in puzzles}
     assert f"names fit edition {edition}: 24 of 24" in report.summary()
     assert f"names fit edition {edition}: 24 of 24" in print_check(
-        *check_outputs(source, Catalog())
+        *check_source(source)
     )
 
 

@@ -9,6 +9,7 @@ from inspect_log import make_header, make_sample, write_archive, write_json
 
 from cogniload_repro.outputs import inspect_logs
 from cogniload_repro.outputs.inspect_logs import find_finished
+from cogniload_repro.outputs.records import Row
 from cogniload_repro.outputs.responses import Output, read_output
 from cogniload_repro.outputs.rows import read_rows
 
@@ -18,9 +19,9 @@ OTHER = "20_1_1_586907_purple"
 
 def read(path):
     """The responses of a log, and row and reason of what is refused."""
-    entries = list(read_rows(path))
-    refused = [(entry.row, entry.refusal[0]) for entry in entries if entry.refusal]
-    outputs = [read_output(entry.fields) for entry in entries if not entry.refusal]
+    rows = list(read_rows(path))
+    refused = [(row.number, row.refusal[0]) for row in rows if row.refusal]
+    outputs = [read_output(row) for row in rows if not row.refusal]
     return outputs, refused
 
 
@@ -103,9 +104,9 @@ def test_a_bad_sample_is_refused_and_the_others_read(tmp_path, zstandard):
 )
 def test_a_sample_names_its_puzzle_somewhere(fields, name):
     """As its id or among its metadata."""
-    sample = make_sample(1) | fields
-    ((row, _),) = inspect_logs.read_log_sample(sample, {"model": "m"})
-    assert row["name"] == name
+    sample = Row(1, make_sample(1) | fields)
+    (row,) = inspect_logs.read_log_sample(sample, {"model": "m"})
+    assert row.fields["name"] == name
 
 
 def test_an_archive_is_read_in_bounded_memory(tmp_path, monkeypatch):
@@ -115,9 +116,9 @@ def test_an_archive_is_read_in_bounded_memory(tmp_path, monkeypatch):
     ]
     path = write_archive(tmp_path / "run.eval", samples)
     monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", "0.001")
-    (entry,) = read_rows(path)
-    assert (entry.row, entry.refusal[0]) == (0, "unreadable file")
-    assert "has more than 0.001 GB" in entry.refusal[1]
+    (row,) = read_rows(path)
+    assert (row.number, row.refusal[0]) == (0, "unreadable file")
+    assert "has more than 0.001 GB" in row.refusal[1]
     monkeypatch.delenv("COGNILOAD_MAX_UNPACKED_GB")
     path = write_archive(path, [make_sample()])
     monkeypatch.setattr(inspect_logs, "ROW_BYTES", 700)
@@ -127,8 +128,8 @@ def test_an_archive_is_read_in_bounded_memory(tmp_path, monkeypatch):
 def test_a_long_log_in_one_file_is_to_be_converted(tmp_path, monkeypatch):
     """It would have to be in memory at once."""
     monkeypatch.setattr(inspect_logs, "JSON_BYTES", 100)
-    (entry,) = read_rows(write_json(tmp_path / "run.json", [make_sample()]))
-    assert "convert it: `inspect log convert --to eval" in entry.refusal[1]
+    (row,) = read_rows(write_json(tmp_path / "run.json", [make_sample()]))
+    assert "convert it: `inspect log convert --to eval" in row.refusal[1]
 
 
 def test_an_interrupted_log_gives_what_it_has(tmp_path):
@@ -147,9 +148,9 @@ def test_an_interrupted_log_gives_what_it_has(tmp_path):
 def test_a_log_without_samples_says_so(tmp_path, status):
     """It was run without keeping them, or ended before the first one."""
     path = write_archive(tmp_path / "run.eval", [], run_header("t", status))
-    (entry,) = read_rows(path, find_finished({path: path.name}))
-    assert entry.refusal[0] == "log without samples"
-    assert "--no-log-samples" in entry.refusal[1]
+    (row,) = read_rows(path, find_finished({path: path.name}))
+    assert row.refusal[0] == "log without samples"
+    assert "--no-log-samples" in row.refusal[1]
 
 
 def test_other_zip_files_are_no_logs(tmp_path):

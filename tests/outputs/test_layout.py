@@ -37,7 +37,7 @@ def test_every_file_is_read_or_listed(tmp_path):
     files = [*answers, *tables, *beside, *noise, *listed]
     make(tmp_path, dict.fromkeys(files, "red"))
     write_json(tmp_path / "z.json", [make_sample()])
-    layout = find_files(tmp_path)
+    layout = find_files(tmp_path, "mine")
     assert [(model, layout.label(path)) for model, path in layout.answers] == [
         (None, f"{NAME}.txt"),
         ("QwQ-32B", f"QwQ-32B/{NAME}.txt"),
@@ -63,7 +63,7 @@ def test_a_source_without_outputs_is_refused(tmp_path, source, reason):
     """The sentence says what is expected."""
     make(tmp_path, {"a.txt": "red"})
     with pytest.raises(ValueError, match=reason):
-        find_files(tmp_path / source)
+        find_files(tmp_path / source, source)
 
 
 def test_what_cannot_be_looked_into_is_listed(tmp_path, monkeypatch):
@@ -92,13 +92,13 @@ def test_what_cannot_be_looked_into_is_listed(tmp_path, monkeypatch):
     monkeypatch.setattr(
         os, "scandir", refuse
     )  # whoever tests as root may read any folder
-    layout = find_files(source)
+    layout = find_files(source, "mine")
     assert [layout.label(path) for _, path in layout.answers] == [
         f"m/{NAME}.txt",
         gone,
         f"n/{NAME}.txt",
     ]
-    _, rows = read_source(layout)
+    _, rows = read_source(source)
     rejected = {row.file: row.reason for row in rows}
     unreadable = ["gone.jsonl", "locked", "pipe.jsonl", "round.jsonl", pipe, gone]
     assert rejected == dict.fromkeys(unreadable, "unreadable file") | {

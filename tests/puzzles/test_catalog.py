@@ -1,30 +1,25 @@
-"""Puzzles by name, and the edition that they come from."""
+"""Puzzles as rows: by name, drawn again, compared with their texts."""
 
 import pyarrow as pa
 import pytest
 
-from cogniload_repro.grid import PAPER_GRID, Cell, grid_cells
+from cogniload_repro.grid import PAPER_GRID, Cell
 from cogniload_repro.puzzles.catalog import (
-    Catalog,
-    EditionMatch,
+    add_puzzle,
     check_row,
-    choose_edition,
-    describe_fits,
     draw_named,
-    find_edition,
     nominal_ratio,
     parse_name,
     puzzle_row,
     read_catalog,
 )
-from cogniload_repro.puzzles.draws import EDITIONS, PORT, resolve_edition
-from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
+from cogniload_repro.puzzles.draws import resolve_edition
+from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.ontology import ontology
 from cogniload_repro.schemas import PUZZLES
 from cogniload_repro.storage import write_table
 
 NAME = "20_1_1_770487_red"
-ELIXIR = resolve_edition("elixir")
 
 
 @pytest.mark.parametrize(
@@ -136,84 +131,20 @@ def test_a_changed_row_is_refused_by_what_is_changed(change, message):
         check_row(ROW | change)
 
 
-@pytest.fixture
-def catalog():
-    """A catalog that starts with one puzzle."""
-    return Catalog(pa.Table.from_pylist([draw_named(NAME)], PUZZLES))
-
-
-def test_a_catalog_numbers_its_puzzles_by_their_first_mention(catalog):
-    """Known puzzles come first."""
-    other = draw_puzzle(20, 3, 5, 4).name
-    assert [catalog.place(name) for name in (other, NAME, other)] == [1, 0, 1]
-    assert catalog.table().column("name").to_pylist() == [NAME, other]
-
-
-def test_a_puzzle_of_a_catalog_may_come_twice_but_not_changed(catalog):
+def test_a_known_puzzle_may_come_again_but_not_changed():
     """One of the two would be wrong."""
     row = draw_named(NAME)
-    catalog.add(row)
-    assert len(catalog) == 1
+    catalog = {}
+    add_puzzle(catalog, row)
+    add_puzzle(catalog, dict(row))
+    assert catalog == {NAME: row}
     with pytest.raises(ValueError, match="another puzzle of this name"):
-        catalog.add(row | {"text": "changed"})
+        add_puzzle(catalog, row | {"text": "changed"})
 
 
-def test_a_catalog_is_read_from_its_table(tmp_path, catalog):
-    """Puzzles come back from the file."""
-    path = write_table(tmp_path / "puzzles.parquet", catalog.table())
-    known = read_catalog(path)
-    assert known.text(known.place(NAME)) == draw_named(NAME)["text"]
-
-
-CELLS = grid_cells("N=12,30 ratio=25,75 d=1,3,6")
-
-
-@pytest.fixture(scope="module", params=EDITIONS, ids=str)
-def drawn_texts(request):
-    """An edition, and texts that it draws, by name."""
-    puzzles = draw_grid(CELLS, 3, 11, edition=request.param)
-    return request.param, {puzzle.name: puzzle.text for puzzle in puzzles}
-
-
-def test_an_edition_is_found_by_the_names_of_its_puzzles(drawn_texts):
-    """Their solutions tell it; others fit fewer names, by chance."""
-    edition, texts = drawn_texts
-    fits = find_edition(texts)
-    assert choose_edition(fits) == edition
-    assert fits[0].fitting == fits[0].tried == len(texts)
-    for fit in fits[1:]:
-        assert fit.fitting < len(texts)
-
-
-def test_names_of_two_editions_are_refused_with_counts():
-    """How many names fit each edition, the best first."""
-    names = []
-    for edition in (PORT, ELIXIR):
-        names += [puzzle.name for puzzle in draw_grid(CELLS, 2, 3, edition=edition)]
-    fits = find_edition(names)
-    assert {fit.edition for fit in fits} == set(EDITIONS)
-    assert {fit.edition for fit in fits[:2]} == {PORT, ELIXIR}
-    counts = f"no edition fits all names, {fits[0].edition}: {fits[0].fitting} of 48"
-    assert describe_fits(fits[:1]) == counts
-    with pytest.raises(
-        ValueError, match=rf"{counts}; .*: give the edition with --edition"
-    ):
-        choose_edition(fits)
-
-
-def test_an_edition_that_alone_fits_half_of_the_names_is_chosen():
-    """If two fit half, neither is."""
-    half = EditionMatch(ELIXIR, 5, 10)
-    assert choose_edition([half, EditionMatch(PORT, 4, 10)]) == ELIXIR
-    with pytest.raises(ValueError, match="no edition fits all names"):
-        choose_edition([half, EditionMatch(PORT, 5, 10)])
-
-
-def test_without_a_name_that_can_be_drawn_the_port_is_left():
-    """Names of another form, and names that nothing draws, are left out."""
-    assert (
-        find_edition(["puzzle 7", "", "20_1_1_7_nothing", "20_99_1_770487_red"]) == []
-    )
-    assert find_edition([NAME, "20_1_1_7_nothing"])[0] == (PORT, 1, 1)
-    assert choose_edition([]) == PORT
-    assert describe_fits([]) == ""
+def test_puzzles_are_read_from_their_table(tmp_path):
+    """By name, in their order."""
+    rows = [draw_named(NAME), puzzle_row(draw_puzzle(20, 3, 5, 4))]
+    table = pa.Table.from_pylist(rows, PUZZLES)
+    path = write_table(tmp_path / "puzzles.parquet", table)
+    assert list(read_catalog(path).values()) == rows

@@ -11,13 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import release_state
 
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles import sets as puzzle_sets
-from cogniload_repro.puzzles.catalog import puzzle_row
 from cogniload_repro.puzzles.draws import resolve_edition
-from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
+from cogniload_repro.puzzles.generate import draw_grid
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import (
     cut,
@@ -25,7 +23,6 @@ from cogniload_repro.puzzles.sets import (
     draw_rows,
     map_batches,
     read_puzzles,
-    release_row,
     write_parquet,
     write_set,
 )
@@ -35,7 +32,6 @@ from cogniload_repro.storage import read_metadata
 CELLS = grid_cells("N=5,50 ratio=2.5,60 d=1,4")
 SMALL_CELLS = grid_cells("N=5,30 ratio=2.5,60 d=1,4")
 FEW = PuzzleSet(grid_cells("N=8 ratio=50 d=2"), 3, 7)
-PUZZLE = draw_puzzle(20, 3, 5, 4)
 
 
 def test_rows_are_the_puzzles_of_the_chain():
@@ -207,28 +203,3 @@ def test_a_folder_without_a_set_is_refused(tmp_path):
     (tmp_path / "puzzles.csv").write_text("name,text\n")
     with pytest.raises(ValueError, match=f"{tmp_path}: no puzzles here"):
         read(tmp_path, "name", "text")
-
-
-@pytest.mark.parametrize("changes", [{}, {"needles": 0}])
-def test_the_authors_files_give_the_row_of_the_puzzle(changes):
-    """The released program's counter of needles ends at 0, and is passed over then."""
-    text = PUZZLE.text + "\n"
-    row = release_row(PUZZLE.name, text, release_state(PUZZLE, **changes))
-    assert row == puzzle_row(PUZZLE) | {"text": text}
-
-
-@pytest.mark.parametrize(
-    ("state", "cause"),
-    [
-        ("[" * 100_000, "nested too deeply"),
-        ("[]", "not a JSON object"),
-        ("{}", "lack poi"),
-        ("[", "Expecting"),
-        (release_state(PUZZLE, poi="Nobody"), "poi is"),
-        (release_state(PUZZLE, category_defaults={}), "list of val"),
-    ],
-)
-def test_damaged_metadata_are_refused(state, cause):
-    """Cut, of another kind, or of another puzzle."""
-    with pytest.raises(ValueError, match=cause):
-        release_row(PUZZLE.name, PUZZLE.text, state)

@@ -8,7 +8,7 @@ import pytest
 
 from cogniload_repro.schemas import OUTPUTS, PUZZLES, SCORES
 from cogniload_repro.scoring import scores
-from cogniload_repro.scoring.scores import WINDOW_CHARS, score_dataset
+from cogniload_repro.scoring.scores import WINDOW_CHARS, is_unsure, score_dataset
 from cogniload_repro.scoring.verdict import SCORERS
 from cogniload_repro.storage import read_metadata, table_writer, write_table
 
@@ -231,3 +231,22 @@ def test_the_bytes_do_not_depend_on_who_works(build, monkeypatch):
     assert list_names(build / "serial") == ["a.parquet", "b.parquet", "c.parquet"]
     buckets = pd.read_parquet(build / "serial/c.parquet")["bucket"].tolist()
     assert buckets == ["correct_valid", "wrong_logic", "wrong_max_context"] * 90
+
+
+@pytest.mark.parametrize(
+    ("text", "unsure"),
+    [
+        ("I am not entirely sure.", True),
+        ("It cannot be determined from the statements.", True),
+        ("I don't know.", True),
+        ("I am unable to answer", True),
+        ("Sue: red\nThere is not enough information.\n", True),
+        ("I am not sure.\nSue: red", False),
+        ("Sue has red hair, I am sure.", False),
+        ("I was not sure" + " at first" * 100 + ": red", False),
+        ("", False),
+    ],
+)
+def test_an_answer_may_say_that_it_is_not_known(text, unsure):
+    """Only the last sentence counts: doubts on the way are no answer."""
+    assert is_unsure(text) is unsure

@@ -1,24 +1,69 @@
-"""The verdict on one response, and the reason for it."""
+"""The rules of Appendix D: windows, the values in them, the verdict and the reason for it."""
 
 import copy
 from dataclasses import asdict
 
 import pytest
+import reference_scorer
 from endings import draw_question, draw_response, draw_tokens
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
-from reference_scorer import score
+from reference_scorer import alt_flag, check_correct_answer, score
+from reference_scorer import take_last_sentence as reference_take_last_sentence
 
 from cogniload_repro.endings import join_reasoning
 from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.puzzles.ontology import CATEGORIES
+from cogniload_repro.scoring.response import score_response
 from cogniload_repro.scoring.verdict import (
+    BOUNDARIES,
+    QUALIFIERS,
     SCORERS,
+    SPELLINGS,
+    Windows,
     exceeds_budget,
-    is_unsure,
-    reward,
-    score_response,
+    find_mention,
+    find_windows,
+    has_alternative,
+    take_last_sentence,
 )
 
+VALUES = [
+    "red",
+    "green",
+    "fiction",
+    "non-fiction",
+    "sci-fi",
+    "camp",
+    "campground",
+    "livingroom",
+    "bar",
+    "barn",
+    "Red",
+]
+PIECES = [
+    *VALUES,
+    "bored",
+    "living room",
+    "science fiction",
+    "reggae",
+    *BOUNDARIES,
+    *"-`\t\xa0“",
+]
+SENTENCES = st.lists(st.sampled_from(PIECES)).map("".join)
+LINES = [
+    "Ian",
+    "hair",
+    "IAN blue hair",
+    "İan Hair",
+    "",
+    *" \r",
+    "ΟΔΟΣ.Ian",
+    "x" * 3000,
+    "(Ian",
+    "hair)",
+    "(Ian hair)",
+]
 CASE = {
     "poi": "Sue",
     "gold": "red",
@@ -29,6 +74,125 @@ CASE = {
 PUZZLE = draw_puzzle(20, 1, 1, 770487)
 #: Scorers that follow the appendix.
 PAPER_SCORERS = [name for name, rules in SCORERS.items() if not rules.answer_only]
+
+
+@given(st.text(alphabet="a. \n"))
+def test_last_sentence_equals_the_literal_split(line):
+    """Cutting from the right gives what splitting the whole line gives."""
+    assert take_last_sentence(line) == reference_take_last_sentence(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("it is green", "it is green"),
+        ("a. it is green.", " it is green"),
+        ("socks...", ""),
+    ],
+)
+def test_the_last_sentence_stands_before_the_last_full_stop(line, sentence):
+    """A line without a full stop is one sentence; dots at its end leave nothing."""
+    assert take_last_sentence(line) == sentence
+
+
+def test_the_words_are_those_of_the_appendix():
+    """Stems of the twelve categories in the order of the draws, and the spellings of six values."""
+    assert tuple(QUALIFIERS) == CATEGORIES
+    for category, stems in reference_scorer.QUALIFIERS.items():
+        assert set(QUALIFIERS[category]) == stems
+    assert set(SPELLINGS) == set(reference_scorer.SPELLINGS)
+    for value, spellings in reference_scorer.SPELLINGS.items():
+        assert list(SPELLINGS[value]) == spellings
+
+
+def test_an_unknown_category_is_refused():
+    """A category without qualifiers is an error that lists the twelve."""
+    with pytest.raises(ValueError, match=r"unknown category 'shoes'; .*clothes_socks"):
+        find_windows("It is red.", "Sue", "shoes")
+
+
+def reference_windows(response, poi, category):
+    """Cut the windows as Algorithms 1 and 2 say."""
+    lines = response.lower().split("\n")
+    if lines[-1].startswith("(") and lines[-1].endswith(")"):
+        lines.pop()
+    lines = [line for line in lines if line != ""] or [""]
+    named = [line for line in lines if poi.lower() in line]
+    valid = []
+    for line in named:
+        if any(stem in line for stem in QUALIFIERS[category]):
+            valid.append(line)
+    return Windows(
+        valid[-1] if valid else "",
+        named[-1] if named else "",
+        reference_take_last_sentence(lines[-1]),
+    )
+
+
+@settings(max_examples=120)
+@given(
+    lines=st.lists(st.sampled_from(LINES)),
+    poi=st.sampled_from(["Ian", "İan", "Σ", "ς", "\u212a", "", "Ian\nhair"]),
+    category=st.sampled_from(["hair", "location"]),
+)
+@example(
+    lines=["Ian blue hair", "(Ian hair)", "Ian", "hair"], poi="Ian", category="hair"
+)
+def test_windows_equal_those_of_the_whole_text(lines, poi, category):
+    """Lines from the end give the windows of the literal algorithm, in any script."""
+    response = "\n".join(lines)
+    assert find_windows(response, poi, category) == reference_windows(
+        response, poi, category
+    )
+
+
+@given(
+    st.text(alphabet="iI\u0130kK\u212aΣσς.' ΑA\n(\u0307\ud800", max_size=60),
+    st.sampled_from(["i", "k", "ik", "σ", "ΑΣ"]),
+)
+def test_windows_equal_those_of_the_whole_text_for_awkward_letters(response, poi):
+    """Characters whose lower case is longer, ASCII or dependent on context change nothing."""
+    assert find_windows(response, poi, "hair") == reference_windows(
+        response, poi, "hair"
+    )
+
+
+def test_a_value_is_found_after_a_boundary():
+    """Only seven characters may stand before a value; a longer word behind them gives it."""
+    signs = map(chr, range(0x3000))
+    before = {sign for sign in signs if find_mention("bar", f"in the{sign}barn")}
+    assert before == set(BOUNDARIES) == set(' ["*_{(')
+
+
+@settings(max_examples=100)
+@given(st.sampled_from([*VALUES, ""]), SENTENCES)
+def test_mention_equals_the_literal_check(value, sentence):
+    """The fast search says what CheckCorrectAnswer says, and finds a spelling of the value."""
+    mention = find_mention(value, sentence)
+    assert (mention is not None) == check_correct_answer(value, sentence)
+    if mention:
+        start, end = mention
+        assert sentence[start:end] in SPELLINGS.get(value, (value,))
+
+
+@settings(max_examples=100)
+@given(
+    SENTENCES.map(str.lower),
+    st.lists(st.sampled_from(VALUES), unique=True),
+    st.sampled_from(VALUES),
+    st.booleans(),
+)
+@example("at the campground", ["campground", "camp"], "camp", True)
+@example("the living room", ["bar", "livingroom"], "livingroom", False)
+@example("fiction, then non-fiction", ["fiction", "non-fiction"], "fiction", True)
+@example("non-fiction, then fiction", ["fiction", "non-fiction"], "fiction", True)
+@example("non-fiction", ["fiction", "non-fiction"], "fiction", False)
+@example("red, not blue", ["red", "blue"], "red", True)
+def test_flag_equals_the_literal_one(sentence, domain, gold, last):
+    """Whether or not the value that is mentioned last decides."""
+    alternatives = [value for value in domain if value != gold]
+    expected = alt_flag(sentence, alternatives, gold, last)
+    assert has_alternative(sentence, domain, gold, last_mention=last) == expected
 
 
 @st.composite
@@ -174,29 +338,6 @@ def test_another_scorer_may_decide_otherwise(response, paper, scorer, bucket):
     assert score_response(response, **CASE, scorer=scorer) == bucket
 
 
-@pytest.mark.parametrize("name", ["prompt_tokens", "response_tokens"])
-@pytest.mark.parametrize("count", [-5, 1.5, float("nan"), True, "7"])
-def test_a_number_of_tokens_is_a_whole_number(name, count):
-    """Another value is refused by its name, since the budget would be tested with it in silence."""
-    with pytest.raises(
-        ValueError, match=f"{name} is .*; give a whole number of at least 0"
-    ):
-        score_response("Sue has red hair", **CASE, **{name: count})
-
-
-@pytest.mark.parametrize(
-    ("ending", "value"), [("{poi}: {gold}.", 1.0), ("{poi}: {other}.", 0.0), ("", 0.0)]
-)
-def test_a_reward_is_1_for_a_correct_response(ending, value):
-    """A wrong and an empty response earn nothing."""
-    other = next(
-        value for value in PUZZLE.domains[PUZZLE.category] if value != PUZZLE.solution
-    )
-    response = ending.format(poi=PUZZLE.poi, gold=PUZZLE.solution, other=other)
-    assert reward(PUZZLE, response) == value
-    assert reward(PUZZLE, response, prompt_tokens=30_000, response_tokens=5_000) == 0.0
-
-
 @pytest.mark.parametrize(
     ("response", "changes", "message"),
     [
@@ -213,22 +354,6 @@ def test_what_cannot_be_scored_is_refused(response, changes, message):
     """An empty gold value would be in every text."""
     with pytest.raises(ValueError, match=message):
         score_response(response, **CASE | changes)
-
-
-def test_a_puzzle_is_no_name():
-    """A name does not say which edition of the generator draws it."""
-    with pytest.raises(TypeError, match="the puzzle is a str; give what draw_puzzle"):
-        score_response("red", "20_1_1_770487_red")
-
-
-# all categories in place of one would be judged without a word
-@pytest.mark.parametrize("domain", [PUZZLE.domains, "red", [1, 2], None])
-def test_a_domain_is_the_values_of_the_asked_category(domain):
-    """Another type is refused, and the sentence says where the values are."""
-    with pytest.raises(
-        TypeError, match="must be text, domain the values of the asked category"
-    ):
-        score_response("Sue: red", **CASE | {"domain": domain})
 
 
 def test_a_huge_response_is_scored():
@@ -254,22 +379,3 @@ def test_marks_around_reasoning_move_no_verdict(case, cut):
     )
     joined = join_reasoning(reasoning, answer)
     assert score_response(joined, **question) == score_response(in_a_row, **question)
-
-
-@pytest.mark.parametrize(
-    ("text", "unsure"),
-    [
-        ("I am not entirely sure.", True),
-        ("It cannot be determined from the statements.", True),
-        ("I don't know.", True),
-        ("I am unable to answer", True),
-        ("Sue: red\nThere is not enough information.\n", True),
-        ("I am not sure.\nSue: red", False),
-        ("Sue has red hair, I am sure.", False),
-        ("I was not sure" + " at first" * 100 + ": red", False),
-        ("", False),
-    ],
-)
-def test_an_answer_may_say_that_it_is_not_known(text, unsure):
-    """Only the last sentence counts: doubts on the way are no answer."""
-    assert is_unsure(text) is unsure

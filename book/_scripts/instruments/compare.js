@@ -40,11 +40,20 @@ cogniload.compare = (() => {
       document.getElementById(`compare-${name}`).selectedIndex = choice[name];
     }
     parts.problem.textContent = choice.problem;
+    parts.origin.textContent = nameOrigins(choice);
     parts.pair.replaceChildren(showPair(choice));
     parts.accuracy.replaceChildren(showSheet("accuracy", data.accuracy, choice, makeBar));
     parts.overflow.replaceChildren(showSheet("overflow", data.overflow, choice));
     parts.formula.textContent = regression.formula;
     parts.fit.replaceChildren(showSheet("fit", regression, choice));
+  }
+
+  /** Where the counts of both come from, said once if it is the same. */
+  function nameOrigins({ first, second }) {
+    const origins = data.origins;
+    if (origins[first] === origins[second]) return origins[first];
+    const models = [first, second].filter((model) => origins[model]);
+    return models.map((model) => `${data.models[model]}: ${origins[model]}`).join(" ");
   }
 
   /** The difference of the two, in the order of the build. */
@@ -87,11 +96,12 @@ cogniload.compare = (() => {
       ["pair", "accuracy", "overflow", "fit"].map((name) => [name, el("div")]),
     );
     parts.problem = el("p", { class: "problem", role: "alert" });
+    parts.origin = el("p");
     parts.formula = el("code");
     container.replaceChildren(
       el("p", {}, choose("first", "First model"), choose("second", "Second model")),
       parts.problem,
-      el("p", {}, data.origin),
+      parts.origin,
       section("Which model is more accurate?", parts.pair),
       section("Accuracy by load", parts.accuracy),
       section("Answers that ran out of context", parts.overflow),

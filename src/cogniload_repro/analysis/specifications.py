@@ -157,9 +157,8 @@ def _fit_grid(grid: SharedGrid, specification: Specification) -> pd.DataFrame:
         nothing = pd.DataFrame(np.nan, grid.names.index, _OF_FIT)
         return nothing.assign(status="too few values for its terms", terms=1)
     curve = None
-    specs = [fit.spec for fit in fits if fit.status == "ok"]
-    if specs and not specification.others:
-        curve = _lay_curve(specs[0], grid.cells)
+    if not specification.others:
+        curve = _lay_curve(build_design(grid.cells, formula)[1], grid.cells)
     rows = []
     for fit in fits:
         ecl50 = np.nan

@@ -126,14 +126,14 @@ def read_answers(logs: Path, setup: Setup) -> list[dict]:
     """Return the answers in a folder of logs, one row for each puzzle that was answered."""
     rows = {}
     for log in sorted(logs.glob("*.eval")):
-        for entry in read_rows(log):
+        for answer in read_rows(log):
             try:
-                output = read_output(entry.fields, entry.refusal)
+                output = read_output(answer)
             except RowError:
                 continue
             row = {name: getattr(output, name) for name in OUTPUTS.names}
             for name in SETTINGS:
-                row[name] = entry.fields.get(name)
+                row[name] = answer.fields.get(name)
             row |= {
                 "model": setup.model,
                 "provider": setup.provider,

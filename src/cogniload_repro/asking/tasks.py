@@ -30,11 +30,13 @@ from cogniload_repro.asking.protocol import COMPARABILITY, write_queries
 from cogniload_repro.endings import CONTEXT_TOKENS, CUT, RESERVED_TOKENS
 from cogniload_repro.grid import PAPER_GRID, check_count, grid_cells
 from cogniload_repro.outputs.inspect_logs import read_log_sample
+from cogniload_repro.outputs.records import Row
 from cogniload_repro.outputs.responses import RowError, read_output
 from cogniload_repro.puzzles.draws import resolve_edition
 from cogniload_repro.puzzles.ids import SEED, choose_set
 from cogniload_repro.puzzles.sets import draw_rows
-from cogniload_repro.scoring.verdict import BUCKETS, score_response
+from cogniload_repro.scoring.response import score_response
+from cogniload_repro.scoring.verdict import BUCKETS
 
 #: Raised when parameters or names of metrics change, while answers and verdicts stay comparable.
 INTERFACE = "E"
@@ -178,10 +180,10 @@ def verdict() -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         output = state.output.model_dump(exclude_none=True)
-        sample = {"id": state.sample_id, "output": output}
+        sample = Row(1, {"id": state.sample_id, "output": output})
         row, *_ = read_log_sample(sample, {"model": str(state.model)})  # as the import
         try:
-            response = read_output(*row)
+            response = read_output(row)
         except RowError as error:
             explanation = ": ".join(error.args)
             return Score.unscored(reason="no_response", explanation=explanation)

@@ -82,8 +82,8 @@ def compare_data(build: str | Path) -> dict[str, Any]:
     """Return what the page shows of a build's models and of the paper's, ready for JSON.
 
     models are names as they are shown. A sheet (accuracy, overflow, and each of the regressions)
-    has labels and, for each model, the texts beside them. pairs are those of `pair_rows`; origin
-    says where the counts come from.
+    has labels and, for each model, the texts beside them. pairs are those of `pair_rows`; origins
+    say of each model where its counts come from.
     """
     cells = as_given(limit_models(cells_to_show(build)))
     models = order_models(cells["model"])
@@ -91,7 +91,9 @@ def compare_data(build: str | Path) -> dict[str, Any]:
     specifications = identified_specifications()
     papers = fit_specifications(cells, specifications[:1]).set_index("model")["aic"]
     return {
-        "origin": describe_origin(cells),
+        "origins": [
+            describe_origin(cells[cells["model"] == model]) for model in models
+        ],
         "captions": CAPTIONS,
         "models": [names[model] for model in models],
         "accuracy": lay_out_sheet(accuracy_texts(cells), models),

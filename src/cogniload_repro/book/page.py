@@ -28,9 +28,9 @@ from cogniload_repro.book.evidence import EVIDENCE, judge_evidence
 from cogniload_repro.book.figures import PaperFigure
 from cogniload_repro.book.fragment import Fragment, list_downloads, write_caption
 from cogniload_repro.book.style import PHONE_IN, STYLE, save_figure
-from cogniload_repro.book.tables import Table, format_frame
+from cogniload_repro.book.tables import Table
 from cogniload_repro.files import for_spreadsheet, write_whole
-from cogniload_repro.formats import display_names
+from cogniload_repro.formats import display_names, format_frame
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, NAMES
 from cogniload_repro.published import load_conclusions
@@ -270,7 +270,7 @@ class Page:
     ) -> Fragment:
         """Return a frame, without its index, as an escaped table with badge and caption.
 
-        ``columns`` maps a column, or several, to heading and format (`tables.format_frame`);
+        ``columns`` maps a column, or several, to heading and format (`formats.format_frame`);
         without it all are shown, with ``$...$`` in their names as math. ``csv`` offers the whole
         frame, unformatted; ``empty`` takes the place of a table without rows.
         """

@@ -20,8 +20,8 @@ from cogniload_repro.regression.reconstructions import (
     committed_counts,
     from_printed_tables,
 )
-from cogniload_repro.scoring.verdict import score_response
-from cogniload_repro.scoring.windows import find_mention
+from cogniload_repro.scoring.response import score_response
+from cogniload_repro.scoring.verdict import find_mention
 
 
 def write_script(name: str, value: Any) -> str:

@@ -46,7 +46,7 @@ def explain(name: str, response: TextIO, edition: str, **tokens: Any) -> None:
     """
     from cogniload_repro.puzzles.catalog import redraw
     from cogniload_repro.puzzles.draws import resolve_edition
-    from cogniload_repro.scoring.verdict import score_response
+    from cogniload_repro.scoring.response import score_response
 
     try:
         puzzle = redraw(name, resolve_edition(edition))

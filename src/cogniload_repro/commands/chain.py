@@ -190,15 +190,19 @@ def _write_paper_tables(
     build: Path, cells: "pd.DataFrame", tables: dict[str, "pd.DataFrame"]
 ) -> None:
     """Write Tables 2, 3 and 6 of a build, and say for which models there is no fit."""
-    from cogniload_repro.book.terminal import print_fit_summary
+    from cogniload_repro.book.terminal import print_points
     from cogniload_repro.formats import display_names
+    from cogniload_repro.models import NAMES
     from cogniload_repro.storage import read_metadata, write_table
 
     metadata = read_metadata(build / "cells.parquet")
     for name, table in tables.items():
         write_table(build / f"{name}.parquet", table, metadata)
     say(f"fitted models: {cells['model'].nunique()}")
-    say(print_fit_summary(cells, tables["glm"]))
+    glm = tables["glm"]
+    others = glm[~glm["model"].isin(NAMES)]
+    if len(others):
+        say(print_points(others))
     names = display_names(cells["model"])
     for name, title in _TABLE_TITLES.items():
         for row in tables[name].query("status != 'ok'").itertuples():

@@ -177,9 +177,8 @@ def _import(
 ) -> dict:
     """Add what a source gives to the outputs in a folder; return which models it has brought."""
     from cogniload_repro.outputs.imports import import_outputs
-    from cogniload_repro.outputs.sources import open_source
 
-    report = import_outputs(open_source(address, build / "downloads"), stage, **read_as)
+    report = import_outputs(address, stage, build / "downloads", **read_as)
     say(report.summary())
     if report.rejected:
         say(f"Rejected rows: {build / 'rejected.csv'}")
@@ -231,13 +230,12 @@ def check(source: str, build: Path, **read_as: Any) -> None:
     SOURCE is a folder, a file, an archive or an address. Exit status 1 if no row is usable.
     """
     from cogniload_repro.outputs.check import check_outputs, print_check
-    from cogniload_repro.outputs.sources import open_source
-    from cogniload_repro.puzzles.catalog import Catalog, read_catalog
+    from cogniload_repro.puzzles.catalog import read_catalog
 
-    local = open_source(source, build / "downloads")
     puzzles = build / "puzzles.parquet"
-    catalog = read_catalog(puzzles) if puzzles.exists() else Catalog()
-    summary, report = check_outputs(local, catalog, **read_as)
+    catalog = read_catalog(puzzles) if puzzles.exists() else {}
+    cache = build / "downloads"
+    summary, report = check_outputs(source, catalog, cache, **read_as)
     say(print_check(summary, report))
     if summary.empty:
         raise click.exceptions.Exit(1)

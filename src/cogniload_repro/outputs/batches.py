@@ -5,11 +5,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from cogniload_repro.outputs.records import at, first
+from cogniload_repro.outputs.records import Row, at, first
 from cogniload_repro.outputs.responses import (
     FAILED,
     UNKNOWN_SHAPE,
-    Row,
     read_choice,
     read_choices,
     take_beside,
@@ -39,19 +38,17 @@ def is_batch_line(record: Mapping) -> bool:
     if "custom_id" in record:
         return not record.keys().isdisjoint(("response", "error", "result"))
     response = record.get("response")
-    if at(response, "candidates") is not None:
+    if isinstance(response, dict) and response.get("candidates") is not None:
         return True
+    if "name" in record:
+        return False
     has_key = "key" in record or at(record, "metadata", "key") is not None
-    return (
-        has_key
-        and "name" not in record
-        and ("error" in record or isinstance(response, dict))
-    )
+    return has_key and ("error" in record or isinstance(response, dict))
 
 
-def read_batch_line(record: Mapping) -> list[Row]:
+def read_batch_line(record: Row) -> list[Row]:
     """Read a line of results; what the provider has blocked, prompt or answer, is a refusal."""
-    line = _to_snake_case(record)
+    line = _to_snake_case(record.fields)
     body, beside = _find_body(line)
     # the model that was asked may stand before the puzzle's name
     key = first(line, "custom_id", "key") or at(line, "metadata", "key")
@@ -71,12 +68,15 @@ def read_batch_line(record: Mapping) -> list[Row]:
     place = _find_place(body)
     choices = _read_choices(place, body) if place and is_done and not error else []
     if choices:
-        return read_choices(fields, choices, beside | take_beside(body, place))
+        return read_choices(
+            record.number, fields, choices, beside | take_beside(body, place)
+        )
     detail = json.dumps(error or line.get("result") or line.get("response"))
     if _BLOCKED.search(detail):
-        return read_choices(fields, [({"content": None}, "refusal")])
+        return read_choices(record.number, fields, [({"content": None}, "refusal")])
     is_empty = place or not body or not is_done or error
-    return [(fields, (FAILED if is_empty else UNKNOWN_SHAPE, detail[:200]))]
+    reason = FAILED if is_empty else UNKNOWN_SHAPE
+    return [Row(record.number, fields, (reason, detail[:200]))]
 
 
 def _find_body(line: Mapping) -> tuple[Any, dict]:

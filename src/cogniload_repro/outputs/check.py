@@ -9,8 +9,9 @@ from cogniload_repro.formats import display_names
 from cogniload_repro.grid import CELL, PAPER_GRID
 from cogniload_repro.models import NAMES, order_models
 from cogniload_repro.outputs.imports import read_outputs
-from cogniload_repro.outputs.layout import LocalSource
+from cogniload_repro.outputs.layout import find_files
 from cogniload_repro.outputs.report import Report
+from cogniload_repro.outputs.sources import fetch_source
 from cogniload_repro.puzzles.catalog import Catalog
 from cogniload_repro.puzzles.draws import Edition
 from cogniload_repro.regression.design import GRID
@@ -41,34 +42,34 @@ _USES = f"""
 
 
 def check_outputs(
-    source: str | Path | LocalSource,
+    source: str | Path,
     catalog: Catalog,
+    cache: Path,
     *,
     model: str | None = None,
     edition: Edition | None = None,
 ) -> tuple[pd.DataFrame, Report]:
-    """Read a source without writing anything; for the options see `imports.read_outputs`.
+    """Read a source; for the options see `imports.read_outputs`.
 
-    The frame has one row per model, the paper's first, with the columns of the legends.
+    Nothing is written but what is fetched, into the cache. The frame has one row per model, the
+    paper's first, with the columns of the legends.
     """
     report = Report()
-    facts = [
-        {
+    facts = []
+    layout = find_files(*fetch_source(source, cache))
+    for output in read_outputs(layout, catalog, report, model=model, edition=edition):
+        puzzle = catalog[output.name]
+        about = {
             "model": output.model,
-            "place": catalog.place(output.name),
             "stopped": output.stopped or "unknown",
             "tokens": None not in (output.prompt_tokens, output.response_tokens),
             "empty": output.response == "",
             "open": take_answer(output.response) is None,
         }
-        for output in read_outputs(
-            source, catalog, report, model=model, edition=edition
-        )
-    ]
+        facts.append(about | {load: puzzle[load] for load in CELL})
     if not facts:
         return pd.DataFrame({"responses": []}), report
-    puzzles = catalog.table().select(CELL).to_pandas()
-    answers = pd.DataFrame(facts).join(puzzles, on="place")
+    answers = pd.DataFrame(facts)
     stops = pd.crosstab(answers["model"], answers["stopped"])
     stops = stops.reindex(columns=list(STOPS), fill_value=0)
     flags = answers.groupby("model")[["tokens", "empty", "open"]].sum()

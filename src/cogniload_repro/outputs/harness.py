@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from cogniload_repro.outputs.records import at, listed, read_json
-from cogniload_repro.outputs.responses import Row, read_choices
+from cogniload_repro.outputs.records import Row, at, listed, read_json
+from cogniload_repro.outputs.responses import read_choices
 from cogniload_repro.puzzles.catalog import parse_name
 
 # files of one run of the harness end in the same date
@@ -19,26 +19,38 @@ def is_sample(record: Mapping) -> bool:
     return "doc" in record and "resps" in record
 
 
-def read_harness_sample(sample: Mapping) -> list[Row]:
-    """Read the raw responses of a sample, not what filters made of them; stops are not logged."""
-    doc = sample["doc"] if isinstance(sample["doc"], dict) else {}
-    fields = {
-        "name": find_name(doc.values()),
-        "perturbation": doc.get("perturbation"),
-        "max_tokens": at(sample, "arguments", "gen_args_0", "arg_1", "max_gen_toks"),
-    }
-    texts = []
-    for repeat in listed(sample["resps"]):
-        texts += repeat if isinstance(repeat, list) else [repeat]
-    return read_choices(
-        fields, [({"content": text}, None) for text in texts] or [(None, None)]
-    )
+class SampleReader:
+    """Reads the samples of a file; one that stands there again for another filter is left out."""
 
+    def __init__(self, path: Path):
+        self._model = find_model_name(path)
+        self._filters: dict[str, object] = {}
 
-def identify_response(sample: Mapping) -> str:
-    """Return what a sample has in common with its repetitions for other filters."""
-    about = [sample.get(key) for key in ("doc_id", "doc", "resps")]
-    return hashlib.sha256(json.dumps(about).encode()).hexdigest()
+    def read(self, record: Row) -> list[Row]:
+        """Read the raw responses of a sample, not what filters made of them.
+
+        Why the model stopped is not logged.
+        """
+        sample = record.fields
+        about = [sample.get(key) for key in ("doc_id", "doc", "resps")]
+        digest = hashlib.sha256(json.dumps(about).encode()).hexdigest()
+        label = sample.get("filter")
+        if self._filters.setdefault(digest, label) != label:
+            return []
+        doc = sample["doc"] if isinstance(sample["doc"], dict) else {}
+        fields = {
+            "model": self._model,
+            "name": find_name(doc.values()),
+            "perturbation": doc.get("perturbation"),
+            "max_tokens": at(
+                sample, "arguments", "gen_args_0", "arg_1", "max_gen_toks"
+            ),
+        }
+        choices: list[tuple[object, object]] = []
+        for repeat in listed(sample["resps"]):
+            texts = repeat if isinstance(repeat, list) else [repeat]
+            choices += [({"content": text}, None) for text in texts]
+        return read_choices(record.number, fields, choices or [(None, None)])
 
 
 def find_name(texts: Iterable) -> str | None:

@@ -17,8 +17,8 @@ from cogniload_repro.outputs.records import (
     NO_OBJECT,
     ROW_BYTES,
     UNREADABLE,
-    Entry,
     Refusal,
+    Row,
     at,
     check_size,
     listed,
@@ -26,7 +26,6 @@ from cogniload_repro.outputs.records import (
 )
 from cogniload_repro.outputs.responses import (
     FAILED,
-    Row,
     read_choice,
     read_choices,
     take_beside,
@@ -65,7 +64,7 @@ def is_log(path: Path) -> bool:
     return path.suffix in (".eval", ".json")
 
 
-def read_log(path: Path, finished: Mapping[str, str] = {}) -> Iterator[Entry]:
+def read_log(path: Path, finished: Mapping[str, str] = {}) -> Iterator[Row]:
     """Yield the samples of a log as rows, one in memory at a time, and then what it lacks.
 
     `finished` names the finished logs of tasks; an unfinished log of the same task lacks nothing.
@@ -81,20 +80,17 @@ def read_log(path: Path, finished: Mapping[str, str] = {}) -> Iterator[Entry]:
         if record.refusal:
             yield record
             continue
-        for fields, refusal in read_log_sample(record.fields, settings):
-            yield Entry(record.row, fields, refusal)
+        yield from read_log_sample(record, settings)
     is_done = header.get("status") == "success"
     log = finished.get(str(at(header, "eval", "task_id")))
     if log and not is_done:
-        yield Entry(
-            0, {}, (CONTINUED, f"it was continued in {log!r}, which is read too")
-        )
+        yield Row(0, {}, (CONTINUED, f"it was continued in {log!r}, which is read too"))
     elif not count:
         detail = "it was run with --no-log-samples, or ended before the first answer"
-        yield Entry(0, {}, (NO_SAMPLES, detail))
+        yield Row(0, {}, (NO_SAMPLES, detail))
     elif not is_done:
         remedy = "continue it with `inspect eval-retry`, or accept rejected rows to use these"
-        yield Entry(0, {}, (UNFINISHED_LOG, f"{count:,} samples are in it; {remedy}"))
+        yield Row(0, {}, (UNFINISHED_LOG, f"{count:,} samples are in it; {remedy}"))
 
 
 def find_finished(labels: Mapping[Path, str]) -> dict[str, str]:
@@ -113,8 +109,9 @@ def find_finished(labels: Mapping[Path, str]) -> dict[str, str]:
     return finished
 
 
-def read_log_sample(sample: Mapping, settings: Mapping[str, object]) -> list[Row]:
+def read_log_sample(record: Row, settings: Mapping[str, object]) -> list[Row]:
     """Read a sample: what the model was thinking and what it answered, or why it cannot be used."""
+    sample = record.fields
     output = sample.get("output")
     metadata = sample["metadata"] if isinstance(sample.get("metadata"), dict) else {}
     fields = {
@@ -130,11 +127,12 @@ def read_log_sample(sample: Mapping, settings: Mapping[str, object]) -> list[Row
         fields["max_tokens"] = metadata["max_tokens"]
     choices = [read_choice(choice) for choice in listed(at(output, "choices"))]
     if refusal := _refuse_sample(sample, settings["model"]):
-        return [(fields, refusal)]
+        return [Row(record.number, fields, refusal)]
     if limit := at(sample, "limit", "type"):
         # Inspect ended it, whatever the model said last
         choices = [(message, f"{limit}_limit") for message, _ in choices]
-    return read_choices(fields, choices, take_beside(output, "choices"))
+    beside = take_beside(output, "choices")
+    return read_choices(record.number, fields, choices, beside)
 
 
 def _refuse_sample(sample: Mapping, model: object) -> Refusal | None:
@@ -180,7 +178,7 @@ def _read_settings(header: Mapping) -> dict[str, object]:
     return settings | {"effort": effort, "date": at(header, "eval", "created")}
 
 
-def _read_records(path: Path) -> Iterator[Entry]:
+def _read_records(path: Path) -> Iterator[Row]:
     """Yield the header of a log as row 0, then its samples."""
     if not is_json_log(path):
         yield from _read_archive(path)
@@ -193,12 +191,12 @@ def _read_records(path: Path) -> Iterator[Entry]:
     if log.refusal:
         raise ValueError(log.refusal[1])
     yield log
-    for row, sample in enumerate(listed(log.fields.get("samples")), start=1):
+    for number, sample in enumerate(listed(log.fields.get("samples")), start=1):
         is_object = isinstance(sample, dict)
-        yield Entry(row, sample) if is_object else Entry(row, {}, NO_OBJECT)
+        yield Row(number, sample) if is_object else Row(number, {}, NO_OBJECT)
 
 
-def _read_archive(path: Path) -> Iterator[Entry]:
+def _read_archive(path: Path) -> Iterator[Row]:
     with path.open("rb") as file, zipfile.ZipFile(file) as archive:
         # a resumed run has samples of both attempts under one name; the last one counts
         members = {info.filename: info for info in archive.infolist()}
@@ -207,11 +205,11 @@ def _read_archive(path: Path) -> Iterator[Entry]:
         content = _read_member(file, archive, header) if header else b"{}"
         yield read_json(0, content)
         samples = [name for name in members if re.fullmatch(r"samples/.*\.json", name)]
-        for row, name in enumerate(samples, start=1):
+        for number, name in enumerate(samples, start=1):
             try:
-                yield read_json(row, _read_member(file, archive, members[name]))
+                yield read_json(number, _read_member(file, archive, members[name]))
             except DAMAGE as error:
-                yield Entry(row, {}, (UNREADABLE, f"{name}: {error}"))
+                yield Row(number, {}, (UNREADABLE, f"{name}: {error}"))
 
 
 def _read_member(

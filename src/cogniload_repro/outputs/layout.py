@@ -10,12 +10,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import NamedTuple
 
 from cogniload_repro.outputs.inspect_logs import is_json_log
 from cogniload_repro.outputs.records import UNREADABLE, Refusal
 from cogniload_repro.puzzles.catalog import parse_name
-from cogniload_repro.puzzles.sets import STATE, name_state
 
 #: Why a file is not read; it does not count as a rejected row.
 NOT_READ = "not read"
@@ -28,6 +26,8 @@ _EXPECTED = (
     " answers N_d_needles_puzzleId_gold.* in one folder per model, or an archive of these as the"
     " source"
 )
+# how the names of the authors' metadata files end
+_STATE = "_state.json"
 # what lies beside tables and says how they were made: results of a harness, requests of a batch
 _BESIDE = re.compile(r"results_\d{4}-\d\d-\d\dT.*\.json|requests.*\.jsonl")
 _NOISE = re.compile(r"\.DS_Store|\._.*|\.git.*")
@@ -35,22 +35,16 @@ _HIDDEN: Refusal = (NOT_READ, "it is hidden, as its name begins with a full stop
 _LINK: Refusal = (NOT_READ, "it is a link to a folder; give that folder as a source")
 
 
-class LocalSource(NamedTuple):
-    """A source on this machine: file or folder, and its name in tables."""
-
-    path: Path
-    label: str
-
-
 @dataclass
 class Layout:
-    """The files of a source, sorted by path, by what they are.
+    """The files of a source, sorted by path, by what they are; ``name`` is the source's in tables.
 
     Texts and states are by puzzle name; answers stand with their model, None if they are in no
     folder; ``lost`` files are not read.
     """
 
-    source: LocalSource
+    root: Path
+    name: str
     tables: list[Path] = field(default_factory=list)
     puzzle_tables: list[Path] = field(default_factory=list)
     texts: dict[str, Path] = field(default_factory=dict)
@@ -60,23 +54,20 @@ class Layout:
 
     def parts(self, path: Path) -> tuple[str, ...]:
         """Return the folders below the source's own, and the name of a file."""
-        root = self.source.path
-        return path.relative_to(root.parent if root.is_file() else root).parts
+        root = self.root.parent if self.root.is_file() else self.root
+        return path.relative_to(root).parts
 
     def label(self, path: Path) -> str:
         """Return a file's name in reports; bytes that are no text are spelt out."""
         return "/".join(self.parts(path)).encode("utf-8", "backslashreplace").decode()
 
 
-def find_files(source: str | Path | LocalSource) -> Layout:
+def find_files(root: Path, name: str) -> Layout:
     """Sort the files of a source; ValueError if it does not exist or nothing in it is read."""
-    if not isinstance(source, LocalSource):
-        source = LocalSource(Path(source), Path(source).name)
-    root = source.path
     is_system = root.resolve() == Path(root.resolve().anchor)
     if is_system or not (root.is_file() or root.is_dir()):
         raise ValueError(f"no outputs at {root}; name their file or folder")
-    layout = Layout(source)
+    layout = Layout(root, name)
     paths = [root] if root.is_file() else _walk(root, layout.lost)
     for path in sorted(paths, key=layout.parts):
         _sort_in(layout, path)
@@ -89,7 +80,7 @@ def find_files(source: str | Path | LocalSource) -> Layout:
     elif layout.lost:
         path, (_, detail) = layout.lost[-1]
         reason = f"; {layout.label(path)!r}: {detail}"
-    raise ValueError(f"{source.label or root} holds no outputs{reason}")
+    raise ValueError(f"{name or root} holds no outputs{reason}")
 
 
 def _walk(root: Path, lost: list[tuple[Path, Refusal]]) -> Iterator[Path]:
@@ -108,7 +99,7 @@ def _walk(root: Path, lost: list[tuple[Path, Refusal]]) -> Iterator[Path]:
                 yield Path(folder, name)
 
 
-def answer_name(path: PurePath) -> str:
+def name_puzzle(path: PurePath) -> str:
     """Return the puzzle that an answer file is about: its name up to the first full stop."""
     return path.name.partition(".")[0]
 
@@ -120,9 +111,9 @@ def _sort_in(layout: Layout, path: Path) -> None:
         layout.lost.append((path, (UNREADABLE, "it is neither a file nor a folder")))
     elif "exp" in folders and path.suffix == ".txt":
         layout.texts[path.stem] = path
-    elif "meta" in folders and name.endswith(STATE):
-        layout.states[name_state(path)] = path
-    elif parse_name(answer_name(path)):
+    elif "meta" in folders and name.endswith(_STATE):
+        layout.states[name.removesuffix(_STATE)] = path
+    elif parse_name(name_puzzle(path)):
         layout.answers.append((folders[-1] if folders else None, path))
     elif not path.exists():
         layout.lost.append((path, (UNREADABLE, "it is a link that leads nowhere")))

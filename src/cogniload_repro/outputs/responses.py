@@ -15,6 +15,7 @@ from cogniload_repro.outputs.records import (
     NOT_UTF8,
     WRONG_TYPE,
     Refusal,
+    Row,
     first,
 )
 from cogniload_repro.puzzles.ontology import names_value
@@ -46,9 +47,6 @@ REASONING = (
 )
 #: Spreadsheets cut a cell at this many characters of UTF-16.
 CELL_CHARS = 32_767
-#: A row as programs have it: columns of a table, of which ``message`` holds the texts and
-#: ``stopped`` the program's word, and why it is no response.
-Row = tuple[dict, Refusal | None]
 
 # where the text of a part stands, the first that is not empty
 _TEXT_KEYS = ("text", "thinking", "reasoning", "summary", "refusal")
@@ -103,8 +101,10 @@ class RowError(Exception):
         super().__init__(reason, text, *model)
 
 
-def read_output(fields: Mapping, refusal: Refusal | None = None) -> Output:
+def read_output(row: Row) -> Output:
     """Return a row as a response; RowError if it is none, or has a column that cannot be right."""
+    fields = row.fields
+    refusal = row.refusal
     name = fields.get("name")
     message = fields.get("message") or {}
     try:
@@ -122,7 +122,7 @@ def read_output(fields: Mapping, refusal: Refusal | None = None) -> Output:
         _check_text(column, fields.get(column))
     _check_text("response", response)
     return Output(
-        name_model(fields),
+        name_model(str(fields["model"]), fields.get("perturbation")),
         str(name),
         response,
         _read_count("prompt_tokens", fields.get("prompt_tokens")),
@@ -149,10 +149,9 @@ def _check_text(column: str, value: object) -> None:
         raise RowError(UNSAFE_NAME, f"{column} is {value[:200]!r}")
 
 
-def name_model(fields: Mapping) -> str:
-    """Return the model of a row by its one name, with the perturbation of the prompt behind it."""
-    model = BY_LABEL.get(str(fields["model"]), str(fields["model"]))
-    perturbation = fields.get("perturbation")
+def name_model(model: str, perturbation: object) -> str:
+    """Return the one name of a row's model, with the perturbation of the prompt behind it."""
+    model = BY_LABEL.get(model, model)
     if not perturbation:
         return model
     if not _PERTURBATION.fullmatch(str(perturbation)):
@@ -211,7 +210,10 @@ class Texts(NamedTuple):
 
 
 def read_choices(
-    fields: dict, choices: list[tuple[object, object]], beside: Mapping = {}
+    number: int,
+    fields: dict,
+    choices: list[tuple[object, object]],
+    beside: Mapping = {},
 ) -> list[Row]:
     """Return each choice, its message and the word for why it stopped, as a row.
 
@@ -219,10 +221,10 @@ def read_choices(
     """
     if len(choices) > 1:  # they are counted together
         fields = fields | {"response_tokens": None}
-    rows: list[Row] = []
+    rows = []
     for message, stopped in choices:
         texts = {**beside, **message} if isinstance(message, dict) else None
-        rows.append((fields | {"message": texts, "stopped": stopped}, None))
+        rows.append(Row(number, fields | {"message": texts, "stopped": stopped}))
     return rows
 
 

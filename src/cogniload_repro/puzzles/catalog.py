@@ -1,8 +1,8 @@
-"""Puzzles by name, drawn again if only the name is known, and the edition that they come from."""
+"""Puzzles as rows of a table: by name, drawn again from it, compared with their texts."""
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cogniload_repro.grid import PAPER_GRID, ROUNDINGS, count_needles
-from cogniload_repro.puzzles.draws import EDITIONS, PORT, Edition
+from cogniload_repro.puzzles.draws import PORT, Edition
 from cogniload_repro.puzzles.generate import domain_size, draw_puzzle
 from cogniload_repro.puzzles.ontology import ontology
 from cogniload_repro.puzzles.parse import parse_puzzle
@@ -22,8 +22,8 @@ from cogniload_repro.schemas import PUZZLES
 #: longest.
 MAX_NAMED_STATEMENTS = 2_500
 
-#: So many puzzles are drawn again under editions that may not be theirs.
-SAMPLE = 1_400
+#: Rows of puzzles by name, in the order of the table.
+Catalog = dict[str, dict]
 
 #: Numbers are written in one way only, so that a puzzle has one name; up to a million statements,
 #: as in `grid`.
@@ -181,148 +181,18 @@ def _compare_domain(row: Mapping, puzzle: Puzzle) -> Iterator[str]:
         yield f"the domain has {len(domain)} values, {expected}"
 
 
-class Catalog:
-    """Puzzles by name: those of a table, to which others are added.
-
-    ``draw`` returns the row of a puzzle of which only the name is known. Answers to puzzles that a
-    ``closed`` catalog does not have are left out.
-    """
-
-    def __init__(self, table: pa.Table | None = None):
-        self.draw: Callable[[str], dict] = draw_named
-        self.closed = False
-        if table is None:
-            table = PUZZLES.empty_table()
-        self._table = table.select(PUZZLES.names).cast(PUZZLES)
-        names = self._table.column("name").to_pylist()
-        self._places = {name: place for place, name in enumerate(names)}
-        self._added: list[dict] = []
-        self._unknown: dict[str, str] = {}
-
-    def __len__(self) -> int:
-        return len(self._table) + len(self._added)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._places
-
-    def add(self, row: dict) -> None:
-        """Add a puzzle; the same one may come twice."""
-        place = self._places.setdefault(row["name"], len(self))
-        if place == len(self):
-            self._added.append(row)
-        elif self._row(place) != row:
-            cause = "another puzzle of this name is known"
-            raise ValueError(f"{cause}; one of the two has been changed")
-
-    def place(self, name: str) -> int:
-        """Return the number of a puzzle; one that is not known is drawn again from its name."""
-        if name in self._unknown:
-            raise ValueError(self._unknown[name])
-        if name not in self._places:
-            try:
-                self.add(self.draw(name))
-            except ValueError as error:
-                self._unknown[name] = str(error)
-                raise
-        return self._places[name]
-
-    def text(self, place: int) -> str:
-        """Return the text of the puzzle of this number."""
-        return self._row(place)["text"]
-
-    def table(self) -> pa.Table:
-        """Return all puzzles, those of the first table first."""
-        added = pa.Table.from_pylist(self._added, PUZZLES)
-        return pa.concat_tables([self._table, added])
-
-    def _row(self, place: int) -> dict:
-        if place >= len(self._table):
-            return self._added[place - len(self._table)]
-        (row,) = self._table.slice(place, 1).to_pylist()
-        return row
+def add_puzzle(catalog: Catalog, row: dict) -> None:
+    """Add a puzzle to those that are known; the same one may come twice."""
+    if catalog.setdefault(row["name"], row) != row:
+        cause = "another puzzle of this name is known"
+        raise ValueError(f"{cause}; one of the two has been changed")
 
 
 def read_catalog(path: str | Path) -> Catalog:
     """Read the puzzles of a table."""
     try:
-        return Catalog(pq.read_table(path))
+        table = pq.read_table(path).select(PUZZLES.names).cast(PUZZLES)
     except (pa.ArrowInvalid, KeyError) as error:
         remedy = "run `make download-outputs` again"
         raise ValueError(f"{path} is not a puzzles table ({error}); {remedy}") from None
-
-
-class EditionMatch(NamedTuple):
-    """How well an edition fits: of so many puzzles that some edition draws, it draws so many."""
-
-    edition: Edition
-    fitting: int
-    tried: int
-
-    def __str__(self) -> str:
-        return f"{self.edition}: {self.fitting:,} of {self.tried:,}"
-
-
-def find_edition(
-    names: Iterable[str],
-    texts: Mapping[str, str] | None = None,
-) -> list[EditionMatch]:
-    """Draw puzzles again under one edition after the other, until one fits all.
-
-    Returns how well the editions fit, the best first. Names that no edition draws are left out, and
-    of more than 1,400 names an even part is drawn. A puzzle whose text, or the prompt around it, is
-    in ``texts`` fits only if the drawn text is in it; by name alone, some fit by chance.
-    """
-    texts = texts or {}
-    well_formed = [name for name in sorted(set(names)) if parse_name(name)]
-    step = max(1, math.ceil(len(well_formed) / SAMPLE))
-    sample = well_formed[::step]
-    drawn: dict[Edition, set[str]] = {}
-    for edition in EDITIONS:
-        drawn[edition] = {
-            name for name in sample if is_drawn_by(edition, name, texts.get(name))
-        }
-        if len(drawn[edition]) == len(sample):
-            break
-    tried = set().union(*drawn.values())
-    if not tried:
-        return []
-    fits = [
-        EditionMatch(edition, len(fitting), len(tried))
-        for edition, fitting in drawn.items()
-    ]
-    return sorted(fits, key=lambda fit: -fit.fitting)
-
-
-def is_drawn_by(edition: Edition, name: str, text: str | None = None) -> bool:
-    """Return whether an edition draws this puzzle from its name.
-
-    The solutions must agree, and so must the texts if one is given.
-    """
-    try:
-        puzzle = redraw(name, edition, text)
-    except ValueError:
-        return False
-    return text is None or puzzle.text.strip() in text
-
-
-def describe_fits(fits: list[EditionMatch]) -> str:
-    """Return in one line how well editions fit, the best first; nothing where nothing was tried."""
-    if not fits:
-        return ""
-    fits_all = fits[0].fitting == fits[0].tried
-    start = "names fit edition" if fits_all else "no edition fits all names,"
-    return f"{start} {'; '.join(map(str, fits))}"
-
-
-def choose_edition(fits: list[EditionMatch]) -> Edition:
-    """Return the edition that fits everything, or else the only one that fits most.
-
-    Without any name it is the Python port; ValueError if several editions are left.
-    """
-    if not fits:
-        return PORT
-    best = fits[0]
-    most = [fit for fit in fits if 2 * fit.fitting >= fit.tried]
-    if best.fitting < best.tried and len(most) != 1:
-        raise ValueError(f"{describe_fits(fits)}: give the edition with --edition")
-    return best.edition
+    return {row["name"]: row for row in table.to_pylist()}

@@ -4,12 +4,8 @@ Elixir's draws differ up to version 1.15, in 1.16, and from 1.17 on. The golden 
 three.
 """
 
-from array import array
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from math import exp, log
-
-import numpy as np
 
 #: Times this, a word is a number of ``:rand.uniform()``, from 0 to 1. Both ends are possible, as
 #: words are rounded to doubles.
@@ -108,68 +104,29 @@ def _draw_places(words: Iterator[int], n: int, count: int) -> list[int]:
 
 
 _WORD = 2**64 - 1
-_LANES = 16
-#: Times this number, a pattern of 64 bits is repeated in each of the sixteen lanes.
-_EACH = sum(1 << 64 * lane for lane in range(_LANES))
-_OLDEST = 64 * (_LANES - 1)
-
-#: Masks of the bits that a shift within lanes moves or keeps.
-_LOW_33 = (_WORD >> 31) * _EACH
-_RIGHT_11 = (_WORD >> 11) * _EACH
-_RIGHT_30 = (_WORD >> 30) * _EACH
-_RIGHT_60 = (_WORD >> 60) * _EACH
-
+_MULTIPLIER = 1181783497276652981
 _SEED_MASK = 2**21 - 1
 _SEED_FACTORS = (2097131, 2097133, 2097143)
 _SEED_MULTIPLIER = 2685821657736338717
-_MULTIPLIER = np.uint64(1181783497276652981)
-
-#: So many times sixteen words are made at first, and at most; in between a quarter of all before.
-#: Few enough that the last ones, which are not drawn any more, cost little.
-_FIRST_TURNS = 24
-_MOST_TURNS = 64
 
 
 def draw_words(seed: int) -> Iterator[int]:
-    """Return the endless words that Erlang draws after ``rand:seed(exs1024, {S, S, S})``.
+    """Yield the endless words that Erlang draws after ``rand:seed(exs1024, {S, S, S})``.
 
-    They go from 0 to 2^64 - 1. Only the lowest 21 bits of the seed count, as in Erlang.
+    They go from 0 to 2^64 - 1. Only the lowest 21 bits of the seed count, as in Erlang. A new word
+    mixes the newest of the last sixteen with the oldest, in whose place it is kept.
     """
-    words = _seed_words(seed)
-    # Erlang begins with its first word as the newest, before the second as the oldest
-    words.append(words.pop(0))
-    state = 0
-    for word in words:
-        state = state << 64 | word
-    return chain.from_iterable(_draw_arrays(state))
-
-
-def _draw_arrays(state: int) -> Iterator[array]:
-    """Yield words in arrays; the state has sixteen words of 64 bits, the oldest on the left.
-
-    A turn makes sixteen words at once. A new word mixes the old one of its lane with the new one of
-    the lane before it, and so with all before that: they are added up in steps of 1, 2, 4 and 8
-    lanes.
-    """
-    turns = _FIRST_TURNS
-    turns_made = 0
+    state = _seed_words(seed)
+    place = 0
     while True:
-        buffer = bytearray()
-        for _ in range(turns):
-            words = state ^ (state & _LOW_33) << 31
-            words ^= words >> 11 & _RIGHT_11
-            newest = state & _WORD
-            words ^= (newest ^ newest >> 30) << _OLDEST
-            words ^= words >> 64 ^ words >> 94 & _RIGHT_30
-            words ^= words >> 128 ^ words >> 188 & _RIGHT_60
-            words ^= words >> 256
-            state = words ^ words >> 512
-            buffer += state.to_bytes(8 * _LANES, "little")
-        in_order = np.frombuffer(buffer, "<u8").reshape(-1, _LANES)[:, ::-1].ravel()
-        # an array makes a number only when it is drawn, a list all at once
-        yield array("Q", (in_order * _MULTIPLIER).tobytes())
-        turns_made += turns
-        turns = min(max(turns, turns_made // 4), _MOST_TURNS)
+        newest = state[place]
+        place = (place + 1) % 16
+        oldest = state[place]
+        oldest ^= (oldest & (2**33 - 1)) << 31
+        oldest ^= oldest >> 11
+        word = oldest ^ newest ^ newest >> 30
+        state[place] = word
+        yield word * _MULTIPLIER & _WORD
 
 
 def _seed_words(seed: int) -> list[int]:
@@ -178,7 +135,7 @@ def _seed_words(seed: int) -> list[int]:
     high, middle, low = (start * factor & _SEED_MASK for factor in _SEED_FACTORS)
     register = high << 43 | middle << 22 | low << 1 | 1
     words = []
-    for _ in range(_LANES):
+    for _ in range(16):
         register ^= register >> 12
         register ^= register << 25 & _WORD
         register ^= register >> 27

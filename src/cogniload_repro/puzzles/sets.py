@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from functools import partial
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TypeVar
 
 import pandas as pd
@@ -16,11 +16,10 @@ from cogniload_repro import __version__
 from cogniload_repro.executors import open_executor
 from cogniload_repro.files import replacing
 from cogniload_repro.grid import Cell, check_count
-from cogniload_repro.puzzles.catalog import check_row, puzzle_row
+from cogniload_repro.puzzles.catalog import puzzle_row
 from cogniload_repro.puzzles.draws import Edition
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
 from cogniload_repro.puzzles.ids import PuzzleSet
-from cogniload_repro.puzzles.parse import read_question
 from cogniload_repro.schemas import PUZZLES
 from cogniload_repro.storage import open_parquet, remove_parts, table_writer
 
@@ -34,10 +33,6 @@ _BATCH_CHARS = 50_000_000
 #: So many puzzles does a process draw at a time, or as many as have so many statements.
 _CHUNK = 32
 _CHUNK_STATEMENTS = 20_000
-
-#: How the names of the authors' metadata files end, and what they must hold.
-STATE = "_state.json"
-_STATE_KEYS = ("poi", "category_defaults", "needles", "difficulty", "num_statements")
 
 
 def write_set(folder: str | Path, kind: str, puzzles: PuzzleSet, jobs: int = 1) -> int:
@@ -209,48 +204,3 @@ def _read_jsonl(path: Path) -> Iterator[pd.DataFrame]:
         raise ValueError(
             f"{path} is no table of puzzles ({error}); make it again"
         ) from None
-
-
-def name_state(path: PurePath) -> str:
-    """Return the name of the puzzle that a metadata file of the authors is about."""
-    return path.name.removesuffix(STATE)
-
-
-def release_row(name: str, text: str, metadata: str) -> dict:
-    """Return a puzzle of the authors' release as a row of the puzzles table.
-
-    The row has its text and what its metadata state.
-    """
-    state = _load_state(metadata)
-    _, category = read_question(text.rstrip().rpartition("\n")[2])
-    domains = state["category_defaults"]
-    if not isinstance(domains, dict) or not isinstance(domains.get(category), list):
-        raise ValueError(f"the metadata lack a list of values of {category}")
-    row = {
-        "name": name,
-        "text": text,
-        "poi": state["poi"],
-        "N": state["num_statements"],
-        "d": state["difficulty"],
-        "category": category,
-        "domain": domains[category],
-    }
-    if (
-        state["needles"] != 0
-    ):  # the released program writes the needles left at the end, always 0
-        row["needles"] = state["needles"]
-    return check_row(row)
-
-
-def _load_state(metadata: str) -> dict:
-    try:
-        state = json.loads(metadata)
-    except RecursionError as error:
-        raise ValueError(f"the metadata are nested too deeply ({error})") from None
-    if not isinstance(state, dict):
-        raise ValueError("the metadata are not a JSON object")
-    missing = [key for key in _STATE_KEYS if key not in state]
-    if missing:
-        names = ", ".join(missing)
-        raise ValueError(f"the metadata lack {names}")
-    return state

@@ -1,5 +1,6 @@
 """Whole tables of responses scored: outputs -> scores, one file per model."""
 
+import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import nullcontext
@@ -19,7 +20,7 @@ from cogniload_repro.scoring.verdict import (
     ScorerRules,
     Verdict,
     find_verdict,
-    is_unsure,
+    take_last_sentence,
 )
 from cogniload_repro.storage import (
     open_parquet,
@@ -34,6 +35,15 @@ WINDOW_CHARS = 400
 # responses may be large: few of them are in memory at once
 _BATCH_ROWS = 32
 _LOAD_COLUMNS = ("N", "d", "ratio_pct", "rho")
+_SENTENCE_CHARS = 400
+_UNSURE = re.compile(
+    r"\b(?:not\s+(?:\w+\s+)?(?:sure|certain|clear|enough\s+information)"
+    r"|un(?:sure|certain|clear|able\s+to)|no\s+idea"
+    r"|(?:not|can(?:no|['’])t|don['’]t|couldn['’]t)\s+(?:be\s+)?"
+    r"(?:know|tell|say|determined?|decided?|concluded?|answer)"
+    r"|give\s+up|impossible\s+to|insufficient\s+information)\b",
+    re.IGNORECASE,
+)
 
 
 def score_dataset(
@@ -124,6 +134,13 @@ def score_row(row: Mapping, puzzles: Mapping[str, Mapping], rules: ScorerRules) 
         "answer_correct": answer_correct,
         "unsure": is_unsure(answer or ""),
     }
+
+
+def is_unsure(answer: str) -> bool:
+    """Return whether the last sentence says that the answer is not known; a hint, no verdict."""
+    _, _, last_line = answer.rstrip("\n").rpartition("\n")
+    sentence = take_last_sentence(last_line)
+    return _UNSURE.search(sentence[-_SENTENCE_CHARS:]) is not None
 
 
 def _clip(verdict: Verdict) -> str:

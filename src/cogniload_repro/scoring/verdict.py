@@ -1,22 +1,43 @@
-"""The verdict on one response by the rules of Appendix D, and the reason for it."""
+"""The verdict on one response by the rules of Appendix D, and the reason for it.
 
-import re
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+`find_verdict` cuts three windows out of the response, the texts in which the answer is looked for
+(D.3), looks for values in them (D.4), and returns a bucket with its evidence (D.5).
+"""
 
-from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
-from cogniload_repro.grid import check_count
-from cogniload_repro.puzzles.puzzle import Puzzle
-from cogniload_repro.scoring.windows import (
-    QUALIFIERS,
-    ScorerRules,
-    Windows,
-    find_alternatives,
-    find_mention,
-    find_windows,
-    has_alternative,
-    take_last_sentence,
-)
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS, take_answer
+
+#: Stems, one of which a line about the asked category contains (Appendix D.2).
+QUALIFIERS = {
+    "location": ("at", "located", "in"),
+    "clothes_shirt": ("shirt", "wear"),
+    "clothes_pant": ("pant", "wear"),
+    "clothes_hat": ("hat", "wear"),
+    "clothes_socks": ("sock", "wear"),
+    "clothes_gloves": ("glove", "wear"),
+    "clothes_underwear": ("underwear", "wear"),
+    "hair": ("hair",),
+    "recent_eat": ("eat", "ate"),
+    "recent_watch": ("watch", "watched", "movie"),
+    "recent_listen": ("listen", "listened", "music"),
+    "recent_read": ("read", "book"),
+}
+
+#: Spellings accepted for a value; every other value stands for itself only.
+SPELLINGS = {
+    "reaggea": ("reaggea", "reggae"),
+    "sci-fi": ("sci-fi", "science fiction", "science-fiction"),
+    "camp": ("camp", "campground"),
+    "potatoes": ("potatoes", "potato"),
+    "market": ("market", "marketplace"),
+    "livingroom": ("livingroom", "living room"),
+}
+
+#: Characters of which one stands directly before a value, unless the value begins the sentence.
+BOUNDARIES = ' ["*_{('
 
 CORRECT_BUCKETS = ("correct_valid", "correct_poi", "correct_last_sentence")
 LOGIC_BUCKETS = ("wrong_logic", "wrong_logic_poi", "wrong_logic_last_sentence")
@@ -24,6 +45,22 @@ CONTEXT_BUCKET = "wrong_max_context"
 OTHER_BUCKET = "wrong_other"
 #: The eight buckets of Appendix D.5.
 BUCKETS = (*CORRECT_BUCKETS, CONTEXT_BUCKET, *LOGIC_BUCKETS, OTHER_BUCKET)
+
+_SHOWN_CHARS = 300
+
+
+@dataclass(frozen=True)
+class ScorerRules:
+    """How Appendix D is read where it can be read twice; by default, its Algorithms 1 to 3."""
+
+    #: Drop a closing line in round brackets after the empty lines: a line break cannot save it.
+    late_drop: bool = False
+    #: Take the last sentence of the lines that name the person (D.3), not the whole lines.
+    cut_windows: bool = False
+    #: Another value also counts if it is mentioned after the correct one (D.4, item 5).
+    last_mention: bool = False
+    #: Look only in the last sentence of what follows the reasoning; not the paper's rule.
+    answer_only: bool = False
 
 
 PSEUDOCODE = ScorerRules()
@@ -39,16 +76,14 @@ SCORERS = {
     "answer_only": ANSWER_ONLY,
 }
 
-_SENTENCE_CHARS = 400
-_UNSURE = re.compile(
-    r"\b(?:not\s+(?:\w+\s+)?(?:sure|certain|clear|enough\s+information)"
-    r"|un(?:sure|certain|clear|able\s+to)|no\s+idea"
-    r"|(?:not|can(?:no|['’])t|don['’]t|couldn['’]t)\s+(?:be\s+)?"
-    r"(?:know|tell|say|determined?|decided?|concluded?|answer)"
-    r"|give\s+up|impossible\s+to|insufficient\s+information)\b",
-    re.IGNORECASE,
-)
-_SHOWN_CHARS = 300
+
+def find_scorer(name: str) -> ScorerRules:
+    """Return the rules of this name; a ValueError lists the names."""
+    if name not in SCORERS:
+        raise ValueError(
+            f"unknown scorer {name!r}; choose one of: {', '.join(SCORERS)}"
+        )
+    return SCORERS[name]
 
 
 class Question(NamedTuple):
@@ -58,6 +93,14 @@ class Question(NamedTuple):
     gold: str
     domain: Sequence[str]
     category: str
+
+
+class Windows(NamedTuple):
+    """The three lower-case texts in which the answer is looked for; empty where there is none."""
+
+    valid_poi_last: str
+    poi_last: str
+    last_sentence: str
 
 
 class Verdict(str):
@@ -138,140 +181,6 @@ def _find_last(values: Sequence[str], window: str) -> str:
     return window[start:end]
 
 
-def find_scorer(name: str) -> ScorerRules:
-    """Return the rules of this name; a ValueError lists the names."""
-    if name not in SCORERS:
-        raise ValueError(
-            f"unknown scorer {name!r}; choose one of: {', '.join(SCORERS)}"
-        )
-    return SCORERS[name]
-
-
-def score_response(
-    response: str,
-    puzzle: Puzzle | None = None,
-    *,
-    poi: str | None = None,
-    gold: str | None = None,
-    domain: Collection[str] | None = None,
-    category: str | None = None,
-    prompt_tokens: int | None = None,
-    response_tokens: int | None = None,
-    scorer: str = "pseudocode",
-) -> Verdict:
-    """Score one response to a puzzle as the paper does (section 2.1.6 and Appendix D).
-
-    Parameters
-    ----------
-    response : str
-        The model's whole output, the reasoning included.
-    puzzle : Puzzle, optional
-        As `draw_puzzle` or `read_puzzle` returns it; in its place, the four parts below.
-    poi, gold : str, optional
-        The person of interest and the correct value.
-    domain : collection of str, optional
-        The puzzle's values of the asked category, the correct one included.
-    category : str, optional
-        The asked category, a key of `cogniload_repro.scoring.windows.QUALIFIERS`.
-    prompt_tokens, response_tokens : int, optional
-        Token counts; the context budget is tested only where both are known.
-    scorer : str
-        How Appendix D is read where it can be read twice: a name among `SCORERS`.
-
-    Returns
-    -------
-    Verdict
-        The name of the bucket as text; its attributes ``window``, ``answer`` and ``reason`` say
-        what decided, ``is_correct`` whether it counts as correct, and ``explain()`` describes each
-        step.
-
-    Raises
-    ------
-    TypeError
-        If the puzzle or one of its parts has another type.
-    ValueError
-        If the response is not text, the category or scorer is unknown, the correct value is empty,
-        or a number of tokens is no whole number of at least 0.
-
-    Examples
-    --------
-    >>> import cogniload_repro as cl
-    >>> puzzle = cl.draw_puzzle(N=20, d=1, needles=1, puzzle_id=770487)
-    >>> cl.score_response("So Raymond is wearing **red** underwear.", puzzle)
-    'correct_valid'
-    >>> verdict = cl.score_response("Raymond: blue", puzzle)
-    >>> verdict.is_correct, verdict.answer
-    (False, 'blue')
-    >>> print(verdict.explain())
-    asked: clothes_underwear of Raymond; correct: red; other: yellow, blue
-    1. last line with Raymond and one of: underwear, wear: none
-    2. last line with Raymond: 'raymond: blue'
-       correct value: no; other values: blue
-    3. last sentence: the same
-    wrong_logic_poi: window 2 has 'blue'
-    """
-    for name, count in (
-        ("prompt_tokens", prompt_tokens),
-        ("response_tokens", response_tokens),
-    ):
-        if count is not None:
-            check_count(name, count, 0)
-    question = _read_question(puzzle, poi, gold, domain, category)
-    rules = find_scorer(scorer)
-    return find_verdict(response, question, rules, prompt_tokens, response_tokens)
-
-
-def _read_question(
-    puzzle: Puzzle | None,
-    poi: str | None,
-    gold: str | None,
-    domain: Collection[str] | None,
-    category: str | None,
-) -> Question:
-    """Return what a puzzle asks, or its four parts; TypeError where one has another type."""
-    if isinstance(puzzle, Puzzle):
-        category = puzzle.category
-        return Question(puzzle.poi, puzzle.solution, puzzle.domains[category], category)
-    if puzzle is not None:
-        kind = type(puzzle).__name__
-        raise TypeError(
-            f"the puzzle is a {kind}; give what draw_puzzle or read_puzzle returns"
-        )
-    values: list[Any] = [None]
-    if domain is not None and not isinstance(domain, str | Mapping):
-        values = [*domain]
-    if not all(isinstance(text, str) for text in (poi, gold, category, *values)):
-        raise TypeError(
-            "poi, gold and category must be text, domain the values of the asked category "
-            "(puzzle.domains[puzzle.category]); or give the puzzle alone"
-        )
-    return Question(poi, gold, values, category)  # type: ignore[arg-type]
-
-
-def reward(
-    puzzle: Puzzle,
-    response: str,
-    *,
-    prompt_tokens: int | None = None,
-    response_tokens: int | None = None,
-) -> float:
-    """Return 1.0 for a response that the paper's scorer calls correct, otherwise 0.0 (section 4).
-
-    Parameters and errors are those of `score_response`.
-
-    Examples
-    --------
-    >>> import cogniload_repro as cl
-    >>> puzzle = cl.draw_puzzle(N=20, d=1, needles=1, puzzle_id=770487)
-    >>> cl.reward(puzzle, f"So {puzzle.poi} is wearing {puzzle.solution} underwear.")
-    1.0
-    """
-    verdict = score_response(
-        response, puzzle, prompt_tokens=prompt_tokens, response_tokens=response_tokens
-    )
-    return float(verdict.is_correct)
-
-
 def find_verdict(
     response: str,
     question: Question,
@@ -345,8 +254,127 @@ def exceeds_budget(prompt_tokens: int | None, response_tokens: int | None) -> bo
     return prompt_tokens + response_tokens + RESERVED_TOKENS >= CONTEXT_TOKENS
 
 
-def is_unsure(answer: str) -> bool:
-    """Return whether the last sentence says that the answer is not known; a hint, no verdict."""
-    _, _, last_line = answer.rstrip("\n").rpartition("\n")
-    sentence = take_last_sentence(last_line)
-    return _UNSURE.search(sentence[-_SENTENCE_CHARS:]) is not None
+def take_last_sentence(line: str) -> str:
+    """Return what stands before the last full stop of a line, back to the one before.
+
+    A line without a full stop is returned whole.
+    """
+    pieces = line.rsplit(".", 2)
+    return pieces[-2] if len(pieces) > 1 else line
+
+
+def find_windows(
+    response: str, poi: str, category: str, rules: ScorerRules = ScorerRules()
+) -> Windows:
+    """Cut the deciding texts out of a response (Appendix D.3, Algorithm 2)."""
+    qualifiers = QUALIFIERS.get(category)
+    if qualifiers is None:
+        known = ", ".join(QUALIFIERS)
+        raise ValueError(f"unknown category {category!r}; the categories are: {known}")
+    text = take_answer(response) or "" if rules.answer_only else response
+    if rules.late_drop:
+        text = text.rstrip("\n")
+    text = _drop_remark(text).rstrip("\n")
+    last_sentence = take_last_sentence(next(_lines_from_end(text)))
+    if rules.answer_only:
+        return Windows("", "", last_sentence)
+    valid_poi_last, poi_last = _find_lines(text, poi.lower(), qualifiers)
+    if rules.cut_windows:
+        valid_poi_last = take_last_sentence(valid_poi_last)
+        poi_last = take_last_sentence(poi_last)
+    return Windows(valid_poi_last, poi_last, last_sentence)
+
+
+def _drop_remark(text: str) -> str:
+    """Return a text without its last line if that begins and ends with a round bracket."""
+    if not text.endswith(")"):
+        return text
+    start = text.rfind("\n") + 1
+    return text[:start] if text.startswith("(", start) else text
+
+
+def _find_lines(text: str, name: str, qualifiers: tuple[str, ...]) -> tuple[str, str]:
+    """Return the last line with the name and a qualifier, and the last one with the name."""
+    poi_last = ""
+    for line in _lines_from_end(text):
+        if name not in line:
+            continue
+        poi_last = poi_last or line
+        if any(qualifier in line for qualifier in qualifiers):
+            return line, poi_last
+    return "", poi_last
+
+
+def _lines_from_end(text: str) -> Iterator[str]:
+    """Yield the lines of a text in lower case, the last one first."""
+    end = len(text)
+    while end >= 0:
+        start = text.rfind("\n", 0, end) + 1
+        yield text[start:end].lower()
+        end = start - 1
+
+
+def find_mention(value: str, sentence: str) -> tuple[int, int] | None:
+    """Return the start and end of the last mention of a value in a sentence, None if none.
+
+    A value may be in any of its spellings (CheckCorrectAnswer of Algorithm 3).
+    """
+    if value not in sentence and value not in SPELLINGS:
+        return None
+    spans = []
+    for spelling in SPELLINGS.get(value, (value,)):
+        start = _find_spelling(spelling, sentence)
+        spans.append((start, start + len(spelling)))
+    last = max(spans)
+    return last if last[0] >= 0 else None
+
+
+def _find_spelling(spelling: str, sentence: str) -> int:
+    """Return the last start of a spelling that CheckAnswer of Algorithm 3 accepts, -1 if none."""
+    start = sentence.rfind(spelling)
+    if start <= 0 or sentence[start - 1] in BOUNDARIES:
+        return start
+    boundary = max(sentence.rfind(sign + spelling) for sign in BOUNDARIES)
+    if boundary >= 0:
+        return boundary + 1
+    return 0 if sentence.startswith(spelling) else -1
+
+
+def find_alternatives(domain: Sequence[str], gold: str) -> list[str]:
+    """Return the values of a domain other than the gold one, in lower case."""
+    return [value.lower() for value in domain if value != gold]
+
+
+def has_alternative(
+    sentence: str, domain: Sequence[str], gold: str, *, last_mention: bool = False
+) -> bool:
+    """Return whether another value of the domain counts against the gold one.
+
+    It is the AltFlag of Algorithm 3. Where the gold value occurs as well, another one counts only
+    if it encloses the last occurrence of the gold one ("non-fiction" around "fiction"). With
+    ``last_mention`` it also counts if it is mentioned later (D.4, item 5). The sentence is a
+    window, in lower case.
+    """
+    alternatives = find_alternatives(domain, gold)
+    gold = gold.lower()
+    gold_start = sentence.rfind(gold)
+    is_enclosed = gold_start >= 0 and any(
+        gold in value and _covers(value, sentence, gold_start, gold_start + len(gold))
+        for value in alternatives
+    )
+    if gold_start >= 0 and not is_enclosed and not last_mention:
+        return False
+    mentions = [find_mention(value, sentence) for value in alternatives]
+    starts = [mention[0] for mention in mentions if mention]
+    if not starts:
+        return False
+    if is_enclosed or not last_mention:
+        return True
+    gold_mention = find_mention(gold, sentence)
+    return gold_mention is None or max(starts) > gold_mention[0]
+
+
+def _covers(value: str, sentence: str, start: int, end: int) -> bool:
+    """Return whether the last occurrence of a value covers a part of the sentence."""
+    first = sentence.rfind(value)
+    return 0 <= first <= start and first + len(value) >= end

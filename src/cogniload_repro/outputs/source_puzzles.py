@@ -1,0 +1,233 @@
+"""The puzzles that the answers of a source are about, and the edition that drew them."""
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+from cogniload_repro.outputs.layout import Layout, name_puzzle
+from cogniload_repro.outputs.records import Refusal, Row, read_text
+from cogniload_repro.outputs.report import Report
+from cogniload_repro.outputs.rows import end_at_damage, read_rows, read_table
+from cogniload_repro.puzzles.catalog import (
+    Catalog,
+    add_puzzle,
+    check_row,
+    draw_named,
+    parse_name,
+    redraw,
+    split_name,
+)
+from cogniload_repro.puzzles.draws import EDITIONS, PORT, Edition
+from cogniload_repro.puzzles.parse import read_question
+
+BAD_PUZZLE = "bad puzzle"
+#: So many puzzles are drawn again under editions that may not be theirs.
+SAMPLE = 1_400
+# what a metadata file of the authors must hold
+_STATE_KEYS = ("poi", "category_defaults", "needles", "difficulty", "num_statements")
+
+
+class SourcePuzzles:
+    """The puzzles that a source is about: known ones, its own, and those drawn from their names.
+
+    Its own ones, and those that are drawn, are added to the known ones.
+    """
+
+    def __init__(
+        self, layout: Layout, catalog: Catalog, edition: Edition | None, report: Report
+    ):
+        self._layout = layout
+        self._catalog = catalog
+        self._edition = edition
+        self._report = report
+        # why puzzles cannot be used, by name
+        self._faults: dict[str, str] = {}
+
+    def read(self) -> Iterator[tuple[str, Row]]:
+        """Add the source's own puzzles; yield those that cannot be, each with its file's name."""
+        for name, path in self._layout.states.items():
+            try:
+                text = ""
+                if name in self._layout.texts:
+                    text = self._layout.texts[name].read_text("utf-8-sig")
+                row = release_row(name, text, path.read_text("utf-8-sig"))
+                add_puzzle(self._catalog, row)
+            except (OSError, ValueError) as error:
+                fault = (BAD_PUZZLE, f"{name}: {error}")
+                yield self._layout.label(path), Row(0, {}, fault)
+        for path in self._layout.puzzle_tables:
+            for record in end_at_damage(read_table(path)):
+                refusal = record.refusal or self._add_row(record.fields)
+                if refusal:
+                    yield self._layout.label(path), Row(record.number, {}, refusal)
+        for name in self._layout.texts.keys() & self._catalog.keys():
+            if self._read_text(name).strip() != self._catalog[name]["text"].strip():
+                cause = "its text is not that of the known puzzle of this name"
+                self._faults[name] = cause
+
+    def _add_row(self, row: Mapping) -> Refusal | None:
+        """Add a puzzle of a table, or return why it cannot be used."""
+        try:
+            add_puzzle(self._catalog, check_row(row))
+        except ValueError as error:
+            return BAD_PUZZLE, f"{row.get('name')}: {error}"
+        return None
+
+    def find(self, name: str) -> None:
+        """Draw a puzzle of which only the name is known; ValueError says why one is of no use."""
+        if name in self._faults:
+            raise ValueError(self._faults[name])
+        if name in self._catalog:
+            return
+        try:
+            self._catalog[name] = self._draw(name)
+        except ValueError as error:
+            self._faults[name] = str(error)
+            raise
+
+    def _draw(self, name: str) -> dict:
+        split_name(name)
+        edition = self._edition or choose_edition(self._fits)
+        text = self._read_text(name) if name in self._layout.texts else None
+        row = draw_named(name, edition, text)
+        if text is not None and text.strip() != row["text"].strip():
+            raise ValueError(
+                f"its text is not the one that edition {edition} draws; add its metadata"
+            )
+        return row
+
+    @cached_property
+    def _fits(self) -> list["EditionMatch"]:
+        """How well the editions fit the puzzles that the source names and nobody knows."""
+        names = {name_puzzle(path) for _, path in self._layout.answers}
+        for path in self._layout.tables:
+            names |= {str(row.fields.get("name")) for row in read_rows(path)}
+        unknown = names - self._catalog.keys()
+        texts = {
+            name: self._read_text(name) for name in unknown & self._layout.texts.keys()
+        }
+        fits = find_edition(unknown, texts)
+        self._report.origin = describe_fits(fits)
+        return fits
+
+    def _read_text(self, name: str) -> str:
+        return str(read_text(self._layout.texts[name]))
+
+
+def release_row(name: str, text: str, metadata: str) -> dict:
+    """Return a puzzle of the authors' release as a row of the puzzles table.
+
+    The row has its text and what its metadata state.
+    """
+    state = _load_state(metadata)
+    _, category = read_question(text.rstrip().rpartition("\n")[2])
+    domains = state["category_defaults"]
+    if not isinstance(domains, dict) or not isinstance(domains.get(category), list):
+        raise ValueError(f"the metadata lack a list of values of {category}")
+    row = {
+        "name": name,
+        "text": text,
+        "poi": state["poi"],
+        "N": state["num_statements"],
+        "d": state["difficulty"],
+        "category": category,
+        "domain": domains[category],
+    }
+    if (
+        state["needles"] != 0
+    ):  # the released program writes the needles left at the end, always 0
+        row["needles"] = state["needles"]
+    return check_row(row)
+
+
+def _load_state(metadata: str) -> dict:
+    try:
+        state = json.loads(metadata)
+    except RecursionError as error:
+        raise ValueError(f"the metadata are nested too deeply ({error})") from None
+    if not isinstance(state, dict):
+        raise ValueError("the metadata are not a JSON object")
+    missing = [key for key in _STATE_KEYS if key not in state]
+    if missing:
+        names = ", ".join(missing)
+        raise ValueError(f"the metadata lack {names}")
+    return state
+
+
+class EditionMatch(NamedTuple):
+    """How well an edition fits: of so many puzzles that some edition draws, it draws so many."""
+
+    edition: Edition
+    fitting: int
+    tried: int
+
+    def __str__(self) -> str:
+        return f"{self.edition}: {self.fitting:,} of {self.tried:,}"
+
+
+def find_edition(
+    names: Iterable[str],
+    texts: Mapping[str, str] | None = None,
+) -> list[EditionMatch]:
+    """Draw puzzles again under one edition after the other, until one fits all.
+
+    Returns how well the editions fit, the best first. Names that no edition draws are left out, and
+    of more than 1,400 names an even part is drawn. A puzzle whose text, or the prompt around it, is
+    in ``texts`` fits only if the drawn text is in it; by name alone, some fit by chance.
+    """
+    texts = texts or {}
+    well_formed = [name for name in sorted(set(names)) if parse_name(name)]
+    step = max(1, math.ceil(len(well_formed) / SAMPLE))
+    sample = well_formed[::step]
+    drawn: dict[Edition, set[str]] = {}
+    for edition in EDITIONS:
+        drawn[edition] = {
+            name for name in sample if is_drawn_by(edition, name, texts.get(name))
+        }
+        if len(drawn[edition]) == len(sample):
+            break
+    tried = set().union(*drawn.values())
+    if not tried:
+        return []
+    fits = [
+        EditionMatch(edition, len(fitting), len(tried))
+        for edition, fitting in drawn.items()
+    ]
+    return sorted(fits, key=lambda fit: -fit.fitting)
+
+
+def is_drawn_by(edition: Edition, name: str, text: str | None = None) -> bool:
+    """Return whether an edition draws this puzzle from its name.
+
+    The solutions must agree, and so must the texts if one is given.
+    """
+    try:
+        puzzle = redraw(name, edition, text)
+    except ValueError:
+        return False
+    return text is None or puzzle.text.strip() in text
+
+
+def describe_fits(fits: list[EditionMatch]) -> str:
+    """Return in one line how well editions fit, the best first; nothing where nothing was tried."""
+    if not fits:
+        return ""
+    fits_all = fits[0].fitting == fits[0].tried
+    start = "names fit edition" if fits_all else "no edition fits all names,"
+    return f"{start} {'; '.join(map(str, fits))}"
+
+
+def choose_edition(fits: list[EditionMatch]) -> Edition:
+    """Return the edition that fits everything, or else the only one that fits most.
+
+    Without any name it is the Python port; ValueError if several editions are left.
+    """
+    if not fits:
+        return PORT
+    best = fits[0]
+    most = [fit for fit in fits if 2 * fit.fitting >= fit.tried]
+    if best.fitting < best.tried and len(most) != 1:
+        raise ValueError(f"{describe_fits(fits)}: give the edition with --edition")
+    return best.edition
