@@ -14,13 +14,13 @@ NONE = "--"
 
 
 def format_name(model: str) -> str:
-    """Return a model's name, which may be anybody's text, as one line of printable characters."""
+    """Return a model's name, which may be untrusted text, as one line of printable characters."""
     printable = "".join(sign if sign.isprintable() else " " for sign in model)
     return " ".join(printable.split()) or "unnamed"
 
 
 def display_names(models: Iterable[str]) -> dict[str, str]:
-    """Return what each model is called on pages and terminals (`models.short_names`), printable."""
+    """Return the printable name of each model on pages and terminals; see `models.short_names`."""
     return {model: format_name(name) for model, name in short_names(models).items()}
 
 
@@ -33,9 +33,9 @@ def format_beta(beta: float) -> str:
 
 
 def format_number(number: float, decimals: int) -> str:
-    """Return a number with so many decimals, or one digit where all would be zero.
+    """Return a number with this number of decimals, or with one digit if all would be zero.
 
-    An unknown one is "--", one too large to be a puzzle's length is in powers of ten.
+    An unknown number is "--", an infinite one "no limit"; from a million on, in powers of ten.
     """
     if pd.isna(number):
         return NONE
@@ -49,7 +49,7 @@ def format_number(number: float, decimals: int) -> str:
 
 
 def format_range(low: float, high: float, decimals: int) -> str:
-    """Return an interval such as "1.2 to no limit"; "--" for none."""
+    """Return an interval such as "1.2 to no limit"; "--" if it is unknown."""
     if pd.isna(low):
         return NONE
     return f"{format_number(low, decimals)} to {format_number(high, decimals)}"
@@ -62,9 +62,9 @@ def format_estimate(
     decimals: int,
     least: float = -math.inf,
 ) -> str:
-    """Return an estimate with its interval, such as "1.2 (0.9 to 1.5)"; "--" for none.
+    """Return an estimate with its interval, such as "1.2 (0.9 to 1.5)"; "--" if it is unknown.
 
-    Numbers below ``least`` are only said to be below it.
+    A number below ``least`` is shown as "< least".
     """
     if not _is_known(estimate):
         return NONE
@@ -75,8 +75,15 @@ def format_estimate(
     return "{} ({} to {})".format(*texts)
 
 
+def format_points(difference: float, low: float, high: float) -> str:
+    """Return a difference of accuracies in points, such as "+5.0 (-1.2 to +11.3)"."""
+    if pd.isna(difference):
+        return NONE
+    return f"{100 * difference:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})"
+
+
 def format_ecl50(statements: float) -> str:
-    """Return ECL50 (statements) with one decimal; beyond any puzzle in powers of ten (Table 2)."""
+    """Return ECL50 (statements) with one decimal; from a million on, in powers of ten (Table 2)."""
     if not _is_known(statements):
         return NONE
     return f"{statements:.1f}" if abs(statements) < 1e6 else f"{statements:.1e}"
@@ -95,8 +102,8 @@ def format_p(p: float) -> str:
 def describe_p(p: float, digits: int = 1) -> str:
     """Return a p-value for a sentence, such as "p = 0.015" and "p < 0.001".
 
-    Below 0.1 it has two digits. A larger one has one, because the printed tables identify that of a
-    product of loads no better, or as many as are asked for.
+    Below 0.1 it has two significant digits. A larger one has ``digits``, by default one: the
+    printed tables do not identify the p-value of a product of loads more precisely.
     """
     if p < 0.001:
         return "p < 0.001"

@@ -16,7 +16,10 @@ import matplotlib as mpl
 import pandas as pd
 from myst_nb import glue
 
-from cogniload_repro.analysis.uncertainty import fit_quadratics
+from cogniload_repro.analysis.specifications import (
+    SPECIFICATIONS,
+    fit_specifications,
+)
 from cogniload_repro.analysis.verdicts import UNKNOWN, Judgement
 from cogniload_repro.book import markdown
 from cogniload_repro.book.backend import use_backend
@@ -34,7 +37,6 @@ from cogniload_repro.published import load_conclusions
 from cogniload_repro.regression.cell_tables import coverage, load_cells
 from cogniload_repro.regression.reconstructions import from_printed_tables
 
-MAX_COLUMNS = 8
 #: A cell that holds numbers alone, with signs, stars and units, as an interval or a share; or
 #: nothing.
 _NUMBER_CELL = r"(?:[-+−–<>±\d.,e%*/() ]|to|of|no limit|nan)*"
@@ -106,7 +108,10 @@ class Page:
         if paper["model"].nunique() < len(NAMES):
             return False
         fewest, _ = coverage(paper)
-        return fewest == len(PAPER_GRID) and len(fit_quadratics(paper)) == len(NAMES)
+        if fewest < len(PAPER_GRID):
+            return False
+        fits = fit_specifications(paper, SPECIFICATIONS[:1])
+        return bool((fits["status"] == "ok").all())
 
     @cached_property
     def paper(self) -> pd.DataFrame:
@@ -269,11 +274,6 @@ class Page:
         frame, unformatted; ``empty`` takes the place of a table without rows.
         """
         texts = frame if columns is None else format_frame(frame, columns)
-        if len(texts.columns) > MAX_COLUMNS:
-            raise ValueError(
-                f"table {name} has {len(texts.columns)} columns; "
-                f"show {MAX_COLUMNS} and offer csv=True"
-            )
         if texts.empty:
             return self.sentence(empty, name)
         caption = write_caption(self._kind(evidence, cells), caption, source)
