@@ -248,7 +248,11 @@ def show(monkeypatch, build):
 
 
 @pytest.mark.parametrize(
-    "grid", ["N=20,200,1000 ratio=5,50,95 d=1,3", "N=250 ratio=50 d=5"]
+    "grid",
+    [
+        pytest.param("N=20,200,1000 ratio=5,50,95 d=1,3", marks=pytest.mark.slow),
+        "N=250 ratio=50 d=5",
+    ],
 )
 def test_an_own_model_on_other_levels_has_its_chapter(
     grid, one_process, tmp_path, monkeypatch

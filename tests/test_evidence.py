@@ -42,10 +42,7 @@ def run_on_reconstruction(chapter, number, tmp_path, monkeypatch):
     return {key: fragment.markdown for key, fragment in fragments.items()}
 
 
-SLOW = [
-    pytest.param(name, marks=pytest.mark.slow)
-    for name in ("04_accuracy", "05_glm", "06_interactions", "12_comparison")
-]
+CHAPTERS = ["04_accuracy", "05_glm", "06_interactions", "07_aic", "12_comparison"]
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -67,7 +64,8 @@ def alike(one, other):
     )
 
 
-@pytest.mark.parametrize("chapter", ["07_aic", *SLOW])
+@pytest.mark.slow
+@pytest.mark.parametrize("chapter", CHAPTERS)
 def test_sentences_do_not_depend_on_the_reconstruction(chapter, tmp_path, monkeypatch):
     """What a chapter states of the paper holds in another table of counts too.
 

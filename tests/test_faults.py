@@ -134,7 +134,7 @@ def test_interrupted_scoring_leaves_whole_partitions_and_the_next_run_finishes(
         when=lambda: any(scores.glob(".*.part")),
     )
     assert code == (130 if number == signal.SIGINT else -number)
-    assert ("interrupted; the same command, given again, finishes" in errors) == (
+    assert ("interrupted; run the same command again to finish" in errors) == (
         number == signal.SIGINT
     )
     assert "Traceback" not in errors

@@ -2,6 +2,7 @@
 
 import math
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +17,12 @@ def test_a_p_value_at_a_level_earns_no_star():
     assert formats.stars(0.01) == "*"
     assert formats.stars(0.001) == "**"
     assert formats.stars(0.00099) == "***"
+
+
+def test_differences_of_accuracies_are_in_points():
+    """With their interval and a sign."""
+    assert formats.format_points(0.5, 0.25, 1) == "+50.0 (+25.0 to +100.0)"
+    assert formats.format_points(math.nan, math.nan, math.nan) == "--"
 
 
 def test_an_unknown_number_is_printed_as_dashes_or_a_question_mark():
@@ -85,3 +92,29 @@ def test_only_zero_is_printed_as_zero(number, decimals):
 def test_a_p_value_is_described_by_its_size(p, text):
     """Only what is below 0.001 is not written as a number."""
     assert formats.describe_p(p) == text
+
+
+def test_a_frame_is_printed_column_by_column():
+    """Decimals, formats, functions of several columns; what is unknown or without limit is said."""
+    frame = pd.DataFrame(
+        {
+            "model": ["a", "b"],
+            "x": [0.004, math.nan],
+            "low": [1.0, math.nan],
+            "high": [math.inf, 1.0],
+        }
+    )
+    printed = formats.format_frame(
+        frame,
+        {
+            "x": ("X", 2),
+            ("low", "high"): ("Range", 1),
+            ("model", "low"): ("Both", "{}={}".format),
+            "low": ("P", ".1%"),
+        },
+    )
+    assert printed.columns.tolist() == ["X", "Range", "Both", "P"]
+    assert printed.to_numpy().tolist() == [
+        ["4e-03", "1.0 to no limit", "a=1.0", "100.0%"],
+        ["--", "--", "b=nan", "--"],
+    ]

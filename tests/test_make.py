@@ -111,7 +111,7 @@ def make_checkout(folder):
         "sphinx: {local_extensions: {offline: _ext}}\n"
     )
     (folder / "book" / "_toc.yml").write_text(
-        "format: jb-book\nroot: intro\nchapters: [{file: notebooks/page}]\n"
+        "format: jb-book\nroot: intro\nparts: [{chapters: [{file: notebooks/page}]}]\n"
     )
     (folder / "book" / "intro.md").write_text("# Small\n")
     (folder / "notebooks").mkdir()
@@ -197,10 +197,15 @@ def test_nothing_that_is_given_reaches_a_shell(checkout):
     A bad value ends make before anything is built.
     """
     for variable in (
-        ["FORMULA=correct ~ d;x $(shell touch OWNED) `touch OWNED`"],
-        ["SOURCE=a$(touch OWNED);touch$${IFS}OWNED;#`touch OWNED`'é\".jsonl"],
-        ["ADD=$(shell touch OWNED)"],
-        ["MODELS=';touch OWNED;#", "FAMILY=`touch OWNED`"],
+        [
+            "FORMULA=correct ~ d;x $(shell touch OWNED) `touch OWNED`",
+            "MODELS=';touch OWNED;#",
+            "FAMILY=`touch OWNED`",
+        ],
+        [
+            "SOURCE=a$(touch OWNED);touch$${IFS}OWNED;#`touch OWNED`'é\".jsonl",
+            "ADD=$(shell touch OWNED)",
+        ],
     ):
         done = make(checkout, "render", *variable)
         assert (done.returncode, done.stderr.count("Error: ")) == (2, 1), done.stderr
@@ -331,7 +336,7 @@ def test_answers_are_added_for_one_call(made):
 
 
 def test_a_refused_source_changes_nothing(made):
-    """Not the outputs, and not the book that is made next; its rejected rows can be read."""
+    """Not the outputs, and not what is made of them; its rejected rows can be read."""
     build = made / "data/build-mini"
     run = partial(make, made)
     before = contents(build)
@@ -346,11 +351,6 @@ def test_a_refused_source_changes_nothing(made):
             "params/outputs.json": b"",
         }
         assert contents(build) | rejected == before | rejected
-    (made / "params.yaml").write_text(f"source: {bad.name}\nmax_rejected: 1\n")
-    assert "cannot be read to its end" in run("score").stderr
-    (made / "params.yaml").write_text("source: ../main.jsonl\nadd: [../a.jsonl]\n")
-    output_of(run("reproduce"))
-    assert contents(build) == before
 
 
 def test_the_book_follows_its_notebooks_and_what_is_given(made):
@@ -362,22 +362,18 @@ def test_the_book_follows_its_notebooks_and_what_is_given(made):
     copy = made / "data/build-mini/notebooks/page.ipynb"
     page = made / "data/build-mini/book/_build/html/notebooks/page.html"
     run = partial(make, made)
-    write_chapter(source, CHAPTER | {"title": "# Another title"})
-    output = output_of(run("render"))
-    assert steps(output) == ["render"]
-    assert "page.ipynb  " in output
-    assert all(b"Another title" in file.read_bytes() for file in (copy, page))
-
     (made / "book/intro.md").write_text("# Small\n\nAnother page.\n")
     assert "page.ipynb  " not in output_of(run("render"))
     assert "Another page." in page.parents[1].joinpath("intro.html").read_text("utf-8")
 
+    write_chapter(source, CHAPTER | {"title": "# Another title"})
     output = output_of(run("render", "FORMULA=correct ~ d + rho", "MODELS=theirs"))
     assert steps(output) == ["render"]
-    assert all(b"correct ~ d + rho" in file.read_bytes() for file in (copy, page))
-    assert "formula: correct ~ d + rho" in page.read_text(
-        "utf-8"
-    )  # the notice at the top
+    for file in (copy, page):
+        assert b"Another title" in file.read_bytes()
+        assert b"correct ~ d + rho" in file.read_bytes()
+    notice = "formula: correct ~ d + rho"  # at the top
+    assert notice in page.read_text("utf-8")
 
     write_chapter(source, CHAPTER | {"show": "raise ValueError('x' * 9000)"})
     failed = run("render")
@@ -398,7 +394,7 @@ def test_a_removed_notebook_is_missed(made):
     ("lost", "again"),
     [
         pytest.param("outputs/mine.parquet", STEPS, marks=pytest.mark.slow),
-        ("tokens.parquet", STEPS[1:]),
+        pytest.param("tokens.parquet", STEPS[1:], marks=pytest.mark.slow),
         pytest.param("aic.parquet", STEPS[2:], marks=pytest.mark.slow),
         ("tables/formulas.csv", STEPS[3:]),
         ("book/_build/html/notebooks/page.html", STEPS[3:]),
@@ -471,7 +467,6 @@ def test_tables_of_the_book_come_from_its_own_runs(made):
 
     table.write_text("formula\nmine\n")
     (build / "tables/another.csv").write_text("formula\n")
-    (build / "book/_build/html/intro.html").write_text("mine")
     assert steps(output_of(make(made, "reproduce"))) == ["render"]
     assert contents(build) == before
 
@@ -498,7 +493,7 @@ else:
     runpy.run_path(sys.argv[0], run_name="__main__")
 """
 #: Writes before which a step is killed: all steps have more than the first and fewer than the last.
-KILLS = (1, 2, 3, 5, 8, 13, 21, 34, 55, 1000)
+KILLS = (1, 3, 8, 21, 55, 1000)
 
 
 @pytest.mark.parametrize(

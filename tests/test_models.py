@@ -64,9 +64,7 @@ def test_a_model_is_found_by_each_name_that_is_shown():
         assert resolve_model(name, models) == "openai-api/local/mine"
     for name in ("gpt-5", "gpt-5-2025-08-07"):
         assert resolve_model(name, models) == "gpt-5-2025-08-07"
-    with pytest.raises(
-        ValueError, match=r"no model b.*they have: mine, a/b, c/b, gpt-5$"
-    ):
+    with pytest.raises(ValueError, match=r"unknown model .b.*: mine, a/b, c/b, gpt-5$"):
         resolve_model("b", models)
 
 
@@ -88,5 +86,5 @@ def test_a_misspelt_model_is_suggested(written, meant):
         resolve_model(written, NAMES)
     with pytest.raises(ValueError, match=f"did you mean {meant}"):
         find_model(written)
-    with pytest.raises(ValueError, match=r"no model \?\?; they"):
+    with pytest.raises(ValueError, match=r"unknown model .\?\?.; choose"):
         resolve_model("??", NAMES)

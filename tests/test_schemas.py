@@ -35,7 +35,7 @@ def test_a_file_without_a_table_is_refused_by_name(tmp_path, name):
     """The sentence ends with the remedy."""
     (tmp_path / name).touch()
     with pytest.raises(
-        ValueError, match=rf"{name} cannot be read .*; remove it and mend it"
+        ValueError, match=rf"{name} cannot be read .*; delete it and mend it"
     ):
         read_frame(tmp_path / name, CELLS, "mend it")
 

@@ -1,7 +1,6 @@
 """The reference reproduction of CogniLoad (ICLR 2026).
 
-What users and notebooks call is listed here and imported when it is first asked for; everything
-else is internal.
+The public names are listed here and imported at first use; everything else is internal.
 
 >>> import cogniload_repro as cl
 >>> cl.solve_text(cl.draw_puzzle(20, 3, 5, 1).text)
@@ -16,7 +15,7 @@ from importlib import import_module
 
 __version__ = "1.0.0"
 
-#: Public names, and where they are made: a module, or a module and a name in it.
+#: Public names, and where they are defined: a module, or a module and a name in it.
 _PUBLIC = {
     "draw_puzzle": "puzzles.generate:draw_puzzle",
     "read_puzzle": "puzzles.parse:parse_puzzle",
@@ -43,7 +42,7 @@ __all__ = ["__version__", *_PUBLIC]
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name when it is first asked for (PEP 562)."""
+    """Import a public name at its first use (PEP 562)."""
     if name not in _PUBLIC:
         raise AttributeError(
             f"module {__name__!r} has no attribute {name!r}; it offers: {', '.join(_PUBLIC)}"

@@ -1,4 +1,4 @@
-"""The `cogniload` command: the steps that the Makefile chains, each of use alone."""
+"""The `cogniload` command: the steps that the Makefile chains, each also usable alone."""
 
 import gc
 
@@ -24,12 +24,12 @@ class _Group(click.Group):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            raise  # the reader, such as `head`, has closed the pipe; click ends silently
+            raise  # a program such as `head` has closed the pipe; click ends silently
         except (ValueError, OSError, MemoryError) as error:
             raise _Refusal(for_terminal(describe_error(error))) from error
         except KeyboardInterrupt:
             raise _Interrupted(
-                "interrupted; the same command, given again, finishes"
+                "interrupted; run the same command again to finish"
             ) from None
 
 
@@ -54,7 +54,7 @@ def main() -> None:
     """
 
 
-# libraries make many objects that stay: looking through them takes a sixth of their import
+# imports create many lasting objects; checking them for garbage takes a sixth of the time
 gc.set_threshold(50_000)
 for _module in (outputs, chain, render, puzzles, answers, local, params):
     for _command in vars(_module).values():

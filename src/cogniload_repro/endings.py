@@ -5,18 +5,18 @@ from functools import lru_cache
 
 from cogniload_repro.files import DATA
 
-#: Why a model stopped; unknown is a word that no program listed here uses.
+#: Why a model stopped; unknown is any word that is not listed below.
 STOPS = ("stop", "length", "context", "refusal", "error", "unknown")
-#: Of these, the limits that cut an answer off: of tokens asked for, and of the context.
+#: The reasons that cut a response off: the token limit of the request, and the context window.
 CUT = ("length", "context")
-#: The marks of reasoning that models use; a reader may add others.
+#: Marks that models put around their reasoning; you may add others to the file.
 MARKS = DATA / "reasoning_marks.txt"
 
 #: Context length given to every model, and the tokens reserved at its end (paper, Appendix D.3).
 CONTEXT_TOKENS = 32_768
 RESERVED_TOKENS = 20
 
-# other names of columns and keys with reasoning; such words are too short to be looked for in tags
+# further names of columns and keys with reasoning; too short to be searched for in tags
 _TRACE = re.compile(r"([\w .-]+[_ .-])?(cot|analysis|trace)")
 # the words of programs and servers for each reason, in lower case
 _STOP_WORDS = {
@@ -51,9 +51,9 @@ def read_stop(word: object) -> str | None:
 def join_reasoning(reasoning: str, answer: str) -> str:
     """Return reasoning and answer as one response, since the paper scores both.
 
-    Without an answer the mark of the reasoning stays open. There are no marks where the paper's
-    rules would take one for the last line (an ending in brackets), so that the scorer's windows
-    are always those of the two texts in a row.
+    Without an answer the mark of the reasoning stays open. If the text that ends the response is
+    one line in brackets, no marks are added: the paper's rules drop such a line and would take a
+    mark for the last line. So the scorer's windows are always those of the two texts in a row.
     """
     if not reasoning.strip("\n"):
         return answer
@@ -87,7 +87,7 @@ def take_answer(response: str) -> str | None:
 
 
 def names_reasoning(name: str) -> bool:
-    """Return whether a name, such as that of a column, has one of the words for reasoning in it."""
+    """Return whether a name, such as that of a column, contains a word for reasoning."""
     words, _ = _read_marks()
     lowered = name.lower()
     return (
@@ -97,7 +97,7 @@ def names_reasoning(name: str) -> bool:
 
 @lru_cache(1)
 def _read_marks() -> tuple[list[str], list[list[str]]]:
-    """Return the words that tags of reasoning have in their names, and the pairs of other marks."""
+    """Return the words in the names of reasoning tags, and the pairs of other marks."""
     lines = MARKS.read_text(encoding="utf-8").splitlines()
     entries = [line for line in lines if line and not line.startswith("#")]
     words = [line.lower() for line in entries if " ... " not in line]
@@ -106,11 +106,11 @@ def _read_marks() -> tuple[list[str], list[list[str]]]:
 
 @lru_cache(1)
 def _compile_marks() -> tuple[str, re.Pattern[str]]:
-    """Return the first signs of marks, and their pattern: marks that end reasoning fill a group."""
+    """Return the first characters of marks, and their pattern; a closing mark fills a group."""
     tag_words, pairs = _read_marks()
     words = "|".join(map(re.escape, tag_words))
     sign = r"[\w.:-]"
-    # bounded, or a response could take hours
+    # bounded, or matching a response could take hours
     name = rf"{sign}{{0,40}}(?:{words}){sign}{{0,40}}?(_end)?"
     tag = rf"<\|?(/|end_)?{name}(?:\s[^<>]{{0,200}})?(?<!/)\|?>"
     begins = "|".join(re.escape(begin) for begin, _ in pairs)

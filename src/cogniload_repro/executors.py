@@ -1,4 +1,4 @@
-"""Where work is done: processes on this machine, or the workers of a Dask cluster."""
+"""Run tasks in processes on this machine, or on the workers of a Dask cluster."""
 
 import gc
 import importlib
@@ -24,9 +24,9 @@ from tqdm import tqdm
 
 from cogniload_repro.files import describe_error
 
-#: Whether processes are forked safely on this system.
+#: Whether processes can safely be forked on this system.
 CAN_FORK = sys.platform == "linux"
-#: Seconds for a Dask scheduler to answer.
+#: Seconds to wait for a Dask scheduler to answer.
 CONNECT_S = 10
 
 tqdm.monitor_interval = 0  # its thread would keep `open_executor` from forking
@@ -34,11 +34,11 @@ tqdm.monitor_interval = 0  # its thread would keep `open_executor` from forking
 
 @contextmanager
 def open_executor(jobs: int, scheduler: str | None = None) -> Iterator[Executor]:
-    """Open an executor; what is computed does not depend on which.
+    """Open an executor with ``jobs`` processes here, or with the workers of a Dask scheduler.
 
-    With the address of a Dask scheduler, its workers are used in place of processes here. They need
-    this package, one thread each, and the same folders. A ValueError says what is missing, or that
-    a task has killed its worker.
+    Results do not depend on the choice. The workers of a scheduler (given by its address) need this
+    package, one thread each, and the same folders. ValueError says what is missing, or that a task
+    has killed its worker.
     """
     if scheduler:
         with _open_cluster(scheduler) as executor:
@@ -62,7 +62,7 @@ def open_executor(jobs: int, scheduler: str | None = None) -> Iterator[Executor]
 
 def follow_parent() -> None:
     """End this worker when its parent ends, even by force."""
-    # Ctrl-C reaches every process: workers end at once and leave the traceback to the first
+    # Ctrl-C reaches every process: workers end at once and leave the message to their parent
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -108,7 +108,7 @@ def _open_cluster(scheduler: str) -> Iterator[Executor]:
 
 @dataclass(frozen=True)
 class Work:
-    """Something to be done in a process of its own."""
+    """A task to be run in a process of its own."""
 
     name: str
     function: Callable[..., object]
@@ -118,11 +118,11 @@ class Work:
 def do_side_by_side(
     works: Sequence[Work], jobs: int = 1, libraries: Sequence[str] = ()
 ) -> Iterator[tuple[str, float]]:
-    """Do works side by side, so many at a time, each in a process of its own.
+    """Run tasks in parallel, at most ``jobs`` at a time, each in a process of its own.
 
-    The libraries are imported once for all of them, where processes are forked.
-    Yields the name of each as soon as it is done, with the seconds it took. After a failure none is
-    started; when those that run beside it have ended, a ValueError has what each says.
+    If processes are forked, the libraries are imported once for all of them. Yields the name of
+    each task when it is done, with the seconds it took. After a failure no task is started; when
+    the running ones have ended, ValueError has the messages of all that failed.
     """
     if CAN_FORK and len(works) > 1:
         _import_for_forks(libraries)
@@ -144,7 +144,7 @@ def do_side_by_side(
                 else:
                     yield name, time.monotonic() - start
     finally:
-        for _, process, _ in running.values():  # after Ctrl-C, which it may not heed
+        for _, process, _ in running.values():  # after Ctrl-C, which they may ignore
             process.kill()
     if failures:
         raise ValueError("\n".join(failures))
@@ -154,11 +154,11 @@ def _import_for_forks(libraries: Sequence[str]) -> None:
     """Import libraries, which forks of this process then share."""
     for library in libraries:
         importlib.import_module(library)
-    gc.freeze()  # forks need not go through what they share
+    gc.freeze()  # the garbage collector of forks skips shared objects
 
 
 def _start_process(work: Work, context: Any) -> tuple[Any, Any]:
-    """Start a process that does a work; return where its failure arrives, and the process."""
+    """Start a process that runs a task; return the pipe for its failure, and the process."""
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_do, args=(work, sender))
     process.start()
@@ -167,7 +167,7 @@ def _start_process(work: Work, context: Any) -> tuple[Any, Any]:
 
 
 def _await_end(name: str, receiver: Any, process: Any) -> str:
-    """Wait for the end of a work; return what went wrong, or nothing."""
+    """Wait until a task has ended; return what went wrong, or an empty text."""
     try:
         failure = receiver.recv()
     except EOFError:
@@ -176,21 +176,21 @@ def _await_end(name: str, receiver: Any, process: Any) -> str:
     if failure is not None:
         return failure
     return (
-        f"{name}: its process ended before it was done, with status {process.exitcode}; where "
+        f"{name}: its process ended before it was done, with status {process.exitcode}; if "
         "memory is short, run again with fewer --jobs"
     )
 
 
 def _do(work: Work, sender: Connection) -> None:
-    """Do a work in this process, and say what went wrong; nothing if all went well."""
+    """Run a task in this process, and send what went wrong, or an empty text."""
     follow_parent()
     failure = ""
     try:
         work.function(*work.arguments)
-    except Exception as error:  # whatever a chapter has done to this process
+    except Exception as error:  # code of a chapter may raise anything
         text = describe_error(error)
         if not isinstance(error, ValueError | OSError | MemoryError):
             text = f"{type(error).__name__}: {text}"
         failure = text if work.name in text else f"{work.name}: {text}"
     sender.send(failure)
-    os._exit(0)  # threads that a chapter has started would keep the process
+    os._exit(0)  # threads that a chapter has started would keep the process alive

@@ -1,6 +1,6 @@
-"""Where data lie; files written whole; one process at a time in a folder; foreign text made safe.
+"""Data folders, files written whole, locks on folders, and untrusted text made safe to show.
 
-Standard library alone, as `make` asks for these before every build.
+Standard library only, since `make` calls these functions before every build.
 """
 
 import errno
@@ -28,27 +28,27 @@ DATA = (
 PUBLISHED = DATA / "published"
 ICLR2026 = PUBLISHED / "iclr2026"
 RECONSTRUCTED = DATA / "reconstructed"
-#: Real answers that come with the package.
+#: Real responses that come with the package.
 ANSWERS = DATA / "outputs"
-#: File in a folder by which a process keeps others out; its text is the process's number.
+#: File by which a process locks a folder; it contains the process id.
 LOCK = ".lock"
 
 _ROOM = "free some disk space and run the same command again"
 _RIGHTS = "change its permissions, or choose another folder"
-# what spreadsheets take for a formula, or for the guard of one; full-width signs too
+# what spreadsheets take for a formula or for its guard, including full-width characters
 _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠﹦﹢﹣﹫]|[\t\r\n]|'")
-# the same behind a mark at which some spreadsheets divide cells
+# the same after a character at which some spreadsheets split cells
 _INNER_FORMULA = re.compile(r"([;|\t\r\n]\s*)(?=[=+\-@＝＋－＠﹦﹢﹣﹫])")
-# signed numbers and dashes of printed tables, which are no formulas
+# signed numbers and dashes of printed tables, which are not formulas
 _NUMBER_FORM = re.compile(r"[+-]?\d[\d,]*\.?\d*(e[+-]?\d+)?%?\**|--|-")
-# how an address begins; of these schemes with any number of strokes or no colon, of others with two
+# how an address begins: these schemes even if the colon or slashes are missing, others with ://
 _ADDRESS = re.compile(
     r"(?:https?|hf|ftps?|sftp|ssh|s3|gs)(?::[/\\]*|[/\\]{2,})|[a-z][a-z0-9+.-]+:[/\\]{2,}",
     re.IGNORECASE,
 )
-# user and password before a host, a password with a stroke in it too
+# user and password before a host; the password may contain a slash
 _USER = re.compile(r"^(?:[^/]*@|(?!\[)[^/]*:(?!\d*(?:/|$)).*@)")
-#: What to do where the system refuses.
+#: What to do about an error of the operating system.
 _SYSTEM_REMEDIES = {
     errno.ENOSPC: _ROOM,
     errno.EDQUOT: _ROOM,
@@ -61,21 +61,21 @@ _SYSTEM_REMEDIES = {
 
 
 def describe_error(error: Exception) -> str:
-    """Return an error as one sentence; where the system refuses, with the file and the remedy."""
+    """Return an error as one sentence; for a system error, with the file and the remedy."""
     if isinstance(error, MemoryError):
         return "there is not enough memory; close other programs, or give fewer --jobs"
     if not isinstance(error, OSError) or error.errno not in _SYSTEM_REMEDIES:
         return str(error)
-    place = error.filename2 or error.filename or "a file"  # of a copy, where it goes
+    place = error.filename2 or error.filename or "a file"  # filename2: a copy's target
     return f"{place}: {os.strerror(error.errno)}; {_SYSTEM_REMEDIES[error.errno]}"
 
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """Give a path beside another, which takes its place when the block ends without an error.
+    """Yield a temporary path; its file replaces ``path`` if the block ends without an error.
 
-    A reader, or an interruption, meets the old content or the new, never a part. Missing folders
-    are made.
+    Readers find the old content or the new, never a part, even after an interruption. Missing
+    folders are created.
     """
     path = Path(path)
     part = path.with_name(f".{path.name}.{uuid4().hex}.part")
@@ -88,16 +88,16 @@ def replacing(path: str | Path) -> Iterator[Path]:
             error.filename = str(path)  # name the file asked for, not the temporary one
         raise
     finally:
-        with suppress(OSError):  # what went wrong before says more
+        with suppress(OSError):  # must not hide an earlier error
             part.unlink()
 
 
 def write_whole(
     path: str | Path, content: str | bytes, mode: int | None = None
 ) -> Path:
-    """Write a file, text as UTF-8 with its line ends as they are; see `replacing`.
+    """Write a file, text as UTF-8 with unchanged line ends; see `replacing`.
 
-    A mode, such as 0o600, is that of the file from its first byte on.
+    A mode, such as 0o600, applies to the file from its first byte on.
     """
     if isinstance(content, str):
         content = content.encode("utf-8")
@@ -111,9 +111,9 @@ def write_whole(
 def write_if_changed(
     path: str | Path, content: str | bytes, mode: int | None = None
 ) -> bool:
-    """Write a file only if its content changes: an equal file keeps its time, which make compares.
+    """Write a file only if its content changes, and return whether it was written.
 
-    Return whether it was written; see `write_whole`.
+    An unchanged file keeps its modification time, which make compares; see `write_whole`.
     """
     if isinstance(content, str):
         content = content.encode("utf-8")
@@ -126,9 +126,9 @@ def write_if_changed(
 
 @contextmanager
 def locked(folder: str | Path) -> Iterator[None]:
-    """Keep a folder for this process and its workers, which end with it.
+    """Lock a folder, created if missing, for this process and its workers.
 
-    What another one has left half-written is removed. ValueError names one that is at work there.
+    Half-written files of ended processes are removed. ValueError names a process that has the lock.
     """
     import fcntl  # not on every system, and not needed to read
 
@@ -148,7 +148,7 @@ def locked(folder: str | Path) -> Iterator[None]:
         file.write(str(os.getpid()))
         file.flush()
         for part in folder.rglob(".*.part"):
-            if part.parent.name != "downloads":  # which may go on beside the build
+            if part.parent.name != "downloads":  # a download may run beside the build
                 part.unlink(missing_ok=True)
         yield
         file.truncate(0)
@@ -159,14 +159,14 @@ def fingerprint(path: str | Path) -> str:
     lines = []
     for file in (Path(path), *sorted(Path(path).rglob("*"))):
         about = file.stat() if file.exists() else file.lstat()
-        # a copy can keep the time of the last modification, never that of the change of the entry
+        # a copy can keep the modification time (mtime), but never the change time (ctime)
         lines.append(f"{file} {about.st_size} {about.st_mtime_ns} {about.st_ctime_ns}")
     text = "\n".join(lines)
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
 def for_terminal(text: str) -> str:
-    """Return text with control characters, and marks that turn the writing direction, spelt out."""
+    """Return text with control characters and marks of writing direction escaped."""
     signs = []
     for sign in text:
         is_plain = sign.isprintable() or sign in "\n\t"
@@ -175,10 +175,10 @@ def for_terminal(text: str) -> str:
 
 
 def for_spreadsheet(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Return a frame, to be written as CSV, in which no spreadsheet sees a formula.
+    """Return a frame that can be written as CSV without text that spreadsheets run as formulas.
 
-    An apostrophe stands before text that begins like one, also behind a mark at which some
-    spreadsheets divide cells.
+    An apostrophe is put before text that begins like a formula, also after a character at which
+    some spreadsheets split cells.
     """
     return frame.map(_guard_cell).set_axis(
         [_guard_cell(name) for name in frame.columns], axis=1
@@ -193,14 +193,14 @@ def _guard_cell(cell: object) -> object:
 
 
 def is_address(source: str) -> bool:
-    """Return whether a source is meant as an address, however many strokes it has."""
+    """Return whether a source is meant as an address, even if its slashes are mistyped."""
     return _ADDRESS.match(source) is not None
 
 
 def without_secrets(address: str) -> str:
-    """Return an address without user, password, query and fragment, but for the sum of a file.
+    """Return an address without user, password, query and fragment, except for a checksum.
 
-    A path is returned as it is.
+    A path is returned unchanged.
     """
     start = _ADDRESS.match(address)
     if not start:

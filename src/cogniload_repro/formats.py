@@ -1,7 +1,7 @@
 """Numbers as the paper prints them, for our tables and for the comparison with the printed ones."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -14,13 +14,13 @@ NONE = "--"
 
 
 def format_name(model: str) -> str:
-    """Return a model's name, which may be anybody's text, as one line of printable characters."""
+    """Return a model's name, which may be untrusted text, as one line of printable characters."""
     printable = "".join(sign if sign.isprintable() else " " for sign in model)
     return " ".join(printable.split()) or "unnamed"
 
 
 def display_names(models: Iterable[str]) -> dict[str, str]:
-    """Return what each model is called on pages and terminals (`models.short_names`), printable."""
+    """Return the printable name of each model on pages and terminals; see `models.short_names`."""
     return {model: format_name(name) for model, name in short_names(models).items()}
 
 
@@ -33,9 +33,9 @@ def format_beta(beta: float) -> str:
 
 
 def format_number(number: float, decimals: int) -> str:
-    """Return a number with so many decimals, or one digit where all would be zero.
+    """Return a number with this number of decimals, or with one digit if all would be zero.
 
-    An unknown one is "--", one too large to be a puzzle's length is in powers of ten.
+    An unknown number is "--", an infinite one "no limit"; from a million on, in powers of ten.
     """
     if pd.isna(number):
         return NONE
@@ -49,7 +49,7 @@ def format_number(number: float, decimals: int) -> str:
 
 
 def format_range(low: float, high: float, decimals: int) -> str:
-    """Return an interval such as "1.2 to no limit"; "--" for none."""
+    """Return an interval such as "1.2 to no limit"; "--" if it is unknown."""
     if pd.isna(low):
         return NONE
     return f"{format_number(low, decimals)} to {format_number(high, decimals)}"
@@ -62,9 +62,9 @@ def format_estimate(
     decimals: int,
     least: float = -math.inf,
 ) -> str:
-    """Return an estimate with its interval, such as "1.2 (0.9 to 1.5)"; "--" for none.
+    """Return an estimate with its interval, such as "1.2 (0.9 to 1.5)"; "--" if it is unknown.
 
-    Numbers below ``least`` are only said to be below it.
+    A number below ``least`` is shown as "< least".
     """
     if not _is_known(estimate):
         return NONE
@@ -75,8 +75,15 @@ def format_estimate(
     return "{} ({} to {})".format(*texts)
 
 
+def format_points(difference: float, low: float, high: float) -> str:
+    """Return a difference of accuracies in points, such as "+5.0 (-1.2 to +11.3)"."""
+    if pd.isna(difference):
+        return NONE
+    return f"{100 * difference:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})"
+
+
 def format_ecl50(statements: float) -> str:
-    """Return ECL50 (statements) with one decimal; beyond any puzzle in powers of ten (Table 2)."""
+    """Return ECL50 (statements) with one decimal; from a million on, in powers of ten (Table 2)."""
     if not _is_known(statements):
         return NONE
     return f"{statements:.1f}" if abs(statements) < 1e6 else f"{statements:.1e}"
@@ -95,8 +102,8 @@ def format_p(p: float) -> str:
 def describe_p(p: float, digits: int = 1) -> str:
     """Return a p-value for a sentence, such as "p = 0.015" and "p < 0.001".
 
-    Below 0.1 it has two digits. A larger one has one, because the printed tables identify that of a
-    product of loads no better, or as many as are asked for.
+    Below 0.1 it has two significant digits. A larger one has ``digits``, by default one: the
+    printed tables do not identify the p-value of a product of loads more precisely.
     """
     if p < 0.001:
         return "p < 0.001"
@@ -133,6 +140,40 @@ def format_tokens(
 def format_known(number: float | None, form: str) -> str:
     """Return a number in a format such as ".1f"; "--" where there is none."""
     return f"{number:{form}}" if _is_known(number) else NONE
+
+
+def format_frame(
+    frame: pd.DataFrame,
+    columns: Mapping[str | tuple[str, ...], tuple[str, Callable[..., str] | str | int]],
+) -> pd.DataFrame:
+    """Return columns of a frame as text, in the order of the mapping; unknown numbers are "--".
+
+    The mapping leads from a column, or several whose values go into one text, to heading and form:
+    a function of the values; the decimals of a number, or of the two ends of a range; or a format
+    such as ".2g".
+
+    >>> frame = pd.DataFrame({"model": ["QwQ-32B"], "low": [44.9], "high": [51.2]})
+    >>> format_frame(frame, {"model": ("Model", str), ("low", "high"): ("95% interval", 1)})
+         Model  95% interval
+    0  QwQ-32B  44.9 to 51.2
+    """
+    texts = {}
+    for names, (heading, form) in columns.items():
+        several = [names] if isinstance(names, str) else names
+        values = zip(*(frame[name] for name in several), strict=True)
+        texts[heading] = [_format_cell(row, form) for row in values]
+    return pd.DataFrame(texts, index=frame.index, dtype="str")
+
+
+def _format_cell(values: tuple, form: Callable[..., str] | str | int) -> str:
+    if callable(form):
+        return form(*values)
+    if isinstance(form, int):
+        if len(values) == 1:
+            return format_number(values[0], form)
+        low, high = values
+        return format_range(low, high, form)
+    return NONE if pd.isna(values[0]) else format(values[0], form)
 
 
 def stars(p: float) -> str:

@@ -15,7 +15,7 @@ Axes = dict[str, tuple[float, ...]]
 CELL = ["N", "d", "ratio_pct"]
 ROUNDINGS = ("half-up", "half-even")
 
-#: The longest puzzle. A longer one would take too long to draw, and its name could not be read.
+#: The longest puzzle: a longer one would take too long to draw, and its name cannot be parsed.
 MAX_STATEMENTS = 1_000_000
 
 
@@ -23,7 +23,7 @@ MAX_STATEMENTS = 1_000_000
 class Cell:
     """One configuration of the benchmark (paper, section 2.2).
 
-    It has N statements, a nominal share of needles (%) and an intrinsic difficulty d. ``rounding``
+    It has N statements, a nominal needle ratio (%) and an intrinsic difficulty d. ``rounding``
     is the rule for the number of needles, see `count_needles`. ValueError for a value out of range.
     """
 
@@ -51,7 +51,7 @@ class Cell:
 
     @property
     def rho(self) -> float:
-        """Actual share of needles, a fraction: the covariate of the regressions."""
+        """Actual needle ratio, a fraction: the covariate of the regressions."""
         return self.needles / self.N
 
 
@@ -84,8 +84,8 @@ def _check_percentage(ratio_pct: Any) -> float:
 def count_needles(N: int, ratio_pct: float, rounding: str = "half-up") -> int:
     """Return the number of needles among N statements, at least 1 and at most N.
 
-    ``half-up`` is what the published regressions need; a ratio counts as the decimal number that it
-    prints as. ``half-even`` rounds in floating point, as the authors' Python code does.
+    ``half-up`` reproduces the published regressions; it takes a ratio as the decimal number that it
+    is printed as. ``half-even`` rounds in floating point, as the authors' Python code does.
     """
     if rounding == "half-even":
         nearest = round(N * ratio_pct / 100)
@@ -153,5 +153,5 @@ def _read_axis(name: str, text: str) -> tuple[float, ...]:
             raise ValueError(f"has {word!r:.80} as a value of {name}")
     numbers = tuple(float(word) if "." in word else int(word) for word in words)
     if not numbers or len(set(numbers)) < len(numbers):
-        raise ValueError(f"must have at least one value of {name}, and each once")
+        raise ValueError(f"must have at least one value of {name}, and none twice")
     return numbers

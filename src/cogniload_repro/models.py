@@ -9,7 +9,7 @@ from difflib import get_close_matches
 
 from cogniload_repro.files import ICLR2026
 
-# what is left out where a name is compared with others
+# characters that are ignored when names are compared
 _SEPARATORS = re.compile(r"[^a-z0-9]")
 
 
@@ -17,9 +17,9 @@ _SEPARATORS = re.compile(r"[^a-z0-9]")
 class Model:
     """One evaluated model (paper, section 3).
 
-    ``name`` is printed in Tables 4-6 and the key of every table here; ``label`` is short, for
-    figures, which group by ``family``. ``missing`` has the (d, N) of every puzzle that Tables 4 and
-    5 show to be missing. ``tier`` is the class of section 3.1.4, "" for a model in none.
+    ``name`` is the one printed in Tables 4-6 and the key of every table here, ``label`` the short
+    name in figures, which group models by ``family``. ``missing`` has the (d, N) of every puzzle
+    missing according to Tables 4 and 5. ``tier`` is the class of section 3.1.4, or "".
     """
 
     name: str
@@ -53,28 +53,21 @@ def _read_condition(text: str) -> tuple[int, int]:
 MODELS = tuple(_read_models())
 
 BY_NAME = {model.name: model for model in MODELS}
-#: Names by the short ones, such as "o3", which may be given wherever a model is named.
+#: Full names by short name, such as "o3"; either may be given wherever a model is named.
 BY_LABEL = {model.label: model.name for model in MODELS}
 NAMES = tuple(BY_NAME)
 
 
 def find_model(name: str) -> Model:
-    """Return the model of the paper with this name or short name.
-
-    The ValueError for another name suggests the closest one and lists all.
-    """
-    name = BY_LABEL.get(name, name)
-    if name not in BY_NAME:
-        question = _suggest(name, (*BY_LABEL, *NAMES))
-        raise ValueError(f"unknown model {name!r}{question}; {', '.join(BY_LABEL)}")
-    return BY_NAME[name]
+    """Return the model of the paper with this name or short name; see `resolve_model`."""
+    return BY_NAME[resolve_model(name, NAMES)]
 
 
 def short_names(models: Iterable[str]) -> dict[str, str]:
     """Return the name by which each model is shown.
 
-    It is the printed name of a model of the paper. Of any other it is what follows the last slash,
-    such as "NAME" of "openai-api/local/NAME", unless another model would have the same name.
+    A model of the paper has its printed name. Any other has the part after the last slash, such as
+    "NAME" of "openai-api/local/NAME", unless another model would have the same name.
     """
     names = list(dict.fromkeys(models))
     last_parts = {}
@@ -92,9 +85,9 @@ def short_names(models: Iterable[str]) -> dict[str, str]:
 
 
 def resolve_model(name: str, models: Iterable[str]) -> str:
-    """Return which of some models a name stands for: its full name, or one by which it is shown.
+    """Return the one of these models that has this name, in full or as it is shown.
 
-    The ValueError for a name that none of them has suggests the closest one and lists all.
+    ValueError for a name that none of them has suggests the closest one and lists all.
     """
     short = short_names(models)
     known = {}
@@ -109,9 +102,7 @@ def resolve_model(name: str, models: Iterable[str]) -> str:
     if name not in known:
         names = ", ".join(listed.values())
         question = _suggest(name, known)
-        raise ValueError(
-            f"the cells have no model {name}{question}; they have: {names}"
-        )
+        raise ValueError(f"unknown model {name!r}{question}; choose one of: {names}")
     return known[name]
 
 

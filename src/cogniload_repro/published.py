@@ -1,7 +1,7 @@
 """The numbers that the paper prints, as typed frames.
 
-The CSV files under ``data/published`` keep every number as the string that is printed, because the
-printed precision is what a reproduction is compared with. `load_printed` returns those strings,
+The CSV files under ``data/published`` keep every number as the string that is printed, because a
+reproduction is compared at the printed precision. `load_printed` returns those strings,
 `load_table` numbers.
 """
 
@@ -23,19 +23,19 @@ STARRED = STAR_LEVELS[0]
 ALPHA = 0.05
 CONFIDENCE = f"{100 * (1 - ALPHA):g}%"
 
-#: Intervals of accuracies miss with this probability: two-sided 90%, z = 1.644853627 (Appendix C).
+#: Error probability of intervals for accuracies: two-sided 90%, z = 1.644853627 (Appendix C).
 INTERVAL_ALPHA = 0.10
 
 #: The table of token lengths for each number of statements.
 TOKEN_TABLES = {20: "table7", 50: "table8", 100: "table9", 250: "table10"}
 
-#: An accuracy difference that the prose calls none. It is at most the largest standard error of a
-#: difference of two accuracies of 200 puzzles each, sqrt(2 * 0.25 / 200); the models so described
-#: answered 200 puzzles at each ratio.
+#: The largest difference in accuracy that passes for "no difference" in the prose: the largest
+#: standard error of a difference of two accuracies of 200 puzzles each, sqrt(2 * 0.25 / 200); the
+#: models so described answered 200 puzzles at each ratio.
 ABOUT_NONE = 0.05
 
 #: The published tables, those of the paper and of the authors' results page (19 of its 31 rows):
-#: file, and the columns besides the model that tell their rows apart.
+#: file, and the columns that identify a row besides the model.
 TABLES = {
     "table2": (ICLR2026 / "table2_glm.csv", ()),
     "table3": (ICLR2026 / "table3_interactions.csv", ()),
@@ -75,7 +75,7 @@ def _load_numbers(table: str) -> pd.DataFrame:
 
 
 def load_claims() -> pd.DataFrame:
-    """Return the numbers stated in the paper's prose, one a row, all columns as text."""
+    """Return the numbers stated in the paper's prose, one per row, all columns as text."""
     return _read_texts(ICLR2026 / "claims.csv")
 
 
@@ -83,8 +83,7 @@ def load_conclusions() -> pd.DataFrame:
     """Return what the paper concludes, one row per conclusion, as text.
 
     name, location, title, statement (verbatim), evidence (identified, bounded, searched or
-    published: what the chapter that judges it rests on) and caveat (what the authors say to it
-    themselves, or "").
+    published: the basis of the chapter that judges it) and caveat (the authors' own, or "").
     """
     return _read_texts(ICLR2026 / "conclusions.csv")
 
@@ -101,7 +100,7 @@ def load_contradictions() -> pd.DataFrame:
 
 
 def load_facts() -> pd.DataFrame:
-    """Return the size of each model by its makers: parameters_billion (NaN if unknown), source."""
+    """Return each model's size, as stated by its makers: parameters_billion (or NaN), source."""
     facts = _read_texts(PUBLISHED / "model_facts.csv")
     facts["parameters_billion"] = pd.to_numeric(facts["parameters_billion"])
     return facts
@@ -109,7 +108,7 @@ def load_facts() -> pd.DataFrame:
 
 @cache
 def correct_by(table: str) -> pd.DataFrame:
-    """Return the correct answers of Table 4 or 5 by model and d or N: samples less all errors."""
+    """Return correct answers by model and d (Table 4) or N (Table 5): samples minus all errors."""
     frame = load_table(table)
     (level,) = TABLES[table][1]
     errors = frame[list(ERRORS)].sum(axis=1)

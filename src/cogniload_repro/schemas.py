@@ -1,20 +1,21 @@
-"""Columns of the tables that pass from one step to the next, as schemas of Arrow."""
+"""Columns of the tables that one step writes and the next one reads, as Arrow schemas."""
 
 from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
 
-#: Where counts of answers come from: made from the printed tables, or counted from scored answers.
+#: Origin of counts: reconstructed from the printed tables, or counted from scored responses.
 PROVENANCE = ("reconstructed", "scored")
 
 #: Error buckets as the columns of Tables 4 and 5 abbreviate them (Appendix E).
 ERRORS = ("ctx", "valid_logic", "poi_logic", "last_logic", "other")
 
-#: How a printed number compares with the recomputed one; see `ledger.entries`.
+#: What a printed number was used for, and so what agreement with it means; see `ledger.entries`.
 KINDS = ("input", "constraint", "derived", "independent", "imputed")
-#: The kinds of numbers that could have turned out otherwise.
+#: The kinds of numbers with which the recomputed ones could have disagreed.
 TESTED = ("derived", "independent")
+#: How a recomputed number compares with the printed one.
 VERDICTS = ("exact", "unit", "within", "differs", "not_computable")
 
 _STRING = pa.string()
@@ -23,7 +24,7 @@ _FLOAT = pa.float64()
 _BOOL = pa.bool_()
 
 #: One row per puzzle. ratio_pct is nominal, in %; rho is needles / N; domain has the values of the
-#: category that is asked about.
+#: asked category in the puzzle.
 PUZZLES = pa.schema(
     {
         "name": _STRING,
@@ -41,8 +42,8 @@ PUZZLES = pa.schema(
     }
 )
 
-#: One row per response. name is the puzzle's; the token counts may be missing, and so may stopped,
-#: a word of `endings.STOPS`.
+#: One row per response. name is the puzzle's; the token counts may be missing, and so may stopped
+#: (one of `endings.STOPS`).
 OUTPUTS = pa.schema(
     {
         "model": _STRING,
@@ -54,8 +55,8 @@ OUTPUTS = pa.schema(
     }
 )
 
-#: One row per rejected row of a source: where it stands (row counts from 1; 0 is the file itself)
-#: and why. model is known if only its puzzle is the trouble.
+#: One row per rejected row of a source: its file and row (from 1; 0 is the whole file), and why.
+#: model is set only if its puzzle is at fault.
 REJECTED = pa.schema(
     {
         "file": _STRING,
@@ -67,8 +68,8 @@ REJECTED = pa.schema(
 )
 
 #: One row per response: its bucket, and the window and answer that led to it. The last three say
-#: whether its reasoning is not closed, whether the last sentence after the reasoning is correct by
-#: itself, and whether that sentence says that the answer is not known.
+#: whether its reasoning is not closed, whether a correct response is also correct by the last
+#: sentence after the reasoning, and whether that sentence says that the answer is not known.
 SCORES = pa.schema(
     {
         "model": _STRING,
@@ -99,9 +100,9 @@ _TOKEN_TYPES = {
 }
 
 #: One row per model and configuration: N (statements), d, ratio_pct (nominal, %), needles, rho
-#: (actual, fraction), total (answers), correct, the five kinds of wrong answers, tokens (of
-#: reconstructed counts the printed ones of their N and d), how the prompts were perturbed, and
-#: where the counts come from (`PROVENANCE`). The key is model, N, d, ratio_pct, perturbation.
+#: (actual, fraction), total (answers), correct, the five kinds of wrong answers, tokens (for
+#: reconstructed counts, those printed for N and d), how the prompts were perturbed, and the origin
+#: of the counts (`PROVENANCE`). The key is model, N, d, ratio_pct, perturbation.
 CELLS = pa.schema(
     {
         "model": _STRING,
@@ -157,7 +158,7 @@ AIC = _fits("p_lr", "aic_linear", "aic_quadratic")
 #: Tables 7 to 10 as numbers: tokens by model, N and d.
 TOKENS = pa.schema({"model": _STRING, "N": _INT, "d": _INT, **_TOKEN_TYPES})
 
-#: The frames of a build, by the names of their files.
+#: The tables of a build, by the names of their files.
 FRAMES = {
     "cells": CELLS,
     "glm": GLM,
@@ -166,9 +167,9 @@ FRAMES = {
     "tokens": TOKENS,
 }
 
-#: Columns of one row per printed number or statement: see `ledger.entries.compare`. kind is of
-#: `KINDS`; evidence is identified, bounded, not identified or empty; verdict is of `VERDICTS` and
-#: empty for imputed numbers; what is not computable has a reason.
+#: Columns of the table with one row per printed number or statement: see `ledger.entries.compare`.
+#: kind is one of `KINDS`; evidence is identified, bounded, not identified or empty; verdict is one
+#: of `VERDICTS`, empty for imputed numbers; reason says why a number is not computable.
 FIDELITY = (
     "table",
     "model",
@@ -197,7 +198,7 @@ def read_frame(path: str | Path, schema: pa.Schema, remedy: str) -> pd.DataFrame
     except (ValueError, OSError) as error:  # pyarrow's and pandas' own are ValueErrors
         cause = " ".join(str(error).split())
         raise ValueError(
-            f"{path} cannot be read ({cause}); remove it and {remedy}"
+            f"{path} cannot be read ({cause}); delete it and {remedy}"
         ) from None
     if absent := set(schema.names) - set(frame) - OPTIONAL:
         names = ", ".join(name for name in schema.names if name in absent)

@@ -1,4 +1,4 @@
-"""Parquet files that say inside how they were made."""
+"""Parquet files whose metadata say how they were made."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from cogniload_repro.files import replacing
 
 
 def remove_parts(folder: str | Path) -> None:
-    """Remove what killed runs have left in a folder; nothing may be writing there meanwhile."""
+    """Delete half-written files of killed runs in a folder; no process may be writing there."""
     for part in Path(folder).glob(".*.part"):
         part.unlink(missing_ok=True)
 
@@ -35,7 +35,7 @@ def part_writer(
     schema: pa.Schema,
     metadata: Mapping[str, str],
 ) -> Iterator[pq.ParquetWriter]:
-    """Open a writer for a table with these metadata; those of the schema are dropped."""
+    """Open a writer for a table with these metadata, which replace those of the schema."""
     schema = schema.with_metadata({key: str(metadata[key]) for key in sorted(metadata)})
     with (
         part.open("wb") as file,
@@ -49,7 +49,7 @@ def write_table(
     table: pa.Table | pd.DataFrame,
     metadata: Mapping[str, str] | None = None,
 ) -> Path:
-    """Write a whole table at once; see `table_writer`."""
+    """Write a table to a Parquet file, and return its path; see `table_writer`."""
     if isinstance(table, pd.DataFrame):
         table = pa.Table.from_pandas(table, preserve_index=False)
     with table_writer(path, table.schema, metadata or {}) as writer:
@@ -58,7 +58,7 @@ def write_table(
 
 
 def read_metadata(path: str | Path) -> dict[str, str]:
-    """Return the metadata of a table, without those of pyarrow."""
+    """Return the metadata of a Parquet file, without pyarrow's own."""
     with open_parquet(path) as file:
         metadata = dict(file.metadata.metadata or {})
     metadata.pop(b"ARROW:schema", None)
@@ -67,12 +67,12 @@ def read_metadata(path: str | Path) -> dict[str, str]:
 
 @contextmanager
 def open_parquet(path: str | Path) -> Iterator[pq.ParquetFile]:
-    """Open a Parquet file for reading in bounded memory; ValueError if it is none, or cut short."""
+    """Open a Parquet file for reading in bounded memory; ValueError if it is not a complete one."""
     with Path(path).open("rb") as stream:
         try:
             file = pq.ParquetFile(stream, pre_buffer=False)
         except (pa.ArrowException, OSError) as error:
-            remedy = "remove it, and the next `make` makes it again, or fetch it again"
+            remedy = "delete it; the next `make` recreates it, or download it again"
             raise ValueError(
                 f"{path} is not a whole Parquet file ({error}); {remedy}"
             ) from None
@@ -81,12 +81,12 @@ def open_parquet(path: str | Path) -> Iterator[pq.ParquetFile]:
 
 
 def read_texts(path: str | Path) -> Iterator[str]:
-    """Yield the texts of a puzzles table, some hundred in memory at a time."""
+    """Yield the texts of a puzzles table, at most 500 in memory at a time."""
     with open_parquet(path) as file:
         for batch in file.iter_batches(500, columns=["text"]):
             yield from batch["text"].to_pylist()
 
 
 def partition_path(folder: str | Path, model: str) -> Path:
-    """Return the file of a model: its name, with characters escaped that are not safe in a path."""
+    """Return the path of a model's file: its name, with unsafe characters escaped."""
     return Path(folder) / f"{quote(model, safe=' +()')}.parquet"

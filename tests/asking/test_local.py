@@ -171,7 +171,7 @@ def test_a_stop_ends_the_server_and_loses_no_answer(
     process.send_signal(sent)
     _, messages = process.communicate()
     assert process.returncode == status
-    assert ("the same command, given again, finishes" in messages) == (
+    assert ("run the same command again to finish" in messages) == (
         sent == signal.SIGINT
     )
     wait_for(lambda: has_ended(server), seconds=30)

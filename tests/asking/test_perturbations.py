@@ -140,11 +140,10 @@ END = "\n<Problem A: first 10 symbols>"
     ("name", "text", "other"),
     [
         *((name, "one ⏎ two", None) for name in GRIDS),
-        *((name, "ends\r", None) for name in GRIDS),
-        ("interleave_line", "two\u2028lines", "other"),
+        ("interleave_line", "one ⏎ two", "other"),
+        ("opposites", "\ndefyn{}.\n", None),
+        ("wrappers", "a b c d 3(d)", None),
         ("not_not", "it is not not so", None),
-        ("opposites", "the least defyn{}.\n", None),
-        ("wrappers", "let 3(x) be", None),
         # woven together they spell the closing line
         ("interleave_symbol", "x" + END[0::2], "y" + END[1::2]),
         ("interleave_word", "no partner", None),

@@ -251,32 +251,6 @@ def test_error_tables_say_where_the_context_limit_was_not_tested():
     )
 
 
-def test_a_frame_is_printed_column_by_column():
-    """Decimals, formats, functions of several columns; what is unknown or without limit is said."""
-    frame = pd.DataFrame(
-        {
-            "model": ["a", "b"],
-            "x": [0.004, math.nan],
-            "low": [1.0, math.nan],
-            "high": [math.inf, 1.0],
-        }
-    )
-    printed = tables.format_frame(
-        frame,
-        {
-            "x": ("X", 2),
-            ("low", "high"): ("Range", 1),
-            ("model", "low"): ("Both", "{}={}".format),
-            "low": ("P", ".1%"),
-        },
-    )
-    assert printed.columns.tolist() == ["X", "Range", "Both", "P"]
-    assert printed.to_numpy().tolist() == [
-        ["4e-03", "1.0 to no limit", "a=1.0", "100.0%"],
-        ["--", "--", "b=nan", "--"],
-    ]
-
-
 # ---- as text ----
 NOTE = "Reconstructed from the paper's tables, not raw outputs"
 #: Anybody's text, ordinary letters and markup more often than chance would have it.

@@ -79,6 +79,15 @@ def test_kinds_are_kept_apart(fidelity):
     assert set(tokens["kind"]) == {"input"}
 
 
+def test_what_a_draw_decides_is_counted_over_all_reconstructions(fidelity):
+    """What the published tables do not identify has no verdict, but a count out of 24."""
+    is_open = fidelity["evidence"] == "not identified"
+    assert is_open.any()
+    assert set(fidelity.loc[is_open, "verdict"]) == {"not_computable"}
+    counts = fidelity.loc[is_open, "reason"].str.extract(r"holds in (\d+) of 24 recon")
+    assert counts[0].astype(int).between(0, 24).all()
+
+
 def test_the_scoreboard_ends_with_what_could_have_failed(fidelity):
     """Only derived and independent numbers are counted there, and imputed ones nowhere."""
     board = scoreboard(fidelity)

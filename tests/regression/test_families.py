@@ -32,13 +32,15 @@ def test_an_unknown_family_is_refused_at_every_door(door, formula, family):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_logarithms_are_those_of_the_link(family):
-    """Log p, log (1 - p) and log dp/deta are those of statsmodels' inverse link."""
-    link, log_accuracy, log_error, log_slope = FAMILIES[family]
+    """Log p, log (1 - p), log dp/deta and its derivative are those of statsmodels' inverse link."""
+    link, log_accuracy, log_error, log_slope, bend = FAMILIES[family]
     eta = np.linspace(-3, 1.5, 50)
     accuracy = link.inverse(eta)
     assert np.exp(log_accuracy(eta)) == pytest.approx(accuracy)
     assert np.exp(log_error(eta)) == pytest.approx(1 - accuracy)
     assert np.exp(log_slope(eta)) == pytest.approx(link.inverse_deriv(eta))
+    bent = link.inverse_deriv2(eta) / link.inverse_deriv(eta)
+    assert bend(eta) == pytest.approx(bent, abs=1e-7)
 
 
 @pytest.mark.parametrize("family", ["logit", "probit", "quasi-binomial"])

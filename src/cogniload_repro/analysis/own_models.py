@@ -10,7 +10,6 @@ import pandas as pd
 
 from cogniload_repro.analysis.accuracies import (
     AccuracyTable,
-    compare_means,
     is_mean_identified,
     mean_shares,
     tabulate_accuracies,
@@ -25,16 +24,15 @@ from cogniload_repro.analysis.differences import (
 )
 from cogniload_repro.analysis.uncertainty import (
     correct_holm,
-    standard_error,
+    estimate_point,
 )
 from cogniload_repro.grid import CELL
 from cogniload_repro.published import ALPHA
-from cogniload_repro.regression.design import grid_means, many_points
-from cogniload_repro.regression.glm import QUADRATIC, Fit, fit_glm, fit_tables
+from cogniload_repro.regression.design import grid_means
+from cogniload_repro.regression.glm import QUADRATIC, fit_glm, fit_tables
 from cogniload_repro.regression.reconstructions import (
     committed_counts,
     each_reconstruction,
-    over_reconstructions,
     range_over,
 )
 
@@ -94,19 +92,37 @@ def compare_in_samples(
     second = places.get_indexer(names["second"])
     masks = (table.answers[first] > 0) & (table.answers[second] > 0)
 
-    def compare(sample: pd.DataFrame) -> pd.DataFrame:
-        counted = table.with_counts(sample)
-        differences = compare_means(counted, first, second, masks, MARGIN)
-        return differences.assign(pair=names.index)
-
-    samples = over_reconstructions(cells, compare)
-    by_pair = samples.groupby("pair")
+    samples = [table.with_counts(sample) for sample in each_reconstruction(cells)]
+    differences = _compare_samples(samples, first, second, masks)
+    by_pair = differences.groupby("pair")
     compared = names.assign(
         cells=masks.sum(axis=1), difference=by_pair["difference"].median()
     )
     compared = compared.join(range_over(by_pair, ["difference"]))
-    compared["verdict"] = count_different(samples["p"] < ALPHA, samples["pair"])
+    is_different = differences["p"] < ALPHA
+    compared["verdict"] = count_different(is_different, differences["pair"])
     return compared[masks.any(axis=1)]
+
+
+def _compare_samples(
+    samples: Sequence[AccuracyTable],
+    first: np.ndarray,
+    second: np.ndarray,
+    masks: np.ndarray,
+) -> pd.DataFrame:
+    """Compare pairs of models in every sample: a `Difference`, and the numbers of both.
+
+    All samples are compared at once, as each search for p-values takes its time.
+    """
+    first_means = [mean_shares(sample, first, masks) for sample in samples]
+    second_means = [mean_shares(sample, second, masks) for sample in samples]
+    differences = compare_shares(
+        Share(*np.hstack(first_means)), Share(*np.hstack(second_means)), MARGIN
+    )
+    return differences.assign(
+        sample=np.repeat(range(len(samples)), len(first)),
+        pair=np.tile(range(len(first)), len(samples)),
+    )
 
 
 def _measure_accuracy(table: AccuracyTable, model: str) -> dict[str, object]:
@@ -138,20 +154,12 @@ def _rank_by_accuracy(
     second = names.get_indexer(pairs.get_level_values("model"))
     masks = (table.answers[first] > 0) & (table.answers[second] > 0)
 
-    rival_means = []
-    own_means = []
+    samples = []
     for sample in each_reconstruction(paper):
-        counted = table.with_counts(pd.concat([sample, answered], ignore_index=True))
-        rival_means.append(mean_shares(counted, first, masks))
-        own_means.append(mean_shares(counted, second, masks))
-    # all samples at once, as each search for p-values takes its time
-    rival_share = Share(*np.hstack(rival_means))
-    own_share = Share(*np.hstack(own_means))
-    differences = compare_shares(rival_share, own_share, MARGIN)
-
-    samples = range(len(own_means))
-    rows = pd.concat([pairs.to_frame(index=False) for _ in samples], ignore_index=True)
-    rows = rows.join(differences).assign(sample=np.repeat(samples, len(pairs)))
+        counts = pd.concat([sample, answered], ignore_index=True)
+        samples.append(table.with_counts(counts))
+    differences = _compare_samples(samples, first, second, masks)
+    rows = differences.join(pairs.to_frame(index=False), on="pair")
     ranks = {}
     for model, rows_of_model in rows.groupby("model"):
         of_sample = [_rank(sample) for _, sample in rows_of_model.groupby("sample")]
@@ -193,7 +201,7 @@ def _summarise_ranks(ranks: list[dict[str, object]]) -> dict[str, object]:
 # ---- ranks by ECL50 ----
 def _rank_by_length(cells: pd.DataFrame, paper: pd.DataFrame) -> dict[str, object]:
     """Return the rank of one model by ECL50 on its cells; nothing where it has none."""
-    log_ecl50, se = _measure_length(fit_glm(cells), grid_means(cells))
+    log_ecl50, se = estimate_point(fit_glm(cells), grid_means(cells), "ecl50")
     if not np.isfinite([log_ecl50, se]).all():
         return {}
     own_cells = pd.MultiIndex.from_frame(cells[CELL])
@@ -216,14 +224,6 @@ def _rank_by_length(cells: pd.DataFrame, paper: pd.DataFrame) -> dict[str, objec
     return row | {f"{name}_ecl50": number for name, number in summary.items()}
 
 
-def _measure_length(fit: Fit, means: dict[str, float]) -> tuple[float, float]:
-    """Return log10 of ECL50 and its standard error; NaN where there is none."""
-    if fit.status != "ok":
-        return np.nan, np.nan
-    log_ecl50 = float(many_points(fit.coef[None], means)["ecl50"][0])
-    return log_ecl50, standard_error(fit, means, "ecl50", log_ecl50)
-
-
 def _paper_lengths(paper: pd.DataFrame) -> pd.DataFrame:
     """Return the ECL50 of the paper's models in each reconstruction; NaN where there is none.
 
@@ -236,7 +236,7 @@ def _paper_lengths(paper: pd.DataFrame) -> pd.DataFrame:
         total = np.tile(cells["total"].to_numpy(float), (len(correct), 1))
         means = grid_means(cells)
         for number, fit in enumerate(fit_tables(cells, correct, total, QUADRATIC)):
-            rows.append((model, number, *_measure_length(fit, means)))
+            rows.append((model, number, *estimate_point(fit, means, "ecl50")))
     return pd.DataFrame(rows, columns=["rival", "reconstruction", "log_ecl50", "se"])
 
 

@@ -67,7 +67,7 @@ SPECIFICATIONS = tuple(
     for row in pd.read_csv(DATA / "specifications.csv").itertuples(index=False)
 )
 
-_OF_FIT = ["status", "terms", "loglik", "aic", "bic", "ecl50"]
+_OF_FIT = ["status", "terms", "loglik", "aic", "bic", "ecl50", "fit"]
 
 
 # ---- models with the same cells ----
@@ -137,7 +137,8 @@ def fit_specifications(
     One row per specification and model: specification, model, status (as `fit_glm` has it), terms
     (number), loglik, aic, bic, and ecl50: where the fit, averaged over the levels of d at the mean
     of rho, is at one half (statements; 0 below one, infinite above ten million, NaN where there is
-    none, N is a factor or another covariate is in the fit).
+    none, N is a factor or another covariate is in the fit); fit (a `Fit`, also where its status is
+    not "ok").
     """
     tables = [pd.DataFrame(columns=["model", "specification", *_OF_FIT])]
     for specification in specifications:
@@ -156,15 +157,15 @@ def _fit_grid(grid: SharedGrid, specification: Specification) -> pd.DataFrame:
         nothing = pd.DataFrame(np.nan, grid.names.index, _OF_FIT)
         return nothing.assign(status="too few values for its terms", terms=1)
     curve = None
-    specs = [fit.spec for fit in fits if fit.status == "ok"]
-    if specs and not specification.others:
-        curve = _lay_curve(specs[0], grid.cells)
+    if not specification.others:
+        curve = _lay_curve(build_design(grid.cells, formula)[1], grid.cells)
     rows = []
     for fit in fits:
         ecl50 = np.nan
         if curve is not None:
             ecl50 = _find_ecl50(curve @ fit.coef - specification.half)
-        rows.append((fit.status, len(fit.terms), fit.loglik, fit.aic, fit.bic, ecl50))
+        numbers = (fit.loglik, fit.aic, fit.bic, ecl50)
+        rows.append((fit.status, len(fit.terms), *numbers, fit))
     return pd.DataFrame(rows, columns=_OF_FIT)
 
 

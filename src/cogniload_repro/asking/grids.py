@@ -11,8 +11,6 @@ from itertools import cycle
 
 from cogniload_repro.asking.interleavings import LINE_BREAK
 
-#: That symbol itself, and all line breaks that no grid can hold.
-LINE_BREAKS = "[⏎\r\v\f\x1c-\x1e\x85\u2028\u2029]"
 _START = "GRID START"
 _STOP = "GRID END"
 

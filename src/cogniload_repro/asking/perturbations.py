@@ -9,11 +9,11 @@ after them.
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
 from cogniload_repro.asking import grids, interleavings, substitutions
-from cogniload_repro.asking.grids import LINE_BREAKS
 
 _RULES = substitutions.read_words("rules").set_index("name")
 
@@ -23,15 +23,13 @@ class Perturbation:
     """How to perturb a text (or two, if ``pairs``) and how to restore it.
 
     ``rule`` is what a model is told, empty for the perturbation that needs no decoding (Appendix
-    A.1); ``group`` is the document's category. A text in which the regular expression ``reserved``
-    is found is out of scope.
+    A.1); ``group`` is the document's category.
     """
 
     rule: str
     group: str
     encode: Callable[..., str]
     decode: Callable[[str], str]
-    reserved: str = r"(?!)"
     pairs: bool = False
 
 
@@ -57,47 +55,28 @@ def _reverse_sentences(text: str) -> str:
     return text[:start] + "".join(parts)
 
 
-# how each perturbs and restores, which texts are out of scope, and whether it needs a second one
+# how each perturbs and restores, and whether it needs a second text
 _WAYS: dict[str, tuple] = {
-    "not_not": (
-        substitutions.negate_twice,
-        substitutions.drop_negations,
-        substitutions.NEGATION,
-    ),
-    "opposites": (
-        substitutions.swap_opposites,
-        partial(substitutions.restore_terms, substitutions.TERM),
-        substitutions.BLOCK,
-    ),
-    "wrappers": (
-        substitutions.wrap_terms,
-        partial(substitutions.restore_terms, substitutions.WRAPPED),
-        f"{substitutions.BLOCK}|{substitutions.WRAPPED.pattern}",
-    ),
-    "rail_fence": (grids.RAIL_FENCE.write, grids.RAIL_FENCE.read, LINE_BREAKS),
-    "rectangle_perimeter": (grids.RECTANGLE.write, grids.RECTANGLE.read, LINE_BREAKS),
-    "snake_horizontal": (grids.SNAKE.write, grids.SNAKE.read, LINE_BREAKS),
-    "snake_vertical": (
-        grids.VERTICAL_SNAKE.write,
-        grids.VERTICAL_SNAKE.read,
-        LINE_BREAKS,
-    ),
+    "not_not": (substitutions.negate_twice, substitutions.drop_negations),
+    "opposites": (substitutions.swap_opposites, substitutions.restore_terms),
+    "wrappers": (substitutions.wrap_terms, substitutions.restore_terms),
+    "rail_fence": (grids.RAIL_FENCE.write, grids.RAIL_FENCE.read),
+    "rectangle_perimeter": (grids.RECTANGLE.write, grids.RECTANGLE.read),
+    "snake_horizontal": (grids.SNAKE.write, grids.SNAKE.read),
+    "snake_vertical": (grids.VERTICAL_SNAKE.write, grids.VERTICAL_SNAKE.read),
     "interleave_line": (
         interleavings.interleave_lines,
         interleavings.restore_lines,
-        LINE_BREAKS,
         True,
     ),
     "interleave_word": (
         partial(interleavings.interleave, " ", "words"),
         partial(interleavings.separate, " "),
-        r"(?!)",
         True,
     ),
     "interleave_symbol": (
         partial(interleavings.interleave, "", "symbols"),
         partial(interleavings.separate, ""),
-        r"(?!)",
         True,
     ),
     "reverse_sentences": (_reverse_sentences, _reverse_sentences),
@@ -120,11 +99,8 @@ _ESCAPE = re.compile(r"\\(?=[ntbraf])|[ntbraf](?=\\)")
 def perturb(name: str, text: str, other: str | None = None) -> str:
     """Perturb a text so that `restore` brings it back exactly.
 
-    Every text is in scope but for these, which are refused: with the symbol of a line break or a
-    line break other than LF, for the four grids and ``interleave_line``; with "not not ", for
-    ``not_not``; with a block of definitions, for ``opposites`` and ``wrappers``; with something
-    like "3(x)", for ``wrappers``; two that together spell the closing line of ``interleave_word``
-    or ``interleave_symbol``. A text without a term to replace stays as it is.
+    A text without a term to replace stays as it is. One that `restore` would not bring back is
+    refused, such as one that holds "not not ", for ``not_not``.
 
     Parameters
     ----------
@@ -138,8 +114,8 @@ def perturb(name: str, text: str, other: str | None = None) -> str:
     Raises
     ------
     ValueError
-        If there is no such perturbation, a second statement is missing, or the text is out of
-        scope.
+        If there is no such perturbation, a second statement is missing, or the text would not
+        come back.
 
     Examples
     --------
@@ -156,19 +132,14 @@ def perturb(name: str, text: str, other: str | None = None) -> str:
                 f"{name} needs a second statement to weave in; give it as `other`"
             )
         texts.append(other)
-    reserved = re.search(perturbation.reserved, "\n".join(texts))
-    if reserved:
-        raise ValueError(
-            f"the text has {reserved[0]!r}, which decoding would misread; `prepare` it, or take "
-            "another"
-        )
     perturbed = perturbation.encode(*texts)
-    if perturbation.decode(perturbed) != text:
-        start = text[:40]
-        raise ValueError(
-            f"{name} cannot be undone for this text, which begins {start!r}; take another"
-        )
-    return perturbed
+    with suppress(ValueError):  # from a text that seems to be no whole one
+        if perturbation.decode(perturbed) == text:
+            return perturbed
+    raise ValueError(
+        f"{name} cannot be undone for this text, which begins {text[:40]!r}; `prepare` it, or "
+        "take another"
+    )
 
 
 def restore(name: str, text: str) -> str:

@@ -12,14 +12,9 @@ import pandas as pd
 
 from cogniload_repro.files import DATA
 
-NEGATION = "not not "
-#: How a block begins that defines new terms.
-BLOCK = "defyn{"
-#: A wrapped term, such as "3(x)".
-WRAPPED = re.compile(r"(?<![\\\w])([2-9]\(\w+\))")
+_NEGATION = "not not "
 # each has one group, so that splitting gives what lies between the words and the words in turn
-#: A term.
-TERM = re.compile(r"(?<![\\\w])(\w+)")
+_TERM = re.compile(r"(?<![\\\w])(\w+)")
 _TOKEN = re.compile(r"(?<!\S)([A-Za-z]+\b|\d)")
 _WHOLE_BLOCK = re.compile(r"\ndefyn\{([^{}]*)\}\.\n")
 _MEANING = re.compile(r'let "([^"]*)" mean "([^"]*)"')
@@ -38,13 +33,13 @@ def negate_twice(text: str) -> str:
     for place in range(1, len(parts), 2):
         word = parts[place]
         if word.isdigit() or word.lower() in adjectives:
-            parts[place] = NEGATION + word
+            parts[place] = _NEGATION + word
     return "".join(parts)
 
 
 def drop_negations(text: str) -> str:
     """Undo `negate_twice`."""
-    return text.replace(NEGATION, "")
+    return text.replace(_NEGATION, "")
 
 
 def swap_opposites(text: str) -> str:
@@ -59,14 +54,14 @@ def swap_opposites(text: str) -> str:
         for form in (str, str.capitalize, str.upper):
             opposites[form(word)] = form(opposite)
             opposites[form(opposite)] = form(word)
-    parts = TERM.split(text)
+    parts = _TERM.split(text)
     terms = parts[1::2]
     return _rename(parts, [opposites.get(term, term) for term in terms])
 
 
 def wrap_terms(text: str) -> str:
     """Wrap every third term, as "3(term)", with heads from 2 to 9 in turn."""
-    parts = TERM.split(text)
+    parts = _TERM.split(text)
     terms = parts[1::2]
     heads = cycle("23456789")
     for place in range(0, len(terms), 3):
@@ -90,17 +85,16 @@ def _rename(parts: list[str], new: list[str]) -> str:
     middle = text.find(" ", len(text) // 2)
     if middle < 0:
         middle = len(text)
-    return f"{text[:middle]}\n{BLOCK}{definitions}}}.\n{text[middle:]}"
+    return f"{text[:middle]}\ndefyn{{{definitions}}}.\n{text[middle:]}"
 
 
-def restore_terms(new: re.Pattern, text: str) -> str:
-    """Remove the block of definitions, and put its meaning for every word that it defines.
-
-    ``new`` is the pattern of such words: `TERM` or `WRAPPED`.
-    """
+def restore_terms(text: str) -> str:
+    """Remove the block of definitions, and put its meaning for every word that it defines."""
     block = _WHOLE_BLOCK.search(text)
     if not block:
         return text
     meanings = dict(_MEANING.findall(block[1]))
     without_block = text[: block.start()] + text[block.end() :]
+    words = "|".join(map(re.escape, meanings))
+    new = re.compile(rf"(?<![\\\w])(?:{words})(?!\w)")
     return new.sub(lambda word: meanings.get(word[0], word[0]), without_block)

@@ -22,7 +22,6 @@ from cogniload_repro.analysis.specifications import (
     Specification,
     are_identified,
     fit_specifications,
-    shared_grids,
 )
 from cogniload_repro.analysis.uncertainty import capacity_intervals
 from cogniload_repro.book.page_data import (
@@ -41,7 +40,6 @@ from cogniload_repro.models import order_models
 from cogniload_repro.published import ALPHA, CONFIDENCE
 from cogniload_repro.regression.cell_tables import accuracy_by, load_cells
 from cogniload_repro.regression.design import GRID
-from cogniload_repro.regression.glm import fit_tables
 from cogniload_repro.regression.reconstructions import (
     as_given,
     from_printed_tables,
@@ -212,7 +210,7 @@ def regression_texts(
         change = (fits["aic"] - papers).dropna().map("{:+,.1f}".format)
         lengths = fits["ecl50"].map(format_ecl50)
         parts += [_label("AIC minus the paper's", change), _label("ECL50", lengths)]
-    return pd.concat([*parts, _write_coefficients(cells, specification)])
+    return pd.concat([*parts, _write_coefficients(fits)])
 
 
 def _label(label: str, texts: pd.Series) -> pd.DataFrame:
@@ -220,24 +218,15 @@ def _label(label: str, texts: pd.Series) -> pd.DataFrame:
     return pd.DataFrame({"model": texts.index, "label": label, "text": texts.array})
 
 
-def _write_coefficients(
-    cells: pd.DataFrame, specification: Specification
-) -> pd.DataFrame:
+def _write_coefficients(fits: pd.DataFrame) -> pd.DataFrame:
     """Return the coefficients of all models with their Wald intervals and stars."""
-    _, formula, family = specification
     reach = norm.ppf(1 - ALPHA / 2)
     rows = []
-    for grid in shared_grids(cells):
-        fits = fit_tables(grid.cells, grid.correct, grid.total, formula, family)
-        for model, fit in zip(grid.names["model"], fits, strict=True):
-            if fit.status != "ok":
-                continue
-            for term, coef, se, p in zip(
-                fit.terms, fit.coef, fit.se, fit.p, strict=True
-            ):
-                interval = f"{coef - reach * se:#.3g} to {coef + reach * se:#.3g}"
-                text = f"{coef:#.3g}{stars(p)} ({interval})"
-                rows.append((model, write_term(term), text))
+    for model, fit in fits.loc[fits["status"] == "ok", "fit"].items():
+        for term, coef, se, p in zip(fit.terms, fit.coef, fit.se, fit.p, strict=True):
+            interval = f"{coef - reach * se:#.3g} to {coef + reach * se:#.3g}"
+            text = f"{coef:#.3g}{stars(p)} ({interval})"
+            rows.append((model, write_term(term), text))
     return pd.DataFrame(rows, columns=["model", "label", "text"])
 
 

@@ -162,40 +162,34 @@ class PaperFigure:
         """Return the picture: a large panel, or panels with some models named, others grey."""
         if len(self.panels) == 1:
             return self.draw_as_printed()
+        size = (PHONE_IN, 0.2 + _PANEL_IN * len(self.panels))
+        named = [name for name, pen in self.pens.items() if pen.own or name in NAMED]
+        if len(self.pens) <= len(NAMED):
+            named = list(self.pens)
         with mpl.rc_context(STYLE):
-            size = (PHONE_IN, 0.2 + _PANEL_IN * len(self.panels))
             figure = Figure(figsize=size, layout="constrained")
-            column = figure.subplots(len(self.panels), 1, squeeze=False)[:, 0]
+            column = figure.subplots(len(self.panels), 1)
             for ax, panel, accuracy in zip(
                 column, self.panels, self.accuracies, strict=True
             ):
-                self._set_numeric_levels(ax, panel)
-                ax.set_title(panel.title)
+                self._draw_lines(ax, panel, accuracy, named, alpha=0.14, zorder=2)
+                self._name_lines(ax, panel, accuracy, named)
                 ax.set_ylabel("Correct answers")
                 if panel.at and panel != self.panels[-1]:
                     ax.set_xlabel("")  # the last panel has the label of all
-                if accuracy.empty:
-                    _note_empty(ax, panel)
-                else:
-                    self._draw_named(ax, panel, accuracy)
         return figure
 
-    def _draw_named(self, ax: Axes, panel: Panel, accuracy: pd.DataFrame) -> None:
-        """Draw the models of a panel; the named ones and a reader's have colours and bands."""
-        has_room = len(self.pens) <= len(NAMED)
+    def _name_lines(
+        self, ax: Axes, panel: Panel, accuracy: pd.DataFrame, named: list[str]
+    ) -> None:
+        """Write names beside the lines of named models; draw the median where others are grey."""
+        if accuracy.empty:
+            return
+        last = accuracy.groupby("model")["accuracy"].last()
         ends = []
-        for name, rows in accuracy.groupby("model"):
-            pen = self.pens[name]
-            levels = rows[panel.across]
-            heights = rows["accuracy"]
-            if not (has_room or pen.own or name in NAMED):
-                ax.plot(levels, heights, color="0.85", linewidth=0.8, zorder=1)
-                continue
-            if self.banded:
-                _draw_band(ax, panel, rows, color=pen.color, alpha=0.14, zorder=2)
-            draw_course(ax, levels, heights, pen, rows["marked"])
-            ends.append((heights.iloc[-1], pen.label, pen.color))
-        if not has_room:
+        for name in last.index.intersection(named):
+            ends.append((last[name], self.pens[name].label, self.pens[name].color))
+        if len(named) < len(self.pens):
             models = without_shortcut(accuracy)
             median = models.groupby(panel.across)["accuracy"].median()
             ax.plot(median.index, median, color="0.25", linewidth=2.6, zorder=5)
@@ -205,55 +199,59 @@ class PaperFigure:
 
     def draw_as_printed(self) -> Figure:
         """Return the picture as the paper arranges it, every model with its own line."""
+        is_large = len(self.panels) == 1
+        columns = 2 if is_large else _LEGEND_COLUMNS
+        lines = np.ceil(len(self.pens) / columns)
+        size = (PHONE_IN if is_large else WIDTH_IN, 4.3 + _LINE_IN * lines)
+        drawn = list(self.pens.values())
         with mpl.rc_context(STYLE):
             layout = ConstrainedLayoutEngine()
-            is_large = len(self.panels) == 1
-            draw = self._draw_large_panel if is_large else self._draw_row
-            figure = draw(layout)
+            figure = Figure(figsize=size, layout=layout)
+            if is_large:
+                accuracy = self.accuracies[0]
+                self._draw_intervals(figure.subplots(), self.panels[0], accuracy)
+                last = accuracy.groupby("model")["accuracy"].last()
+                names = last.sort_values(ascending=False).index
+                drawn = [self.pens[name] for name in names]
+            else:
+                self._draw_row(figure)
+            draw_legend(figure, drawn, "outside lower center", columns)
             layout.execute(figure)
             figure.set_layout_engine("none")  # once is enough
             # the legend stays where it is when `save_figure` adds a strip below
             figure.legends[0].set_bbox_to_anchor((0, 0, 1, 1), figure.transFigure)
         return figure
 
-    def _draw_large_panel(self, layout: ConstrainedLayoutEngine) -> Figure:
-        """Draw one panel with intervals, and a legend in the order of the lines' ends."""
-        lines = np.ceil(len(self.pens) / 2)
-        size = (PHONE_IN, 4.3 + _LINE_IN * lines)
-        figure = Figure(figsize=size, layout=layout)
-        accuracy = self.accuracies[0]
-        self._draw_intervals(figure.subplots(), self.panels[0], accuracy)
-        last = accuracy.groupby("model")["accuracy"].last()
-        names = last.sort_values(ascending=False).index
-        drawn = [self.pens[name] for name in names]
-        draw_legend(figure, drawn, "outside lower center", 2)
-        return figure
-
-    def _draw_row(self, layout: ConstrainedLayoutEngine) -> Figure:
-        """Draw panels side by side with a legend below."""
-        lines = np.ceil(len(self.pens) / _LEGEND_COLUMNS)
-        size = (WIDTH_IN, 4.3 + _LINE_IN * lines)
-        figure = Figure(figsize=size, layout=layout)
+    def _draw_row(self, figure: Figure) -> None:
+        """Draw panels side by side."""
         row = figure.subplots(1, len(self.panels), sharey=True)
         row[0].set_ylabel("Correct answers")
         for ax, panel, accuracy in zip(row, self.panels, self.accuracies, strict=True):
-            self._draw_lines(ax, panel, accuracy)
-        draw_legend(
-            figure, list(self.pens.values()), "outside lower center", _LEGEND_COLUMNS
-        )
-        return figure
+            self._draw_lines(ax, panel, accuracy, [*self.pens], alpha=0.08, zorder=1)
 
-    def _draw_lines(self, ax: Axes, panel: Panel, accuracy: pd.DataFrame) -> None:
-        """Draw the lines of all models on a numeric axis."""
+    def _draw_lines(
+        self,
+        ax: Axes,
+        panel: Panel,
+        accuracy: pd.DataFrame,
+        named: list[str],
+        **band: Any,
+    ) -> None:
+        """Draw the lines of all models on a numeric axis; those that are not named are grey."""
         ax.set_title(panel.title)
         self._set_numeric_levels(ax, panel)
         if accuracy.empty:
             _note_empty(ax, panel)
         for name, pen in self.pens.items():
             rows = accuracy[accuracy["model"] == name]
+            levels = rows[panel.across]
+            if name not in named:
+                ax.plot(levels, rows["accuracy"], color="0.85", linewidth=0.8, zorder=1)
+                continue
             if self.banded:
-                _draw_band(ax, panel, rows, color=pen.color, alpha=0.08, zorder=1)
-            draw_course(ax, rows[panel.across], rows["accuracy"], pen, rows["marked"])
+                ends = (rows["lowest"], rows["highest"])
+                ax.fill_between(levels, *ends, color=pen.color, linewidth=0, **band)
+            draw_course(ax, levels, rows["accuracy"], pen, rows["marked"])
 
     def _draw_intervals(self, ax: Axes, panel: Panel, accuracy: pd.DataFrame) -> None:
         """Draw all models with their intervals, side by side at equally spaced levels."""
@@ -306,12 +304,6 @@ def _set_axes(ax: Axes, panel: Panel) -> None:
     ax.set_xlabel(AXES[panel.across].label)
     ax.grid(visible=False, axis="x")
     ax.spines[["top", "right", "left"]].set_visible(False)
-
-
-def _draw_band(ax: Axes, panel: Panel, rows: pd.DataFrame, **look: Any) -> None:
-    """Shade the band of a reconstructed model."""
-    levels = rows[panel.across]
-    ax.fill_between(levels, rows["lowest"], rows["highest"], linewidth=0, **look)
 
 
 def _note_empty(ax: Axes, panel: Panel) -> None:

@@ -5,11 +5,13 @@ import pandas as pd
 from cogniload_repro.analysis.accuracies import EVENTS_PER_TERM
 from cogniload_repro.analysis.overflows import MARKED_SHARE
 from cogniload_repro.analysis.own_models import ABOVE, BELOW
-from cogniload_repro.formats import format_number
+from cogniload_repro.formats import format_number, format_points
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ALPHA, CONFIDENCE
 from cogniload_repro.regression.fits import PAPER_TERMS
+
+_TO_GUESSING = {ABOVE: "is above", BELOW: "is below"}
 
 
 def describe_model(
@@ -22,55 +24,38 @@ def describe_model(
     """Return what is known of one model: accuracy, endings, guessing, last clause, ranks.
 
     The rows are those of `own_models.rank_models`, `own_models.compare_with_baselines` and
-    `shortcut.shortcut_use`; the last one has answers, cut (off by a limit, within their
-    reasoning, or with a full context) and unreadable (naming no value).
+    `shortcut.shortcut_use`; the last one has answers and cut (off by a limit, within their
+    reasoning, or with a full context).
     """
-    sentences = [_word_accuracy(name, against, ranked), _describe_endings(ended)]
+    sentences = [_describe_accuracy(name, against, ranked)]
+    if ended["cut"] > MARKED_SHARE * ended["answers"]:
+        cut = print_among(ended["cut"], ended["answers"])
+        sentences.append(
+            f"{cut} answers were cut off before their end, so accuracy also reflects the limit; "
+            "ask again with a larger one."
+        )
     if ended["cut"] < ended["answers"]:
-        sentences += [_describe_guessing(against, ended), _describe_clause(use)]
-    sentences += [_describe_rank(ranked), _describe_length(ranked)]
-    return " ".join(filter(None, sentences))
+        relation = _TO_GUESSING.get(
+            against["against_guess"], "cannot be distinguished from"
+        )
+        sentences.append(
+            f"This {relation} guessing, which scores {against['guess']:.1%} on these puzzles."
+        )
+        sentences.append(_describe_clause(use))
+    if ranked["cells"]:
+        sentences += [_describe_rank(ranked), _describe_length(ranked)]
+    return " ".join(sentences)
 
 
-def _word_accuracy(name: str, against: pd.Series, ranked: pd.Series) -> str:
-    counted = f"{print_among(against['correct'], against['answers'])} are correct"
-    if against["correct"] == against["answers"]:
-        counted = f"all {against['answers']:,} are correct"
-    elif against["correct"] == 0:
-        counted = f"none of {against['answers']:,} is correct"
+def _describe_accuracy(name: str, against: pd.Series, ranked: pd.Series) -> str:
+    counted = print_among(against["correct"], against["answers"])
     interval = f"{100 * against['low']:.1f} to {100 * against['high']:.1f}%"
     share = f"{against['accuracy']:.1%}, {CONFIDENCE} interval {interval}"
-    where = f"in {ranked['cells']:,} of the paper's {len(PAPER_GRID)} cells"
-    if ranked["cells"] == len(PAPER_GRID):
-        where = f"in all {len(PAPER_GRID)} cells of the paper"
-    if ranked["cells"] == 0:
-        where = "none of them in a cell of the paper's grid"
-    return f"Answers of {name}: {counted} ({share}), {where}."
-
-
-def _describe_endings(ended: pd.Series) -> str:
-    if ended["cut"] == ended["answers"]:
-        return (
-            "Every answer was cut off before its end, so they show how far the tokens went and "
-            "nothing of the model's reasoning; ask again with a larger limit."
-        )
-    if ended["cut"] > MARKED_SHARE * ended["answers"]:
-        why = "so accuracy also reflects the limit"
-        return f"{ended['cut']:,} of the answers were cut off before their end, {why}."
-    return ""
-
-
-def _describe_guessing(against: pd.Series, ended: pd.Series) -> str:
-    guess = f"guessing, which scores {against['guess']:.1%} on these puzzles"
-    if against["against_guess"] == ABOVE:
-        return f"This is above {guess}."
-    if against["against_guess"] == BELOW:
-        wrong = against["answers"] - against["correct"]
-        why = (
-            f"; {ended['unreadable']:,} of {wrong:,} wrong answers name no single value"
-        )
-        return f"This is below {guess}{why if ended['unreadable'] else ''}."
-    return f"This cannot be distinguished from {guess}."
+    cells = print_among(ranked["cells"], len(PAPER_GRID))
+    return (
+        f"{counted} answers of {name} are correct ({share}); they are in {cells} cells of the "
+        "paper's grid."
+    )
 
 
 def _describe_clause(use: pd.Series) -> str:
@@ -80,63 +65,42 @@ def _describe_clause(use: pd.Series) -> str:
         f"Where the last clause is right, {right} answers are correct; where it is wrong, "
         f"{wrong}"
     )
-    if not min(use["answers_right"], use["answers_wrong"]):
-        return f"{counts}."
-    if use["correct_right"] == use["answers_right"] and use["correct_wrong"] == 0:
-        counts += ", as if the model only repeated the last clause"
     if pd.isna(use["difference"]):
-        return (
-            f"{counts}. No cell has both kinds, so the loads may explain a difference."
-        )
-    points = print_difference(use["difference"], use["ci_low"], use["ci_high"])
-    within = f"{counts}. Within cells the difference is {points} points"
-    if use["p"] >= ALPHA:
-        return f"{within}, consistent with no difference."
-    if use["difference"] < 0:
-        return f"{within}, the reverse of what the shortcut predicts."
-    return f"{within}, as the shortcut predicts."
+        return f"{counts}."
+    points = format_points(use["difference"], use["ci_low"], use["ci_high"])
+    is_shortcut = use["p"] < ALPHA and use["difference"] > 0
+    as_predicted = ", as the last-clause shortcut predicts" if is_shortcut else ""
+    return f"{counts}. Within cells the difference is {points} points{as_predicted}."
 
 
 def _describe_rank(ranked: pd.Series) -> str:
-    if not ranked["cells"]:
-        return "It has no rank among the paper's models."
     over = ""
     if not ranked["identified"]:
         reach = print_range(ranked["rank_low"], ranked["rank_high"])
-        over = f" ({reach} over the reconstructions)"
-    left_open = f"ranks {print_range(ranked['best'], ranked['worst'])} are not rejected"
-    if ranked["best"] == ranked["worst"]:
-        left_open = "every other rank is rejected"
-    nearest = f"the nearest is {BY_NAME[ranked['nearest']].label}"
+        over = f"{reach} over the reconstructions, "
+    left_open = print_range(ranked["best"], ranked["worst"])
     rank = print_among(ranked["rank"], ranked["of"])
+    nearest = BY_NAME[ranked["nearest"]].label
     return (
-        f"By accuracy on its cells it ranks {rank}{over}; {left_open}, and {nearest}."
+        f"By accuracy on these cells it ranks {rank} ({over}{left_open} not rejected), nearest to "
+        f"{nearest}."
     )
 
 
 def _describe_length(ranked: pd.Series) -> str:
-    if not ranked["cells"]:
-        return ""
     if ranked["status"] != "ok":
         return f"It has no ECL50 ({explain_status(ranked['status'])})."
     if pd.isna(ranked["ecl50"]):
         return "It has no ECL50: fitted accuracy does not fall with length."
-    length = f"{format_number(ranked['ecl50'], 1)} statements"
-    if ranked["ecl50"] < 1:
-        length = "below one statement"
-    statements = f"Its ECL50 is {length}"
+    length = format_number(ranked["ecl50"], 1)
     if pd.isna(ranked["rank_ecl50"]):
-        return f"{statements}; no model of the paper has one on these cells."
+        return f"Its ECL50 is {length} statements; no model of the paper has one on these cells."
     left_open = print_range(ranked["best_ecl50"], ranked["worst_ecl50"])
-    place = print_among(ranked["rank_ecl50"], ranked["of_ecl50"])
-    rank = f"rank {place} ({left_open} not rejected)"
-    without = [
-        BY_NAME[name].label for name in filter(None, ranked["left_out"].split(", "))
-    ]
-    left_out = (
-        f", which leaves out models without one on these cells: {', '.join(without)}"
+    rank = print_among(ranked["rank_ecl50"], ranked["of_ecl50"])
+    return (
+        f"Its ECL50 is {length} statements, rank {rank} of the models that have one on these "
+        f"cells ({left_open} not rejected)."
     )
-    return f"{statements}, {rank}{left_out if without else ''}."
 
 
 def print_among(place: float, count: float) -> str:
@@ -152,13 +116,6 @@ def print_percent(accuracy: float, low: float, high: float) -> str:
 def print_range(low: float, high: float) -> str:
     """Return a range of ranks, or the one that there is."""
     return f"{low:.0f}" if low == high else f"{low:.0f} to {high:.0f}"
-
-
-def print_difference(difference: float, low: float, high: float) -> str:
-    """Return a difference of accuracies in points, with its interval."""
-    if pd.isna(difference):
-        return "no cell has both kinds"
-    return f"{100 * difference:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})"
 
 
 def describe_regressions(models: pd.DataFrame) -> str:

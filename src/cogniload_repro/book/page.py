@@ -16,7 +16,10 @@ import matplotlib as mpl
 import pandas as pd
 from myst_nb import glue
 
-from cogniload_repro.analysis.uncertainty import fit_quadratics
+from cogniload_repro.analysis.specifications import (
+    SPECIFICATIONS,
+    fit_specifications,
+)
 from cogniload_repro.analysis.verdicts import UNKNOWN, Judgement
 from cogniload_repro.book import markdown
 from cogniload_repro.book.backend import use_backend
@@ -25,16 +28,15 @@ from cogniload_repro.book.evidence import EVIDENCE, judge_evidence
 from cogniload_repro.book.figures import PaperFigure
 from cogniload_repro.book.fragment import Fragment, list_downloads, write_caption
 from cogniload_repro.book.style import PHONE_IN, STYLE, save_figure
-from cogniload_repro.book.tables import Table, format_frame
+from cogniload_repro.book.tables import Table
 from cogniload_repro.files import for_spreadsheet, write_whole
-from cogniload_repro.formats import display_names
+from cogniload_repro.formats import display_names, format_frame
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, NAMES
 from cogniload_repro.published import load_conclusions
 from cogniload_repro.regression.cell_tables import coverage, load_cells
 from cogniload_repro.regression.reconstructions import from_printed_tables
 
-MAX_COLUMNS = 8
 #: A cell that holds numbers alone, with signs, stars and units, as an interval or a share; or
 #: nothing.
 _NUMBER_CELL = r"(?:[-+−–<>±\d.,e%*/() ]|to|of|no limit|nan)*"
@@ -106,7 +108,10 @@ class Page:
         if paper["model"].nunique() < len(NAMES):
             return False
         fewest, _ = coverage(paper)
-        return fewest == len(PAPER_GRID) and len(fit_quadratics(paper)) == len(NAMES)
+        if fewest < len(PAPER_GRID):
+            return False
+        fits = fit_specifications(paper, SPECIFICATIONS[:1])
+        return bool((fits["status"] == "ok").all())
 
     @cached_property
     def paper(self) -> pd.DataFrame:
@@ -264,16 +269,11 @@ class Page:
     ) -> Fragment:
         """Return a frame, without its index, as an escaped table with badge and caption.
 
-        ``columns`` maps a column, or several, to heading and format (`tables.format_frame`);
+        ``columns`` maps a column, or several, to heading and format (`formats.format_frame`);
         without it all are shown, with ``$...$`` in their names as math. ``csv`` offers the whole
         frame, unformatted; ``empty`` takes the place of a table without rows.
         """
         texts = frame if columns is None else format_frame(frame, columns)
-        if len(texts.columns) > MAX_COLUMNS:
-            raise ValueError(
-                f"table {name} has {len(texts.columns)} columns; "
-                f"show {MAX_COLUMNS} and offer csv=True"
-            )
         if texts.empty:
             return self.sentence(empty, name)
         caption = write_caption(self._kind(evidence, cells), caption, source)

@@ -180,8 +180,9 @@ def save_figure(
         at = (0.012, -0.62 * _STRIP_IN / height)
         figure.text(*at, source, size=7.5, style="italic", color="0.35", gid="source")
     area = Bbox.from_extents(0, -_STRIP_IN if source else 0, width, height)
-    if figure.get_layout_engine() is not None:
-        figure.draw_without_rendering()
+    layout = figure.get_layout_engine()
+    if layout is not None:
+        layout.execute(figure)
         figure.set_layout_engine(None)  # laid out once, not for each file twice
     files = []
     for ending in endings:

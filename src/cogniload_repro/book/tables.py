@@ -1,7 +1,7 @@
 """Tables in printed form: frames of strings, the paper's with their captions."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,11 +15,10 @@ from cogniload_repro.formats import (
     format_beta,
     format_count,
     format_ecl50,
+    format_frame,
     format_name,
-    format_number,
     format_p,
     format_point,
-    format_range,
     format_thousandths,
     format_tokens,
     stars,
@@ -169,10 +168,13 @@ def table2(fits: pd.DataFrame, points: pd.DataFrame) -> Table:
     others = [model for model in order_models(glm["model"]) if model not in printed]
     ordered = [model for model in printed if model in set(glm["model"])] + others
     glm = glm.set_index("model").loc[ordered].reset_index()
-    starred = _coefficients(glm)
-    forms: dict[str, Callable[[float], str]] = dict.fromkeys(starred, format_beta)
-    forms |= {"ecl50": format_ecl50, "nt50": format_point, "id50": format_point}
-    frame = _print_rows(glm, forms, starred)
+    columns: dict = {
+        (beta, p): (beta, _print_starred_beta) for beta, p in _coefficients(glm).items()
+    }
+    columns["ecl50"] = ("ecl50", format_ecl50)
+    columns["nt50"] = ("nt50", format_point)
+    columns["id50"] = ("id50", format_point)
+    frame = _print_results(glm, columns)
     labels = {name: model.label for name, model in BY_NAME.items()}
     shortened = {
         name: label for name, label in labels.items() if label.startswith("DS-")
@@ -202,17 +204,16 @@ def table2(fits: pd.DataFrame, points: pd.DataFrame) -> Table:
 
 def table3(interactions: pd.DataFrame) -> Table:
     """Return Table 3 from `schemas.INTERACTION_FITS`: products with likelihood-ratio p-values."""
-    pairs = _coefficients(interactions)
-    forms: dict[str, Callable[[float], str]] = {}
-    for beta, p in pairs.items():
-        forms[beta] = format_beta
-        forms[p] = format_p
+    columns: dict = {}
+    for beta, p in _coefficients(interactions).items():
+        columns[beta] = (beta, format_beta)
+        columns[p] = (p, _print_starred_p)
     caption = (
         r"Interactions of $d$, $\log_{10} N$ and $\rho$ in a GLM that has them all and a quadratic "
         r"term in $\rho$; $p_{LR}$ of the likelihood-ratio test that leaves one out. "
         f"{_STARS}"
     )
-    frame = _print_rows(interactions, forms, {p: p for p in pairs.values()})
+    frame = _print_results(interactions, columns)
     return Table("table3", caption, frame, data=interactions)
 
 
@@ -242,7 +243,10 @@ def _error_table(name: str, caption: str, cells: pd.DataFrame, load: str) -> Tab
     models = order_models(counts["model"])
     models.sort(key=lambda model: (model not in BY_NAME, model.casefold()))
     counts = counts.sort_values(
-        "model", key=lambda names: names.map(models.index), kind="stable"
+        "model",
+        key=lambda names: names.map(models.index),
+        kind="stable",
+        ignore_index=True,
     )
     names = display_names(counts["model"])
     columns: dict = {column: (column, format_count) for column in counts}
@@ -271,8 +275,11 @@ def table6(aic: pd.DataFrame) -> Table:
 
     It is bold where p < 0.05, as printed.
     """
-    columns = ("p_lr", "aic_linear", "aic_quadratic")
-    frame = _print_rows(aic, dict.fromkeys(columns, format_thousandths), {})
+    columns = {
+        name: (name, format_thousandths)
+        for name in ("p_lr", "aic_linear", "aic_quadratic")
+    }
+    frame = _print_results(aic, columns)
     has_gained = (aic["status"] == "ok").to_numpy() & (aic["p_lr"] < STARRED).to_numpy()
     bold = pd.DataFrame(False, index=frame.index, columns=frame.columns)
     bold.loc[has_gained, ["p_lr", "aic_quadratic"]] = True
@@ -308,40 +315,6 @@ def token_table(stats: pd.DataFrame, N: int) -> Table:
     return Table(name, caption, frame, data=rows[["model", "N", "d", *_TOKEN_COLUMNS]])
 
 
-def format_frame(
-    frame: pd.DataFrame,
-    columns: Mapping[str | tuple[str, ...], tuple[str, Callable[..., str] | str | int]],
-) -> pd.DataFrame:
-    """Return columns of a frame as text, in the order of the mapping; unknown numbers are "--".
-
-    The mapping leads from a column, or several whose values go into one text, to heading and form:
-    a function of the values; the decimals of a number, or of the two ends of a range; or a format
-    such as ".2g".
-
-    >>> frame = pd.DataFrame({"model": ["QwQ-32B"], "low": [44.9], "high": [51.2]})
-    >>> format_frame(frame, {"model": ("Model", str), ("low", "high"): ("95% interval", 1)})
-         Model  95% interval
-    0  QwQ-32B  44.9 to 51.2
-    """
-    texts = {}
-    for names, (heading, form) in columns.items():
-        several = [names] if isinstance(names, str) else names
-        values = zip(*(frame[name] for name in several), strict=True)
-        texts[heading] = [_format_cell(row, form) for row in values]
-    return pd.DataFrame(texts, dtype="str")
-
-
-def _format_cell(values: tuple, form: Callable[..., str] | str | int) -> str:
-    if callable(form):
-        return form(*values)
-    if isinstance(form, int):
-        if len(values) == 1:
-            return format_number(values[0], form)
-        low, high = values
-        return format_range(low, high, form)
-    return NONE if pd.isna(values[0]) else format(values[0], form)
-
-
 def _coefficients(results: pd.DataFrame) -> dict[str, str]:
     """Return the column of each term's coefficient, and of its p-value, in the order they stand."""
     pairs = {
@@ -352,27 +325,26 @@ def _coefficients(results: pd.DataFrame) -> dict[str, str]:
     return {beta: p for beta, p in pairs.items() if p in results.columns}
 
 
-def _print_rows(
-    results: pd.DataFrame,
-    forms: Mapping[str, Callable[[float], str]],
-    starred: Mapping[str, str],
-) -> pd.DataFrame:
-    """Print one row per model, columns in their forms, some with the stars of another column's p.
+def _print_results(results: pd.DataFrame, columns: Mapping) -> pd.DataFrame:
+    """Print one row per model, columns as in `format_frame`.
 
-    A fit that failed prints its status and no number, a p-value that is not identified "--".
+    A fit that failed prints its status and no number.
     """
     is_fitted = results["status"] == "ok"
-    fitted = results[is_fitted].astype(object)
-    table = results[["model"]].replace({"model": display_names(results["model"])})
-    for name, form in forms.items():
-        if name.startswith("p_"):
-            texts = fitted[name].map(form, na_action="ignore").fillna(NONE)
-        else:
-            texts = fitted[name].map(form)
-        if name in starred:
-            marks = fitted[starred[name]].map(stars, na_action="ignore")
-            texts += marks.astype(object).fillna("")
-        table[name] = texts.reindex(results.index, fill_value="")
-    first = next(iter(forms))
-    table[first] = table[first].where(is_fitted, results["status"])
-    return table.astype("str")
+    texts = format_frame(results[is_fitted], columns)
+    texts = texts.reindex(results.index, fill_value="")
+    first = texts.columns[0]
+    texts[first] = texts[first].where(is_fitted, results["status"])
+    names = results["model"].map(display_names(results["model"]))
+    texts.insert(0, "model", names)
+    return texts.astype("str")
+
+
+def _print_starred_beta(beta: float, p: float) -> str:
+    """Return a coefficient with the stars of its p-value, if that is identified."""
+    return format_beta(beta) if pd.isna(p) else format_beta(beta) + stars(p)
+
+
+def _print_starred_p(p: float) -> str:
+    """Return a p-value with its stars; "--" for one that is not identified."""
+    return NONE if pd.isna(p) else format_p(p) + stars(p)

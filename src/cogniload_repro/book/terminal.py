@@ -1,68 +1,39 @@
 """Accuracies, regressions and their comparison as lines of text for a terminal."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 
-from cogniload_repro.formats import display_names, format_number
-from cogniload_repro.models import NAMES
+from cogniload_repro.formats import display_names, format_frame
 
 _MODELS_SHOWN = 40
-_POINT_DECIMALS = {"ecl50": 1, "nt50": 3, "id50": 2}
 
 
 def print_scores(answers: pd.DataFrame) -> str:
-    """Return one line per model of `summarise_answers`: accuracy, and how its answers ended."""
-    answers = answers.set_index("model")
+    """Return `summarise_answers` as a table: correct answers, and how answers ended."""
+    columns: dict = {
+        "accuracy": ("correct", ".1%"),
+        "answers": ("of", ",.0f"),
+        "cut": ("cut off", ",.0f"),
+        "unclosed_trace": ("open reasoning", ",.0f"),
+        "hedged": ("correct, but not sure", ",.0f"),
+    }
     accuracy = answers["correct"] / answers["answers"]
-    texts = {}
-    for row in answers.itertuples():
-        texts[row.Index] = (
-            f"{accuracy[row.Index]:.1%} of {row.answers:,} correct, "
-            f"{row.length + row.context:,} truncated, "
-            f"{row.unclosed_trace:,} with reasoning that is not closed, "
-            f"{row.hedged:,} correct by it though not sure"
-        )
-    return _list_models(accuracy, texts)
+    return _print_models(answers.assign(accuracy=accuracy), columns)
 
 
-def print_fit_summary(cells: pd.DataFrame, glm: pd.DataFrame) -> str:
-    """Return one line per model: accuracy with its 90% Wilson interval, and capacity points."""
-    # here, since the step `score` needs no regressions
-    from cogniload_repro.regression.cell_tables import accuracy_by
-
-    accuracies = accuracy_by(cells, "model").set_index("model")
-    texts = {}
-    for row in glm.itertuples():
-        model = accuracies.loc[row.model]
-        interval = f"{100 * model['low']:.1f} to {100 * model['high']:.1f}"
-        share = f"{100 * model['accuracy']:.1f}% ({interval}) of {model['total']:,.0f} correct"
-        points = [
-            f"{name.upper()} {format_number(getattr(row, name), decimals)}"
-            for name, decimals in _POINT_DECIMALS.items()
-        ]
-        texts[row.model] = ", ".join([share, *points])
-    return _list_models(accuracies["accuracy"], texts)
+def print_points(glm: pd.DataFrame) -> str:
+    """Return the capacity points of Table 2 as a table."""
+    columns = {"ecl50": ("ECL50", 1), "nt50": ("NT50", 3), "id50": ("ID50", 2)}
+    return _print_models(glm, columns)
 
 
-def _list_models(accuracy: pd.Series, texts: Mapping[str, str]) -> str:
-    """Return one line for the paper's models, and one each for the first of the others."""
-    papers = accuracy[accuracy.index.isin(NAMES)]
-    others = [model for model in texts if model not in NAMES]
-    names = display_names(accuracy.index)
-    lines = [f"  {names[model]}: {texts[model]}" for model in others[:_MODELS_SHOWN]]
-    if len(papers) == 1:
-        lines.insert(0, f"  {papers.index[0]}: {papers.iloc[0]:.1%} correct")
-    elif len(papers):
-        worst = f"{papers.min():.1%} ({papers.idxmin()})"
-        best = f"{papers.max():.1%} ({papers.idxmax()})"
-        lines.insert(
-            0, f"  the paper's {len(papers)} models: {worst} to {best} correct"
-        )
-    if len(others) > _MODELS_SHOWN:
-        lines.append(f"  and {len(others) - _MODELS_SHOWN:,} more models")
-    return "\n".join(lines)
+def _print_models(table: pd.DataFrame, columns: dict) -> str:
+    """Return a table with one row per model, of very many the first ones."""
+    names = display_names(table["model"])
+    columns = {"model": ("model", names.get)} | columns
+    text = format_frame(table.head(_MODELS_SHOWN), columns).to_string(index=False)
+    left_out = len(table) - _MODELS_SHOWN
+    return f"{text}\nand {left_out:,} more models" if left_out > 0 else text
 
 
 def print_fits(fits: pd.DataFrame) -> str:
@@ -100,7 +71,6 @@ def print_comparison(
 
     It says how many models gain, then has a line per model.
     """
-    from cogniload_repro.book.tables import format_frame
     from cogniload_repro.regression.glm import QUADRATIC
 
     better = (compared["daic"] < -2).sum()

@@ -17,8 +17,6 @@ from cogniload_repro.commands.outputs import COUNTS_FILE, check_outputs_whole
 from cogniload_repro.files import locked, write_whole
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     import pandas as pd
 
 #: The paper's tables of regressions, by the file that holds each.
@@ -171,32 +169,40 @@ def _fit_paper(build: Path) -> None:
     """Fit the paper's regressions while prompts are counted; then compare printed numbers."""
     from cogniload_repro.executors import open_executor
     from cogniload_repro.ledger.prompts import compare_prompts, load_prompt_counts
+    from cogniload_repro.regression import paper_tables
+    from cogniload_repro.schemas import CELLS, read_frame
 
+    remedy = "make it with `make score`, outside a checkout `cogniload score`"
     with locked(build), open_executor(2) as executor:
+        cells = read_frame(build / "cells.parquet", CELLS, remedy)
         prompts = executor.submit(compare_prompts, load_prompt_counts())
-        _write_paper_tables(build, executor)
+        interactions = executor.submit(paper_tables.interactions_table, cells)
+        tables = {
+            "aic": paper_tables.aic_table(cells),
+            "glm": paper_tables.glm_table(cells),
+            "interactions": interactions.result(),
+        }
+        _write_paper_tables(build, cells, tables)
         _write_ledger(build, prompts.result())
 
 
-def _write_paper_tables(build: Path, executor: "Executor") -> None:
+def _write_paper_tables(
+    build: Path, cells: "pd.DataFrame", tables: dict[str, "pd.DataFrame"]
+) -> None:
     """Write Tables 2, 3 and 6 of a build, and say for which models there is no fit."""
-    from cogniload_repro.book.terminal import print_fit_summary
+    from cogniload_repro.book.terminal import print_points
     from cogniload_repro.formats import display_names
-    from cogniload_repro.regression import paper_tables
-    from cogniload_repro.schemas import CELLS, read_frame
+    from cogniload_repro.models import NAMES
     from cogniload_repro.storage import read_metadata, write_table
 
-    path = build / "cells.parquet"
-    remedy = "make it with `make score`, outside a checkout `cogniload score`"
-    cells = read_frame(path, CELLS, remedy)
-    interactions = executor.submit(paper_tables.interactions_table, cells)
-    aic = paper_tables.aic_table(cells)
-    glm = paper_tables.glm_table(cells)
-    tables = {"aic": aic, "glm": glm, "interactions": interactions.result()}
+    metadata = read_metadata(build / "cells.parquet")
     for name, table in tables.items():
-        write_table(build / f"{name}.parquet", table, read_metadata(path))
+        write_table(build / f"{name}.parquet", table, metadata)
     say(f"fitted models: {cells['model'].nunique()}")
-    say(print_fit_summary(cells, glm))
+    glm = tables["glm"]
+    others = glm[~glm["model"].isin(NAMES)]
+    if len(others):
+        say(print_points(others))
     names = display_names(cells["model"])
     for name, title in _TABLE_TITLES.items():
         for row in tables[name].query("status != 'ok'").itertuples():

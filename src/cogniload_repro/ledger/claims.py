@@ -272,7 +272,10 @@ def _find_of_model(lookup: ResultLookup, model: str, quantity: str) -> Number:
         return Counter(lookup.puzzles(model)).most_common(1)[0][0]
     if quantity == "aic_change":
         return lookup.fit(model, "aic_quadratic") - lookup.fit(model, "aic_linear")
-    return lookup.fit(model, quantity)
+    number = lookup.fit(model, quantity)
+    if math.isnan(number):
+        raise NotComputableError(f"{model} has no {quantity}")
+    return number
 
 
 def _find_troughs(

@@ -55,23 +55,22 @@ LEGEND = """
 #: What the last line of `scoreboard` counts.
 COULD_HAVE_FAILED = "could have failed"
 
-#: How the columns of a table are printed.
-Forms = dict[str, Callable[[float], str]]
-_TABLE2: Forms = {
-    **dict.fromkeys(BETAS, formats.format_beta),
-    "ecl50": formats.format_ecl50,
-    "nt50": formats.format_point,
-    "id50": formats.format_point,
+#: How the numbers of regressions are printed, by table and column.
+_FORMS_OF_FITS: dict[str, dict[str, Callable[[float], str]]] = {
+    "table2": {
+        **dict.fromkeys(BETAS, formats.format_beta),
+        "ecl50": formats.format_ecl50,
+        "nt50": formats.format_point,
+        "id50": formats.format_point,
+    },
+    "table3": {},
+    "table6": dict.fromkeys(
+        ("p_lr", "aic_linear", "aic_quadratic"), formats.format_thousandths
+    ),
 }
-_TABLE3: Forms = {}
 for _product in PRODUCTS:
-    _TABLE3 |= {
-        f"beta_{_product}": formats.format_beta,
-        f"p_{_product}": formats.format_p,
-    }
-_TABLE6: Forms = dict.fromkeys(
-    ("p_lr", "aic_linear", "aic_quadratic"), formats.format_thousandths
-)
+    _FORMS_OF_FITS["table3"][f"beta_{_product}"] = formats.format_beta
+    _FORMS_OF_FITS["table3"][f"p_{_product}"] = formats.format_p
 
 
 def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -82,21 +81,17 @@ def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFra
     """
     results = results.of_paper()
     lookup = ResultLookup(results)
-    printed = chain(
-        _print_fits(results, lookup), _print_errors(lookup), _print_tokens(lookup)
-    )
-    tables = _judge_all(printed, lookup, results.reconstructed)
-    page = _judge_all(print_results_page(lookup), lookup, results.reconstructed)
+    printed = chain(_print_fits(lookup), _print_errors(lookup), _print_tokens(lookup))
+    tables = _judge_all(printed, results.reconstructed)
+    page = _judge_all(print_results_page(lookup), results.reconstructed)
     if prompts is not None and len(prompts):  # an empty frame has no types to join with
         tables = pd.concat([tables, prompts], ignore_index=True)
     tables = tables.sort_values(
         "table", key=lambda names: names.str[5:].astype(int), kind="stable"
     )
-    others = each_reconstruction(results.cells) if results.reconstructed else ()
-    claims = evaluate_claims(load_claims(), results, others)
-    claims["condition"] = (claims["id"] + ": " + claims["condition"]).str.removesuffix(
-        ": "
-    )
+    claims = evaluate_claims(load_claims(), results, each_reconstruction(results.cells))
+    named = claims["id"] + ": " + claims["condition"]
+    claims["condition"] = named.str.removesuffix(": ")
     claims = claims.assign(table="prose").reindex(columns=FIDELITY, fill_value="")
     rows = pd.concat([tables, page, claims], ignore_index=True)
     return _give_reasons(rows, set(results.cells["model"]))
@@ -152,78 +147,61 @@ def _give_reasons(rows: pd.DataFrame, models: set[str]) -> pd.DataFrame:
     return rows
 
 
-def _judge_all(
-    numbers: Iterable[PrintedNumber],
-    lookup: ResultLookup,
-    reconstructed: bool,
-) -> pd.DataFrame:
+def _judge_all(numbers: Iterable[PrintedNumber], reconstructed: bool) -> pd.DataFrame:
     """Return the rows of printed numbers as a table."""
-    rows = [_judge(number, lookup, reconstructed) for number in numbers]
+    rows = [_judge(number, reconstructed) for number in numbers]
     return pd.DataFrame(rows, columns=FIDELITY)
 
 
-def _judge(
-    printed: PrintedNumber, lookup: ResultLookup, reconstructed: bool
-) -> dict[str, object]:
+def _judge(printed: PrintedNumber, reconstructed: bool) -> dict[str, object]:
     """Return the row of a printed number; it is computable if it rests on the paper's puzzles.
 
     A number that the reconstruction replaced is shown beside the replacement, without a verdict.
     """
+    levels = [f"{load}={level}" for load, level in printed.levels.items()]
     row: dict[str, object] = {
         "table": printed.table,
         "model": printed.model,
         "quantity": printed.quantity,
-        "condition": " ".join(
-            f"{load}={level}" for load, level in printed.levels.items()
-        ),
+        "condition": " ".join(levels),
         "kind": printed.kind if reconstructed else "independent",
         "evidence": "identified" if reconstructed else "",
         "published": printed.published,
-    }
-    try:
-        lookup.require(printed.model, **printed.levels)
-        number = printed.recompute()
-    except NotComputableError as error:
-        unknown = {"recomputed": np.nan, "shown": "", "verdict": "not_computable"}
-        return row | unknown | {"reason": str(error)}
-    text = printed.form(number)
-    verdict = "" if row["kind"] == "imputed" else judge(printed.published, text)
-    return row | {
-        "recomputed": float(number),
-        "shown": text,
-        "verdict": verdict,
+        "recomputed": np.nan,
+        "shown": "",
+        "verdict": "not_computable",
         "reason": "",
     }
+    try:
+        number = printed.recompute()
+    except NotComputableError as error:
+        return row | {"reason": str(error)}
+    text = printed.form(number)
+    verdict = "" if row["kind"] == "imputed" else judge(printed.published, text)
+    return row | {"recomputed": float(number), "shown": text, "verdict": verdict}
 
 
 # ---- the numbers of each table ----
-def _print_fits(results: Results, lookup: ResultLookup) -> Iterator[PrintedNumber]:
+def _print_fits(lookup: ResultLookup) -> Iterator[PrintedNumber]:
     """Tables 2, 3 and 6: regressions over the whole grid, with the stars of their p-values."""
-    tables = {
-        "table2": (results.glm, _TABLE2),
-        "table3": (results.interactions, _TABLE3),
-        "table6": (results.aic, _TABLE6),
-    }
-    for table, (frame, forms) in tables.items():
-        fits = frame.set_index("model")
-        some_number = next(iter(forms))  # that every fit has
+    for table, forms in _FORMS_OF_FITS.items():
         for row in load_printed(table).to_dict("records"):
             model = row["model"]
-            find = partial(_find_fit, fits, model, some_number, lookup)
             for quantity, form in forms.items():
                 kind = _kind_of_fit(table, model, quantity)
                 # a threshold that does not exist is printed, too
                 published = row[quantity] or formats.NONE
-                recompute = partial(find, quantity)
+                recompute = partial(lookup.fit, model, quantity)
                 number = PrintedNumber(
                     table, model, quantity, {}, kind, published, recompute, form
                 )
                 yield number
                 if f"{quantity}_stars" in row:
+                    p_value = quantity.replace("beta_", "p_")
                     yield number._replace(
                         quantity=f"{quantity} stars",
                         published=row[f"{quantity}_stars"],
-                        recompute=partial(find, quantity.replace("beta_", "p_")),
+                        recompute=partial(lookup.fit, model, p_value),
                         form=formats.stars,
                     )
 
@@ -234,21 +212,6 @@ def _kind_of_fit(table: str, model: str, quantity: str) -> str:
         is_imputed = model in load_imputed_aics().index and quantity.startswith("aic")
         return "imputed" if is_imputed else "input"
     return "constraint" if table == "table3" or uses_table2(model) else "derived"
-
-
-def _find_fit(
-    fits: pd.DataFrame,
-    model: str,
-    some_number: str,
-    lookup: ResultLookup,
-    quantity: str,
-) -> float:
-    """Return a number of a model's fit, NaN for a threshold that does not exist."""
-    status = fits.loc[model, "status"]
-    if status != "ok":
-        raise NotComputableError(f"no fit: {status}")
-    lookup.fit(model, some_number)  # refused where the fit rests on other cells
-    return fits.loc[model, quantity]
 
 
 def _print_errors(lookup: ResultLookup) -> Iterator[PrintedNumber]:

@@ -100,12 +100,14 @@ class ResultLookup:
         sums = counts[["total", "correct", *ERRORS]].sum()
         self._counts = sums.to_dict("index")
         self._tokens = results.tokens.set_index(["model", "N", "d"]).to_dict("index")
-        self._fits: dict[tuple[str, str], float] = {}
+        #: Status and value of a fit's numbers by model and quantity.
+        self._fits: dict[tuple[str, str], tuple[str, float]] = {}
         for frame in (results.glm, results.interactions, results.aic):
-            fitted = frame[frame["status"] == "ok"].set_index("model")
-            for quantity, numbers in fitted.select_dtypes("float").items():
-                for model, number in numbers.items():
-                    self._fits[str(model), str(quantity)] = number
+            numbers = frame.select_dtypes("float").columns
+            for row in frame.to_dict("records"):
+                for quantity in numbers:
+                    status_and_value = (row["status"], row[quantity])
+                    self._fits[row["model"], quantity] = status_and_value
         self._gaps: dict[str, set[Cell]] = {}
 
     def accuracy(self, model: str, **levels: float) -> Fraction:
@@ -115,40 +117,46 @@ class ResultLookup:
 
     def count(self, model: str, column: str, **levels: float) -> int:
         """Return all answers (total), the correct ones, or wrong ones of one type."""
-        self.require(model, **levels)
+        self._require(model, **levels)
         count = 0
         for cell in cells_at(**levels):
             count += self._counts[model, cell.N, cell.d, cell.ratio_pct][column]
         return count
 
     def fit(self, model: str, quantity: str) -> float:
-        """Return a number of Table 2, 3 or 6 by its column's name, such as p_dN."""
-        self.require(model)
+        """Return a number of Table 2, 3 or 6 by its column's name, such as p_dN.
+
+        A capacity point that does not exist is NaN.
+        """
+        self._require(model)
         if any(model == other for other, _, _ in self._mixed):
             raise NotComputableError(
                 f"the fits of {model} rest on cells that the paper does not have"
             )
-        return _require_finite(
-            self._fits.get((model, quantity)), f"{quantity} of {model}"
-        )
+        status, number = self._fits[model, quantity]
+        if status != "ok":
+            raise NotComputableError(f"no fit: {status}")
+        return number
 
     def tokens(self, model: str, quantity: str, N: int, d: int) -> float:
         """Return a mean or 90th percentile of prompt or output tokens (Tables 7 to 10)."""
-        self.require(model, N=N, d=d)
+        self._require(model, N=N, d=d)
         condition = f"{model} at N = {N}, d = {d}"
         if (model, N, d) in self._mixed:
             raise NotComputableError(
                 f"the tokens of {condition} rest on cells that the paper does not have"
             )
-        numbers = self._tokens.get((model, N, d), {})
-        return _require_finite(numbers.get(quantity), f"{quantity} of {condition}")
+        number = self._tokens.get((model, N, d), {}).get(quantity, math.nan)
+        if math.isnan(number):
+            raise NotComputableError(f"{quantity} of {condition} is not known")
+        return number
 
     def puzzles(self, model: str) -> list[int]:
         """Return the number of puzzles in each of a model's 140 cells."""
-        self.require(model)
+        self._require(model)
         return [self._counts[model, *cell]["total"] for cell in _PAPER_CELLS]
 
-    def require(self, model: str, **levels: float) -> None:
+    def _require(self, model: str, **levels: float) -> None:
         """Refuse if a cell at these levels does not have the paper's number of puzzles."""
         if model not in self._gaps:
             self._gaps[model] = self._find_gaps(model)
@@ -178,9 +186,3 @@ def cells_at(**levels: float) -> tuple[Cell, ...]:
         if all(getattr(cell, load) == level for load, level in levels.items()):
             cells.append(cell)
     return tuple(cells)
-
-
-def _require_finite(number: float | None, name: str) -> float:
-    if number is None or not math.isfinite(number):
-        raise NotComputableError(f"{name} is not known")
-    return float(number)

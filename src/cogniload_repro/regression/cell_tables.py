@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import pandas as pd
-from statsmodels.stats.proportion import proportion_confint
 
 from cogniload_repro.grid import CELL, PAPER_GRID, Cell
 from cogniload_repro.models import order_models, resolve_model
@@ -164,6 +163,9 @@ def accuracy_by(cells: pd.DataFrame, *levels: str) -> pd.DataFrame:
     ascending: the columns, total and correct (answers), accuracy (fraction), low and high (90%
     Wilson interval; paper, Appendix C).
     """
+    # statsmodels and scipy.stats take a second, and tables are also read without them
+    from statsmodels.stats.proportion import proportion_confint
+
     counts = _sum_by(cells, levels, ["total", "correct"])
     low, high = proportion_confint(
         counts["correct"], counts["total"], alpha=INTERVAL_ALPHA, method="wilson"

@@ -62,12 +62,16 @@ def grid_means(cells: pd.DataFrame) -> dict[str, float]:
 
     Each cell counts once, however many models or answers it has.
     """
-    covered = cells[cells["total"] > 0] if "total" in cells else cells
-    loads = covered[["N", "d", "rho"]].drop_duplicates()
+    loads = cells[["d", "N", "rho"]]
+    if "total" in cells:
+        loads = loads[cells["total"] > 0]
+    loads = loads.drop_duplicates()
     lengths = loads["N"].astype(float)
-    loads["log10_N"] = np.log10(lengths)
-    means = loads[["d", "log10_N", "rho"]].mean()
-    return means.to_dict()
+    return {
+        "d": float(loads["d"].mean()),
+        "log10_N": float(np.log10(lengths).mean()),
+        "rho": float(loads["rho"].mean()),
+    }
 
 
 def roots_along_rho(betas: np.ndarray, means: dict[str, float]) -> np.ndarray:

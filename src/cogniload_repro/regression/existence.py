@@ -13,7 +13,7 @@ _LEVELS = {"log10_N": "N", "rho": "ratio_pct"}
 
 
 def find_deficiency(cells: pd.DataFrame, formula: str) -> str:
-    """Return why a formula cannot be fitted to some cells whatever the answers, or "".
+    """Return why a formula has no unique fit to some cells whatever the answers, or "".
 
     >>> import cogniload_repro as cl
     >>> cells = cl.load_cells(models="QwQ-32B")
@@ -36,9 +36,7 @@ def find_missing(cells: pd.DataFrame, formula: str) -> str:
 
 
 def describe_deficiency(
-    cells: pd.DataFrame,
-    design: pd.DataFrame,
-    spec: ModelSpec,
+    cells: pd.DataFrame, design: pd.DataFrame, spec: ModelSpec
 ) -> str:
     """Return why the coefficients of a design are not unique; "" if they are.
 

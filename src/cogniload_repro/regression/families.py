@@ -10,19 +10,21 @@ from statsmodels.genmod.families import links
 
 QUASI = "quasi-binomial"
 
-_Logarithm = Callable[[np.ndarray], np.ndarray]
+_Function = Callable[[np.ndarray], np.ndarray]
 
 
 class Family(NamedTuple):
     """A link; the logarithms of accuracy, of its complement and of its slope by the predictor.
 
-    Logarithms stay finite where accuracy is 0 or 1 to the last digit.
+    Logarithms stay finite where accuracy is 0 or 1 to the last digit. ``bend`` is the derivative of
+    the logarithm of the slope.
     """
 
     link: links.Link
-    log_accuracy: _Logarithm
-    log_error: _Logarithm
-    log_slope: _Logarithm
+    log_accuracy: _Function
+    log_error: _Function
+    log_slope: _Function
+    bend: _Function
 
 
 _LOGIT = Family(
@@ -30,18 +32,21 @@ _LOGIT = Family(
     log_accuracy=log_expit,
     log_error=lambda eta: log_expit(-eta),
     log_slope=lambda eta: log_expit(eta) + log_expit(-eta),
+    bend=lambda eta: -np.tanh(eta / 2),
 )
 _PROBIT = Family(
     link=links.Probit(),
     log_accuracy=log_ndtr,
     log_error=lambda eta: log_ndtr(-eta),
     log_slope=norm.logpdf,
+    bend=np.negative,
 )
 _CLOGLOG = Family(
     link=links.CLogLog(),
     log_accuracy=lambda eta: np.log(-np.expm1(-np.exp(eta))),
     log_error=lambda eta: -np.exp(eta),
     log_slope=lambda eta: eta - np.exp(eta),
+    bend=lambda eta: 1 - np.exp(eta),
 )
 #: All families are binomial; quasi-binomial is logit with standard errors widened by the observed
 #: scatter.

@@ -68,44 +68,40 @@ def _read_formula(formula: str) -> Formula:
     right = _SQRT.sub("np.sqrt(", right)
     tree = read_tree(right)
     try:
-        loss = next(_find_losses(tree), "")
-        terms = None if loss else formulaic.Formula(right)
+        terms = formulaic.Formula(right)
     except Exception as error:  # formulaic raises many types for what is no formula
         raise ValueError(f"cannot be read: {first_line(error)}") from None
-    if loss:
-        raise ValueError(loss)
     if not isinstance(terms, SimpleFormula):
         raise ValueError("has more than one right side; write one regression")
+    _refuse_losses(tree)
     return Formula(terms, name_columns(tree))
 
 
-def _find_losses(tree: Tree) -> Iterator[str]:
-    """Yield each part of a formula that formulaic would silently leave out of the regression."""
+def _refuse_losses(tree: Tree) -> None:
+    """Refuse a formula of which formulaic would silently leave out a part."""
     if not isinstance(tree, ASTNode):
         return
     for part in tree.args:
-        yield from _find_losses(part)
+        _refuse_losses(part)
     symbol = tree.operator.symbol
     if symbol in ("**", "^"):
-        yield from _find_lost_power(tree)
+        _refuse_lost_power(*tree.args)
     elif symbol in (":", "*", "/", "in"):
-        yield from _find_repeated_factor(tree)
+        _refuse_repeated_factor(*tree.args)
     elif symbol == "-" and len(tree.args) == 2:
-        yield from _find_lost_term(tree)
+        _refuse_lost_term(*tree.args)
 
 
-def _find_lost_power(power: ASTNode) -> Iterator[str]:
-    base, exponent = power.args
+def _refuse_lost_power(base: Tree, exponent: Tree) -> None:
     terms = list(base.to_terms())
     if len(terms) == 1:
-        yield _advise_power(str(terms[0]), str(exponent))
+        raise ValueError(_advise_power(str(terms[0]), str(exponent)))
 
 
-def _find_repeated_factor(product: ASTNode) -> Iterator[str]:
-    first, second = product.args
+def _refuse_repeated_factor(first: Tree, second: Tree) -> None:
     repeated = _name_factors(first) & _name_factors(second)
     if repeated:
-        yield _advise_power(min(repeated), "2")
+        raise ValueError(_advise_power(min(repeated), "2"))
 
 
 def _name_factors(tree: Tree) -> set[str]:
@@ -120,15 +116,16 @@ def _advise_power(factor: str, power: str) -> str:
     )
 
 
-def _find_lost_term(difference: ASTNode) -> Iterator[str]:
-    """Yield terms that a formula subtracts although they are not there, or stand there as a sum."""
-    minuend, subtrahend = difference.args
+def _refuse_lost_term(minuend: Tree, subtrahend: Tree) -> None:
+    """Refuse to subtract a term that is not there, or that stands there as a sum."""
     present = set(minuend.to_terms())
     summands = _name_summands(minuend)
     for term in subtrahend.to_terms():
         is_intercept = str(term) == "1"
         if not is_intercept and (term not in present or str(term) in summands):
-            yield f"subtracts {term}, so that nothing of it is fitted; leave it out"
+            raise ValueError(
+                f"subtracts {term}, so that nothing of it is fitted; leave it out"
+            )
 
 
 def _name_summands(tree: Tree) -> set[str]:

@@ -6,11 +6,9 @@ those rows.
 
 import warnings
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from formulaic import ModelSpec
 from scipy.stats import norm
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM, GLMResultsWrapper
@@ -52,8 +50,7 @@ _PRECISE = {"maxiter": 100, "tol_criterion": "params", "atol": 1e-12, "rtol": 1e
 class Fit:
     """A fitted regression as `fits.fit` shows it, with numbers only if its status is "ok".
 
-    eta is the linear predictor of the rows with answers, spec how the formula turns cells into
-    columns.
+    eta is the linear predictor of the rows with answers.
     """
 
     terms: tuple[str, ...]
@@ -66,7 +63,6 @@ class Fit:
     status: str
     family: str
     eta: np.ndarray
-    spec: ModelSpec | None
 
     @property
     def aic(self) -> float:
@@ -86,37 +82,13 @@ class Fit:
         return np.exp(FAMILIES[self.family].log_accuracy(self.eta))
 
 
-class _Design(NamedTuple):
-    """The columns of a formula in the rows with answers, and why they have no unique fit, or ""."""
-
-    columns: pd.DataFrame
-    spec: ModelSpec | None
-    deficiency: str
-
-    def find_obstacle(
-        self,
-        correct: np.ndarray,
-        total: np.ndarray,
-        family: str,
-    ) -> str:
-        """Return why some counts have no finite fit; "ok" if they have."""
-        if self.deficiency:
-            return self.deficiency
-        if is_separated(self.columns.to_numpy(), correct, total):
-            return "separation"
-        rows, terms = self.columns.shape
-        if family == QUASI and rows == terms:
-            return "no degree of freedom left for the scatter"
-        return "ok"
-
-
 def glm(
     cells: pd.DataFrame,
     model: str | None = None,
     formula: str = QUADRATIC,
     family: str = "logit",
 ) -> GLMResultsWrapper:
-    """Fit one model's regression and return what statsmodels makes of it.
+    """Fit one model's regression and return it as results of statsmodels.
 
     Parameters
     ----------
@@ -156,20 +128,24 @@ def glm(
     if len(names) != 1:
         known = ", ".join(cells["model"].unique())
         raise ValueError(f"name one model of the cells; they have {known}")
-    counts = counts[counts["total"] > 0]
-    correct = counts["correct"].to_numpy(float)
-    total = counts["total"].to_numpy(float)
-    design = _lay_out(counts, formula)
-    results = None
-    status = design.find_obstacle(correct, total, family)
-    if status == "ok":
-        status = "not converged"
-        results = _run_glm(design.columns, correct, total, family)
-    if results is None:
+    fit = fit_glm(counts, formula, family)
+    if fit.status != "ok":
         raise ValueError(
-            f"{names[0]}: {status}; {formula!r} has no finite fit to these cells"
+            f"{names[0]}: {fit.status}; {formula!r} has no finite fit to these cells"
         )
-    results.model.spec = design.spec
+    answered = counts[counts["total"] > 0]
+    design, spec = build_design(answered, formula)
+    wrong = answered["total"] - answered["correct"]
+    outcomes = np.column_stack([answered["correct"], wrong]).astype(float)
+    regression = GLM(outcomes, design, family=Binomial(FAMILIES[family].link))
+    with warnings.catch_warnings():  # what statsmodels warns of is a status of the fit
+        warnings.simplefilter("ignore")
+        results = regression.fit(start_params=fit.coef, **_PRECISE)
+        if family == QUASI:
+            # never narrower than binomial; "X2" would leave out the numbers of answers
+            scatter = max(results.pearson_chi2 / results.df_resid, 1.0)
+            results = regression.fit(start_params=fit.coef, scale=scatter, **_PRECISE)
+    results.model.spec = spec
     return results
 
 
@@ -178,7 +154,7 @@ def fit_glm(
     formula: str = QUADRATIC,
     family: str = "logit",
 ) -> Fit:
-    """Fit one model's accuracy with a binomial GLM of statsmodels (paper, section 3.1.1)."""
+    """Fit a binomial regression to one model's counts (paper, section 3.1.1)."""
     counts = cells[cells["total"] > 0]
     correct = counts["correct"].to_numpy(float)
     total = counts["total"].to_numpy(float)
@@ -198,90 +174,43 @@ def fit_tables(
     Counts have the shape (tables, cells), and every cell has answers.
     """
     check_family(family)
-    design = _lay_out(cells, formula)
-    obstacles = []
+    missing = find_missing(cells, formula)
+    if missing:
+        design = pd.DataFrame({"": np.zeros(len(cells))})
+        deficiency = f"no {missing}"
+    else:
+        design, spec = build_design(cells, formula)
+        deficiency = describe_deficiency(cells, design, spec)
+    x = design.to_numpy()
+    statuses = []
     for k, n in zip(correct, total, strict=True):
-        obstacles.append(design.find_obstacle(k, n, family))
-    status = np.array(obstacles, dtype=object)
-    exists = status == "ok"
-    x = design.columns.to_numpy()
+        statuses.append(deficiency or _find_obstacle(x, k, n, family))
+    exists = np.array(statuses) == "ok"
     coef = np.full((len(correct), x.shape[1]), np.nan)
     if exists.any():
-        coef[exists] = _maximise(x, correct[exists], total[exists], family)
-    is_found = np.isfinite(coef).all(axis=1)
-    status[exists & ~is_found] = "not converged"
+        coef[exists] = maximise_counts(x, correct[exists], total[exists], family)
     fits = []
-    for k, n, word, b in zip(correct, total, status, coef, strict=True):
-        fits.append(_describe_fit(design, family, k, n, word, b))
+    for k, n, status, b in zip(correct, total, statuses, coef, strict=True):
+        if status == "ok" and np.isnan(b).any():
+            status = "not converged"
+        fits.append(_describe_fit(design, family, k, n, status, b))
     return tuple(fits)
 
 
-def _maximise(
+def _find_obstacle(
     x: np.ndarray, correct: np.ndarray, total: np.ndarray, family: str
-) -> np.ndarray:
-    """Return the coefficients of each table at the maximum of its likelihood, or NaN.
-
-    Many tables are fitted at once, in a hundredth of the time that statsmodels takes for each.
-    statsmodels fits a single table, and those at which Fisher's scoring gives up.
-    """
-    coefficients = np.full((len(correct), x.shape[1]), np.nan)
-    if len(correct) > 1:
-        coefficients = maximise_counts(x, correct, total, family)
-    for table in np.flatnonzero(np.isnan(coefficients).any(axis=1)):
-        results = _run_glm(x, correct[table], total[table], family)
-        if results is not None:
-            coefficients[table] = results.params
-    return coefficients
-
-
-def _lay_out(cells: pd.DataFrame, formula: str) -> _Design:
-    """Return the design of a formula at each row of the cells.
-
-    It has one empty column if a covariate is not known everywhere.
-    """
-    missing = find_missing(cells, formula)
-    if missing:
-        nothing = pd.DataFrame({"": np.zeros(len(cells))})
-        return _Design(nothing, None, f"no {missing}")
-    design, spec = build_design(cells, formula)
-    return _Design(design, spec, describe_deficiency(cells, design, spec))
-
-
-def _run_glm(
-    design: pd.DataFrame | np.ndarray,
-    correct: np.ndarray,
-    total: np.ndarray,
-    family: str,
-) -> GLMResultsWrapper | None:
-    """Return statsmodels' results at the maximum of the likelihood; None if it is not found."""
-    counts = np.column_stack([correct, total - correct])
-    with warnings.catch_warnings():  # what statsmodels warns of is a status here
-        warnings.simplefilter("ignore")
-        model = GLM(counts, design, family=Binomial(FAMILIES[family].link))
-        results = model.fit(**_PRECISE)
-        if not _squared_distance(results) < 1e-16:
-            # Fisher scoring may circle around the maximum
-            newton = model.fit(
-                method="newton", start_params=results.params, maxiter=200, disp=0
-            )
-            results = model.fit(start_params=newton.params, maxiter=1)
-        if not _squared_distance(results) < 1e-12:
-            return None
-        if family == QUASI:
-            # never narrower than binomial; "X2" would leave out the numbers of answers
-            scatter = results.pearson_chi2 / results.df_resid
-            results = model.fit(scale=max(scatter, 1.0), **_PRECISE)
-    return results
-
-
-def _squared_distance(results: GLMResultsWrapper) -> float:
-    """Return how far the coefficients are from the maximum, in standard errors, squared."""
-    score = results.model.score(results.params, scale=1.0)
-    return float(score @ results.normalized_cov_params @ score)
+) -> str:
+    """Return why some counts have no finite fit with full-rank covariates; "ok" if they have."""
+    if is_separated(x, correct, total):
+        return "separation"
+    cells, terms = x.shape
+    if family == QUASI and cells == terms:
+        return "no degree of freedom left for the scatter"
+    return "ok"
 
 
 def _describe_fit(
-    design: _Design,
+    design: pd.DataFrame,
     family: str,
     correct: np.ndarray,
     total: np.ndarray,
@@ -289,16 +218,16 @@ def _describe_fit(
     coef: np.ndarray,
 ) -> Fit:
     """Return a fit with its likelihood, standard errors by the expected information, and tests."""
-    x = design.columns.to_numpy()
+    x = design.to_numpy()
     terms = x.shape[1]
     covariance = np.full((terms, terms), np.nan)
     loglik = np.nan
     eta = x @ coef
     if status == "ok":
-        _, log_accuracy, log_error, log_slope = FAMILIES[family]
-        log_p = log_accuracy(eta)
-        log_q = log_error(eta)
-        weights = total * np.exp(2 * log_slope(eta) - log_p - log_q)
+        link = FAMILIES[family]
+        log_p = link.log_accuracy(eta)
+        log_q = link.log_error(eta)
+        weights = total * np.exp(2 * link.log_slope(eta) - log_p - log_q)
         covariance = np.linalg.inv(x.T @ (x * weights[:, None]))
         loglik = _weigh(correct, log_p) + _weigh(total - correct, log_q)
     if status == "ok" and family == QUASI:
@@ -307,7 +236,7 @@ def _describe_fit(
         loglik = np.nan
     se = np.sqrt(np.diag(covariance))
     return Fit(
-        terms=tuple(design.columns.columns),
+        terms=tuple(design.columns),
         coef=coef,
         se=se,
         p=2 * norm.sf(np.abs(coef / se)),
@@ -317,7 +246,6 @@ def _describe_fit(
         status=status,
         family=family,
         eta=eta,
-        spec=design.spec,
     )
 
 

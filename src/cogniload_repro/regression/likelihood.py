@@ -6,7 +6,6 @@ nobody has seen the table that they are of.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
@@ -14,35 +13,15 @@ from scipy.special import expit
 from cogniload_repro.regression.families import FAMILIES
 
 _MOST_STEPS = 100
-#: Fisher's steps gain a digit or so each; Newton's double the digits.
-_LAST_STEPS = 10
-#: The squared distance from a maximum, in standard errors, at which it counts as found.
-_AT_MAXIMUM = 1e-12
-#: A step is halved until it is shorter than this part of Newton's step.
-_SHORTEST = 1e-6
+_HALVINGS = 20
+#: A maximum is one step away where the step promises less than this part of the log-likelihood:
+#: Newton's steps double the right digits.
+_LAST_GAIN = 1e-12
 
-
-class _Fits(NamedTuple):
-    """Fits on their way to the maximum, with the log-likelihood and its derivatives."""
-
-    tables: np.ndarray  # places of their tables among all
-    coefficients: np.ndarray
-    loglik: np.ndarray
-    gradient: np.ndarray
-    information: np.ndarray
-
-    def select(self, chosen: np.ndarray) -> "_Fits":
-        """Return some of the fits."""
-        return _Fits(*(part[chosen] for part in self))
-
-    def replace(self, places: np.ndarray, fits: "_Fits") -> None:
-        """Put other fits in some places."""
-        for part, other in zip(self, fits, strict=True):
-            part[places] = other
-
-
-#: Returns the fits of some tables with given coefficients.
-_Evaluate = Callable[[np.ndarray, np.ndarray], _Fits]
+#: Log-likelihoods of some tables, shape (tables,), with given coefficients, shape (tables, q).
+_Loglik = Callable[[np.ndarray, np.ndarray], np.ndarray]
+#: Their gradients by the coefficients, shape (tables, q), and negative second derivatives.
+_Derivatives = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 def maximise_all(
@@ -79,40 +58,32 @@ def maximise_all(
     """
     # Newton's steps with orthogonal covariates keep the digits that d, d log10 N, d rho log10 N and
     # so on lose to one another
-    orthogonal, triangle = np.linalg.qr(covariates)
+    x, triangle = np.linalg.qr(covariates)
     if _are_dependent(triangle):
         unknown = np.full(sums.shape, np.nan)
         return unknown, unknown[:, 0]
     rotated_sums = np.linalg.solve(triangle.T, sums.T).T
-    is_known = np.isfinite(rotated_sums)
-    size = orthogonal.shape[1]
-    products = _multiply_columns(orthogonal)
 
-    def evaluate(tables: np.ndarray, coefficients: np.ndarray) -> _Fits:
-        n = answers[tables]
-        t = rotated_sums[tables]
-        log_odds = coefficients @ orthogonal.T + offset
-        accuracy = expit(log_odds)
-        normalisation = (n * np.logaddexp(0, log_odds)).sum(axis=1)
-        weights = n * accuracy * (1 - accuracy)
-        return _Fits(
-            tables=tables,
-            coefficients=coefficients,
-            loglik=(coefficients * t).sum(axis=1) - normalisation,
-            gradient=t - (n * accuracy) @ orthogonal,
-            information=(weights @ products).reshape(-1, size, size),
-        )
+    def find_loglik(tables: np.ndarray, b: np.ndarray) -> np.ndarray:
+        normalisation = answers[tables] * np.logaddexp(0, b @ x.T + offset)
+        return (b * rotated_sums[tables]).sum(axis=1) - normalisation.sum(axis=1)
+
+    def derive(tables: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        accuracy = expit(b @ x.T + offset)
+        expected = answers[tables] * accuracy
+        gradient = rotated_sums[tables] - expected @ x
+        return gradient, _sum_squares(x, expected * (1 - accuracy))
 
     rotated_start = np.broadcast_to(start, sums.shape) @ triangle.T
-    rotated_start = np.where(is_known, rotated_start, np.nan)
-    coefficients, logliks = _climb(evaluate, rotated_start)
-    return np.linalg.solve(triangle, coefficients.T).T, logliks
+    rotated_start = np.where(np.isfinite(rotated_sums), rotated_start, np.nan)
+    rotated, logliks = _climb(find_loglik, derive, rotated_start)
+    return np.linalg.solve(triangle, rotated.T).T, logliks
 
 
 def maximise_counts(
     covariates: np.ndarray, correct: np.ndarray, answers: np.ndarray, family: str
 ) -> np.ndarray:
-    """Fit a binomial regression with any link to many tables of counts, by Fisher's scoring.
+    """Fit a binomial regression with any link to many tables of counts.
 
     Parameters
     ----------
@@ -128,51 +99,36 @@ def maximise_counts(
     array of shape (tables, q)
         Coefficients; NaN where a maximum is not there, or is not found in `_MOST_STEPS` steps.
     """
-    orthogonal, triangle = np.linalg.qr(covariates)
-    size = orthogonal.shape[1]
-    products = _multiply_columns(orthogonal)
-    _, log_accuracy, log_error, log_slope = FAMILIES[family]
+    x, triangle = np.linalg.qr(covariates)
+    wrong = answers - correct
+    link = FAMILIES[family]
 
-    def evaluate(tables: np.ndarray, coefficients: np.ndarray) -> _Fits:
-        predictor = coefficients @ orthogonal.T
-        right = correct[tables]
-        wrong = answers[tables] - right
-        of_right = log_accuracy(predictor)
-        of_wrong = log_error(predictor)
-        slope = log_slope(predictor)
-        residual = right * np.exp(slope - of_right) - wrong * np.exp(slope - of_wrong)
-        weights = answers[tables] * np.exp(2 * slope - of_right - of_wrong)
-        return _Fits(
-            tables=tables,
-            coefficients=coefficients,
-            loglik=(right * of_right + wrong * of_wrong).sum(axis=1),
-            gradient=residual @ orthogonal,
-            information=(weights @ products).reshape(-1, size, size),
-        )
+    def find_loglik(tables: np.ndarray, b: np.ndarray) -> np.ndarray:
+        eta = b @ x.T
+        of_correct = correct[tables] * link.log_accuracy(eta)
+        of_wrong = wrong[tables] * link.log_error(eta)
+        return (of_correct + of_wrong).sum(axis=1)
 
-    start = np.zeros((len(correct), size))
-    climbed, _ = _climb(evaluate, start)
-    coefficients = _finish(evaluate, climbed)
-    return np.linalg.solve(triangle, coefficients.T).T
+    def derive(tables: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        eta = b @ x.T
+        log_slope = link.log_slope(eta)
+        bend = link.bend(eta)
+        # the derivatives of log accuracy and, but for the sign, of log error
+        rise = np.exp(log_slope - link.log_accuracy(eta))
+        fall = np.exp(log_slope - link.log_error(eta))
+        gains = correct[tables] * rise
+        losses = wrong[tables] * fall
+        weights = gains * (rise - bend) + losses * (fall + bend)
+        return (gains - losses) @ x, _sum_squares(x, weights)
 
-
-def _finish(evaluate: _Evaluate, climbed: np.ndarray) -> np.ndarray:
-    """Take the last steps, whose gains rounding hides; NaN where they do not reach the maximum."""
-    tables = np.flatnonzero(np.isfinite(climbed).all(axis=1))
-    fits, steps = _aim(evaluate(tables, climbed[tables]))
-    for _ in range(_LAST_STEPS):
-        fits, steps = _aim(evaluate(fits.tables, fits.coefficients + steps))
-    squared_distance = (fits.gradient * steps).sum(axis=1)  # in standard errors
-    fits = fits.select(squared_distance < _AT_MAXIMUM)
-    coefficients = np.full(climbed.shape, np.nan)
-    coefficients[fits.tables] = fits.coefficients
-    return coefficients
+    start = np.zeros((len(correct), x.shape[1]))
+    rotated, _ = _climb(find_loglik, derive, start)
+    return np.linalg.solve(triangle, rotated.T).T
 
 
-def _multiply_columns(matrix: np.ndarray) -> np.ndarray:
-    """Return the products of all pairs of columns, of which an information matrix is the sum."""
-    products = matrix[:, :, None] * matrix[:, None, :]
-    return products.reshape(len(matrix), -1)
+def _sum_squares(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return x'Wx, shape (tables, q, q), for weights of the cells, shape (tables, cells)."""
+    return (x.T * weights[:, None, :]) @ x
 
 
 def _are_dependent(triangle: np.ndarray) -> bool:
@@ -185,64 +141,64 @@ def _are_dependent(triangle: np.ndarray) -> bool:
     return bool((heights <= 1e-12 * lengths).any())
 
 
+@np.errstate(
+    over="ignore", invalid="ignore"
+)  # a step too far is not higher: it is halved
 def _climb(
-    evaluate: _Evaluate,
-    start: np.ndarray,
+    find_loglik: _Loglik, derive: _Derivatives, start: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Maximise concave log-likelihoods by damped Newton steps.
+    """Maximise concave log-likelihoods by Newton's steps.
 
     Returns the coefficients and log-likelihood of each table; NaN where there is no maximum.
     """
-    coefficients = np.full(start.shape, np.nan)
-    logliks = np.full(len(start), np.nan)
-    is_known = np.isfinite(start).all(axis=1)
-    tables = np.flatnonzero(is_known)
-    fits = evaluate(tables, start[tables])
+    coefficients = start.copy()
+    is_found = np.zeros(len(start), dtype=bool)
+    tables = np.flatnonzero(np.isfinite(start).all(axis=1))
     for _ in range(_MOST_STEPS):
-        fits, steps = _aim(fits)
-        gains = (fits.gradient * steps).sum(axis=1)
-        is_last = gains < 1e-14 * np.abs(fits.loglik)
-        ends = fits.coefficients + steps
-        arrived = evaluate(fits.tables[is_last], ends[is_last])
-        fits = fits.select(~is_last)
-        higher, is_stuck = _move(evaluate, fits, steps[~is_last])
-        # rounding hides any further gain
-        is_highest = is_stuck & (gains[~is_last] < 1e-9)
-        for highest in (arrived, fits.select(is_highest)):
-            coefficients[highest.tables] = highest.coefficients
-            logliks[highest.tables] = highest.loglik
-        fits = higher.select(~is_stuck)
-        if not len(fits.tables):
+        b = coefficients[tables]
+        loglik = find_loglik(tables, b)
+        gradient, information = derive(tables, b)
+        steps = _solve_each(information, gradient)
+        gains = (gradient * steps).sum(axis=1)
+        least_gain = _LAST_GAIN * (1 + np.abs(loglik))
+        is_last = gains < least_gain
+        goes_on = gains >= least_gain  # neither where the information is singular
+        steps[goes_on] = _shorten_steps(
+            find_loglik, tables[goes_on], b[goes_on], steps[goes_on], loglik[goes_on]
+        )
+        coefficients[tables] = b + steps
+        is_found[tables[is_last]] = True
+        tables = tables[goes_on]
+        if not len(tables):
             break
+    coefficients[~is_found] = np.nan
+    logliks = find_loglik(np.arange(len(start)), coefficients)
     return coefficients, logliks
 
 
-def _aim(fits: _Fits) -> tuple[_Fits, np.ndarray]:
-    """Return Newton's step for each fit; a fit whose information is singular is left out."""
-    with np.errstate(invalid="ignore"):  # where all accuracies have run to 0 or 1
-        curves = np.linalg.slogdet(fits.information)[0] > 0
-    fits = fits.select(curves)
-    columns = np.linalg.solve(fits.information, fits.gradient[:, :, None])
-    return fits, columns[:, :, 0]
+def _solve_each(information: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """Return Newton's step for each table; NaN where the information is singular."""
+    sign, _ = np.linalg.slogdet(information)
+    information = np.where(sign[:, None, None] > 0, information, np.nan)
+    return np.linalg.solve(information, gradient[:, :, None])[:, :, 0]
 
 
-def _move(
-    evaluate: _Evaluate,
-    fits: _Fits,
+def _shorten_steps(
+    find_loglik: _Loglik,
+    tables: np.ndarray,
+    b: np.ndarray,
     steps: np.ndarray,
-) -> tuple[_Fits, np.ndarray]:
-    """Take each step as far as it raises the likelihood, and return which ones do not raise it."""
-    lengths = np.ones(len(steps))
-    moved = evaluate(fits.tables, fits.coefficients + steps)
-    while True:
-        is_lower = ~(moved.loglik > fits.loglik)
-        places = np.flatnonzero(is_lower & (lengths > _SHORTEST))
-        if not len(places):
-            return moved, lengths <= _SHORTEST
-        lengths[places] /= 2
-        shorter = lengths[places, None] * steps[places]
-        ends = fits.coefficients[places] + shorter
-        moved.replace(places, evaluate(fits.tables[places], ends))
+    loglik: np.ndarray,
+) -> np.ndarray:
+    """Halve steps until each raises the log-likelihood; NaN where none does."""
+    steps = steps.copy()
+    for _ in range(_HALVINGS):
+        is_lower = ~(find_loglik(tables, b + steps) > loglik)
+        if not is_lower.any():
+            return steps
+        steps[is_lower] /= 2
+    steps[is_lower] = np.nan
+    return steps
 
 
 def maximise(
@@ -294,9 +250,7 @@ def solve_aic(
     # the sum with which the last coefficient is zero
     flattest = (answers * accuracy) @ last
     weights = answers * accuracy * (1 - accuracy)
-    information = np.einsum(
-        "ca,mc,cb->mab", covariates, weights, covariates, optimize=True
-    )
+    information = _sum_squares(covariates, weights)
     height = highest_aic - aic
     exists = height >= 0
     covariance = np.linalg.inv(information[exists])

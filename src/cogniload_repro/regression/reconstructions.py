@@ -11,7 +11,6 @@ from functools import cache
 import numpy as np
 import pandas as pd
 from pandas.api.typing import DataFrameGroupBy
-from scipy.stats import t
 
 from cogniload_repro.files import RECONSTRUCTED
 from cogniload_repro.published import ALPHA
@@ -164,6 +163,8 @@ def prediction_band(cells: pd.DataFrame, *levels: str) -> pd.DataFrame:
     Lowest and highest (fractions) are the ends of a 1 - `published.ALPHA` prediction interval for
     one more sample (Student's t). What the cells lack of the grid is left out of the samples too.
     """
+    from scipy.stats import t  # takes a second, and tables are also read without it
+
     is_reconstructed = cells["model"].isin(reconstructed_models(cells))
     rows = cells[is_reconstructed & (cells["total"] > 0)]
     samples = pd.DataFrame(committed_counts(rows).T, index=rows.index)

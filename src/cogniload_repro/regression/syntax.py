@@ -23,17 +23,14 @@ NUMPY_TRANSFORMS = ("log", "log10", "exp", "sqrt")
 #: Functions of covariates: arithmetic, levels of a factor, splines, polynomials and so on.
 TRANSFORMS = ("I", "C", "bs", "cr", "poly", "center", "scale", *NUMPY_TRANSFORMS)
 
-#: Transforms that make as many columns as a number in them says, and the keywords of that number.
-_BASES = ("bs", "cr", "poly")
-_SIZES = ("df", "degree")
 #: Keywords of transforms that take a list of values.
 _LISTS = ("knots", "levels")
-#: Most characters and terms of a formula, and columns of a transform.
+#: Most characters and terms of a formula, and largest setting of a transform: a spline has as many
+#: columns as it is told.
 _MOST = 1000
 
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 _COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
-_SIGNS = (ast.UAdd, ast.USub)
 
 #: A part of a formula: an operator with its arguments, or a factor.
 Tree: TypeAlias = Token | ASTNode
@@ -47,11 +44,10 @@ def read_tree(right: str) -> Tree:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python's, about odd text within quotes
             tree = DefaultFormulaParser().get_ast(right)
-            factors = {token: _parse(token) for token in find_factors(tree)}
+            factors = [_parse(token) for token in find_factors(tree)]
     except Exception as error:  # formulaic raises many types for what is no formula
         raise ValueError(f"cannot be read: {first_line(error)}") from None
-    for token, factor in factors.items():
-        _check_powers(token, factor)
+    for factor in factors:
         _check(factor)
     if _bound_terms(tree) > _MOST:
         raise ValueError(f"has more than {_MOST:,} terms; write fewer")
@@ -86,14 +82,6 @@ def _parse(token: Token) -> ast.expr:
     return ast.parse(token.token, mode="eval").body
 
 
-def _check_powers(token: Token, factor: ast.expr) -> None:
-    """Refuse ^ within a function: between terms it is a power, to Python another operator."""
-    if any(isinstance(node, ast.BitXor) for node in ast.walk(factor)):
-        text = token.source[token.source_start : token.source_end + 1]
-        advice = text.replace("^", "**")
-        raise ValueError(f"has {text:.60}, in which ^ is no power; write {advice:.60}")
-
-
 def _check(factor: ast.expr) -> None:
     """Refuse a factor with anything but covariates, numbers, operators and transforms in it."""
     for part in _list_parts(factor):
@@ -105,9 +93,9 @@ def _list_parts(node: ast.expr) -> list[ast.expr]:
     match node:
         case ast.Name() if node.id in (*COVARIATES, *FACTORS):
             parts: list[ast.expr] = []
-        case ast.Constant() if isinstance(node.value, int | float):
+        case ast.Constant() if _is_number(node):
             parts = []
-        case ast.UnaryOp() if isinstance(node.op, _SIGNS):
+        case ast.UnaryOp(op=ast.UAdd() | ast.USub()):
             parts = [node.operand]
         case ast.BinOp() if isinstance(node.op, _ARITHMETIC):
             parts = [node.left, node.right]
@@ -117,38 +105,36 @@ def _list_parts(node: ast.expr) -> list[ast.expr]:
         case ast.Compare(ops=[comparison]) if isinstance(comparison, _COMPARISONS):
             parts = [node.left, *node.comparators]
         case ast.Call() if _name_transform(node.func) in TRANSFORMS:
-            parts = _list_arguments(node)
+            _check_settings(node)
+            parts = node.args[:1]
         case _:
             raise ValueError(_describe_refusal(node))
     return parts
 
 
-def _list_arguments(call: ast.Call) -> list[ast.expr]:
-    """Return the argument of a transform, an expression itself, after a check of its settings.
+def _check_settings(call: ast.Call) -> None:
+    """Refuse a setting of a transform that is no number, knots of a spline or levels of a factor.
 
-    Settings are numbers, for C words too, and lists of them for the knots of a spline or the levels
-    of a factor. Any other list, or a column, would be a function of the order of the rows, and the
-    second argument of numpy's functions is a column that they overwrite.
+    Any other list, or a column, would be a function of the order of the rows, and the second
+    argument of numpy's functions is a column that they overwrite.
     """
     transform = _name_transform(call.func)
     settings = call.args[1:]
-    sizes = call.args[1:]
+    listed = []
     for keyword in call.keywords:
         if keyword.arg in _LISTS and isinstance(keyword.value, ast.List):
-            settings += keyword.value.elts
+            listed += keyword.value.elts
         else:
             settings.append(keyword.value)
-        if keyword.arg in _SIZES:
-            sizes.append(keyword.value)
-    if settings and transform in ("I", *NUMPY_TRANSFORMS):
+    if (settings or listed) and transform in ("I", *NUMPY_TRANSFORMS):
         raise ValueError(f"has {ast.unparse(call):.60}; {transform} takes one argument")
-    if not all(_is_setting(setting, transform) for setting in settings):
+    is_plain = all(isinstance(value, ast.Constant) for value in listed)
+    if not is_plain or not all(_is_number(setting) for setting in settings):
         raise ValueError(_describe_refusal(call))
-    if transform in _BASES and not all(_is_size(size) for size in sizes):
+    if any(not 0 <= ast.literal_eval(setting) <= _MOST for setting in settings):
         raise ValueError(
             f"has {ast.unparse(call):.60}; its numbers go from 0 to {_MOST:,}"
         )
-    return call.args[:1]
 
 
 def _name_transform(function: ast.expr) -> str:
@@ -172,19 +158,8 @@ def _find_names(node: ast.expr) -> set[str]:
     return {part.id for part in parts if isinstance(part, ast.Name)}
 
 
-def _is_setting(node: ast.expr, transform: str) -> bool:
-    """Return whether a setting of a transform is a number, or a word of C."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, _SIGNS):
-        node = node.operand
-    kinds = int | float | str if transform == "C" else int | float
-    return isinstance(node, ast.Constant) and isinstance(node.value, kinds)
-
-
-def _is_size(node: ast.expr) -> bool:
-    if not isinstance(node, ast.Constant):
-        return False
-    size = node.value
-    return isinstance(size, int | float) and 0 <= size <= _MOST
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
 
 
 def _describe_refusal(node: ast.expr) -> str:
