@@ -133,26 +133,26 @@ def check_row(row: Mapping) -> dict:
     if missing:
         raise ValueError(f"the puzzle lacks {', '.join(missing)}")
     try:
-        (stated,) = pa.RecordBatch.from_pylist([columns], PUZZLES).to_pylist()
+        (typed_row,) = pa.RecordBatch.from_pylist([columns], PUZZLES).to_pylist()
     except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError) as error:
         raise ValueError(f"the puzzle has a column of another type: {error}") from None
-    puzzle = parse_puzzle(stated["text"], parts.puzzle_id)
-    read = puzzle_row(puzzle, stated["ratio_pct"])
-    read |= {"text": stated["text"], "domain": stated["domain"]}
+    puzzle = parse_puzzle(typed_row["text"], parts.puzzle_id)
+    expected = puzzle_row(puzzle, typed_row["ratio_pct"])
+    expected |= {"text": typed_row["text"], "domain": typed_row["domain"]}
     contradictions = []
-    for name, value in read.items():
-        if stated[name] not in (None, value):
+    for name, value in expected.items():
+        if typed_row[name] not in (None, value):
             contradiction = (
-                f"{name} is {value!r} by name and text, {stated[name]!r} by the row"
+                f"{name} is {value!r} by name and text, {typed_row[name]!r} by the row"
             )
             contradictions.append(contradiction)
     contradictions += [
-        *_compare_ratio(read["ratio_pct"], puzzle),
-        *_compare_domain(read["domain"], puzzle),
+        *_compare_ratio(expected["ratio_pct"], puzzle),
+        *_compare_domain(expected["domain"], puzzle),
     ]
     if contradictions:
         raise ValueError("; ".join(contradictions))
-    return read
+    return expected
 
 
 def _compare_ratio(ratio: float, puzzle: Puzzle) -> Iterator[str]:
