@@ -156,23 +156,29 @@ def map_batches(
                 future.cancel()
 
 
-def read_puzzles(source: str | Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
-    """Yield some columns of a set, in its order, few puzzles in memory at a time.
+def read_puzzles(source: str | Path, columns: Sequence[str]) -> pd.DataFrame:
+    """Return some columns of a set, in its order.
 
     The source is a Parquet or JSONL file, or a folder with puzzles.parquet or puzzles.jsonl.
     ValueError for others, for damaged ones, and for columns that are not there.
     """
     path = _find_set(Path(source))
-    parts = (
-        _read_parquet(path, columns) if path.suffix == ".parquet" else _read_jsonl(path)
-    )
-    for part in parts:
-        missing = [name for name in columns if name not in part]
-        if missing:
-            names = ", ".join(missing)
-            remedy = "write them with `cogniload puzzles`"
-            raise ValueError(f"{path}: the puzzles lack {names}; {remedy}")
-        yield part[[*columns]]
+    if path.suffix == ".parquet":
+        with open_parquet(path) as file:
+            puzzles = file.read(columns=[*columns]).to_pandas()
+    else:
+        try:
+            puzzles = pd.read_json(path, lines=True, dtype=False)
+        except ValueError as error:
+            raise ValueError(
+                f"{path} is no table of puzzles ({error}); make it again"
+            ) from None
+    missing = [name for name in columns if name not in puzzles]
+    if missing:
+        names = ", ".join(missing)
+        remedy = "write them with `cogniload puzzles`"
+        raise ValueError(f"{path}: the puzzles lack {names}; {remedy}")
+    return puzzles[[*columns]]
 
 
 def _find_set(source: Path) -> Path:
@@ -181,19 +187,3 @@ def _find_set(source: Path) -> Path:
             return path
     remedy = "give a .parquet or .jsonl file of puzzles, or a folder with one"
     raise ValueError(f"{source}: no puzzles here; {remedy}")
-
-
-def _read_parquet(path: Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
-    with open_parquet(path) as file:
-        for batch in file.iter_batches(_BATCH, columns=[*columns]):
-            yield batch.to_pandas()
-
-
-def _read_jsonl(path: Path) -> Iterator[pd.DataFrame]:
-    try:
-        with pd.read_json(path, lines=True, chunksize=_BATCH, dtype=False) as parts:
-            yield from parts
-    except ValueError as error:
-        raise ValueError(
-            f"{path} is no table of puzzles ({error}); make it again"
-        ) from None
