@@ -15,7 +15,9 @@ from cogniload_repro.regression.design import GRID, PRODUCTS, X
 from cogniload_repro.regression.formulas import build_design
 
 #: The places of the cells in the grid.
-_PLACES = {cell: place for place, cell in enumerate(map(tuple, GRID[CELL].to_numpy()))}
+_GRID_PLACES = {
+    cell: place for place, cell in enumerate(map(tuple, GRID[CELL].to_numpy()))
+}
 
 
 def _lay_out_fixed_columns() -> np.ndarray:
@@ -45,10 +47,10 @@ def is_identified(
     covered = cells[cells["total"] > 0]
     design, _ = build_design(covered, formula)
     loads = [tuple(cell) for cell in covered[CELL].to_numpy(float)]
-    if not _PLACES.keys() >= {*loads}:  # the paper has no such cell
+    if not _GRID_PLACES.keys() >= {*loads}:  # the paper has no such cell
         return False
     columns = np.zeros((len(GRID), design.shape[1]))
-    columns[[_PLACES[cell] for cell in loads]] = design
+    columns[[_GRID_PLACES[cell] for cell in loads]] = design
     return in_span(columns)
 
 
