@@ -19,6 +19,12 @@ def test_a_p_value_at_a_level_earns_no_star():
     assert formats.stars(0.00099) == "***"
 
 
+def test_differences_of_accuracies_are_in_points():
+    """With their interval and a sign."""
+    assert formats.format_points(0.5, 0.25, 1) == "+50.0 (+25.0 to +100.0)"
+    assert formats.format_points(math.nan, math.nan, math.nan) == "--"
+
+
 def test_an_unknown_number_is_printed_as_dashes_or_a_question_mark():
     """So is a threshold that does not exist."""
     assert formats.format_ecl50(math.inf) == "--"

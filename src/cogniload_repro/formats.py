@@ -75,6 +75,13 @@ def format_estimate(
     return "{} ({} to {})".format(*texts)
 
 
+def format_points(difference: float, low: float, high: float) -> str:
+    """Return a difference of accuracies in points, such as "+5.0 (-1.2 to +11.3)"."""
+    if pd.isna(difference):
+        return NONE
+    return f"{100 * difference:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})"
+
+
 def format_ecl50(statements: float) -> str:
     """Return ECL50 (statements) with one decimal; from a million on, in powers of ten (Table 2)."""
     if not _is_known(statements):

@@ -134,18 +134,6 @@ def test_notebooks_of_other_programs_are_run_with_the_same_bytes(tmp_path, kind)
     assert executed.cells[-1].outputs[0].data["text/plain"] == "6"
 
 
-def test_a_notebook_of_another_language_is_named(tmp_path):
-    """In one sentence."""
-    source = _write(tmp_path / "page.ipynb", "n = 1")
-    source.write_text(
-        source.read_text().replace('"language": "python"', '"language": "R"')
-    )
-    with pytest.raises(
-        ValueError, match=r"page\.ipynb is a notebook for R; chapters are in Python"
-    ):
-        run_notebook(source, tmp_path / "out.ipynb", {"n": 1})
-
-
 #: A cell that writes a table by its page.
 _TABLE = (
     "import pandas as pd\nfrom cogniload_repro.book.page import Page\n"

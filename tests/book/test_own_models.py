@@ -13,7 +13,6 @@ from cogniload_repro.analysis.shortcut import shortcut_use
 from cogniload_repro.book.own_models import (
     describe_model,
     describe_regressions,
-    print_difference,
     print_range,
     shorten,
 )
@@ -161,10 +160,8 @@ def test_regressions_that_cannot_be_or_rest_on_little_are_named():
 def test_numbers_are_printed_with_what_is_known():
     """A range of one rank is that rank.
 
-    An unknown difference has its reason; long answers are cut in the middle.
+    Long answers are cut in the middle.
     """
     assert (print_range(3, 3), print_range(3.0, 5.0)) == ("3", "3 to 5")
-    assert print_difference(0.5, 0.25, 1) == "+50.0 (+25.0 to +100.0)"
-    assert print_difference(np.nan, np.nan, np.nan) == "no cell has both kinds"
     assert shorten("a" * 6 + "b" * 6, 4) == "aa\n[...]\nbb"
     assert shorten("", 4) == "(no text)"

@@ -18,7 +18,6 @@ from cogniload_repro import __version__
 from cogniload_repro.files import DATA, write_whole
 from cogniload_repro.models import MODELS
 
-_SOURCES = Path(__file__).resolve().parents[3] / "book"
 #: What pages show or offer for download: folder in the book, and where it comes from in the build.
 _RESULTS = {
     "notebooks": ("notebooks/*.ipynb",),
@@ -52,7 +51,7 @@ _STRICT = ("-W", "-n", "--keep-going")
 
 def stage_book(
     build_dir: str | Path,
-    sources: str | Path = _SOURCES,
+    sources: str | Path,
     leave_out: Collection[str] = (),
     notice: str = "",
 ) -> Path:
@@ -61,14 +60,10 @@ def stage_book(
     An equal file keeps its time, as Sphinx reads a page again whose file is newer. What Sphinx has
     made stays, but it begins anew where more than the content of pages has changed. ``leave_out``
     are pages of the table of contents that this book does without; ``notice``, any text, stands at
-    the top of every page. Missing sources, or a page that has not been made yet, are a ValueError.
+    the top of every page. A page that has not been made yet is a ValueError.
     """
     build = Path(build_dir)
     sources = Path(sources)
-    if not (sources / "_toc.yml").is_file():
-        raise ValueError(
-            f"{sources} holds no book (_toc.yml is missing); run this in a checkout of the project"
-        )
     toc = _read_toc(sources, leave_out)
     for page in _pages(toc):
         folder, ending = (
@@ -131,7 +126,7 @@ def _files_below(folder: Path) -> Iterator[Path]:
             yield file
 
 
-def list_data(build: Path, sources: str | Path = _SOURCES) -> list[str]:
+def list_data(build: Path, sources: str | Path) -> list[str]:
     """Return what data the scripts of a book's pages load that a build lacks or has of old results.
 
     The names are those of `write_data`.
@@ -170,11 +165,9 @@ def build_book(build_dir: str | Path, jobs: int = 1) -> Path:
     left alone.
     """
     staged = Path(build_dir).resolve() / "book"
-    if not (staged / "_config.yml").is_file():
-        raise ValueError(f"{staged} holds no staged book; run `make render`")
     new = staged.with_name("book-next")
     shutil.rmtree(new, ignore_errors=True)
-    if (staged / _DOCTREES).is_dir() and _is_as_built(staged / _HTML):
+    if (staged / _DOCTREES).is_dir():
         shutil.copytree(staged / "_build", new, ignore=_IGNORED)
     code, text = _run_sphinx(staged, new, jobs)
     if code != 0:
@@ -190,15 +183,6 @@ def build_book(build_dir: str | Path, jobs: int = 1) -> Path:
     index = staged / _HTML / "index.html"
     os.utime(index)  # make compares times, and the folder is as new
     return index
-
-
-def _is_as_built(pages: Path) -> bool:
-    """Return whether no page has been changed since the book was built."""
-    index = pages / "index.html"
-    if not index.is_file():
-        return False
-    built = index.stat().st_mtime_ns
-    return all(page.stat().st_mtime_ns <= built for page in pages.rglob("*.html"))
 
 
 def _run_sphinx(staged: Path, new: Path, jobs: int) -> tuple[int, str]:
@@ -234,26 +218,19 @@ def _configure(config: str, notice: str, left_out: Collection[str]) -> str:
 def _read_toc(sources: Path, leave_out: Collection[str]) -> dict:
     """Return the table of contents without some pages, and without parts that are empty then."""
     toc = yaml.safe_load((sources / "_toc.yml").read_text(encoding="utf-8"))
-    if "parts" in toc:
-        for part in toc["parts"]:
-            part["chapters"] = [
-                chapter
-                for chapter in part["chapters"]
-                if chapter.get("file") not in leave_out
-            ]
-        toc["parts"] = [part for part in toc["parts"] if part["chapters"]]
+    for part in toc["parts"]:
+        part["chapters"] = [
+            chapter for chapter in part["chapters"] if chapter["file"] not in leave_out
+        ]
+    toc["parts"] = [part for part in toc["parts"] if part["chapters"]]
     return toc
 
 
 def _pages(toc: dict) -> list[str]:
     """Return the names of all pages of a table of contents."""
-    lists = [
-        toc.get("chapters", []),
-        *(part["chapters"] for part in toc.get("parts", [])),
-    ]
     pages = [toc["root"]]
-    for chapters in lists:
-        pages += [chapter["file"] for chapter in chapters if "file" in chapter]
+    for part in toc["parts"]:
+        pages += [chapter["file"] for chapter in part["chapters"]]
     return pages
 
 

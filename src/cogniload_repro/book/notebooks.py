@@ -128,8 +128,7 @@ def _read(source: Path) -> NotebookNode:
     """Return a Python notebook with one cell of parameters and lasting ids."""
     try:
         content = json.loads(source.read_text(encoding="utf-8"))
-        if not isinstance(content["metadata"].get("kernelspec"), dict):
-            content["metadata"]["kernelspec"] = _KERNEL
+        content["metadata"]["kernelspec"] = _KERNEL
         _name_cells(content)
         notebook = nbformat.from_dict(content)
         nbformat.validate(notebook)
@@ -146,12 +145,6 @@ def _read(source: Path) -> NotebookNode:
             f"{source.name} has {count} cells tagged 'parameters'; "
             "tag the one that sets the defaults"
         )
-    language = notebook.metadata.get("kernelspec", {}).get("language", "python")
-    if language != "python":
-        raise ValueError(
-            f"{source.name} is a notebook for {language}; chapters are in Python"
-        )
-    notebook.metadata["kernelspec"] = _KERNEL
     return notebook
 
 

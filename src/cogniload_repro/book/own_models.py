@@ -5,7 +5,7 @@ import pandas as pd
 from cogniload_repro.analysis.accuracies import EVENTS_PER_TERM
 from cogniload_repro.analysis.overflows import MARKED_SHARE
 from cogniload_repro.analysis.own_models import ABOVE, BELOW
-from cogniload_repro.formats import format_number
+from cogniload_repro.formats import format_number, format_points
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ALPHA, CONFIDENCE
@@ -67,7 +67,7 @@ def _describe_clause(use: pd.Series) -> str:
     )
     if pd.isna(use["difference"]):
         return f"{counts}."
-    points = print_difference(use["difference"], use["ci_low"], use["ci_high"])
+    points = format_points(use["difference"], use["ci_low"], use["ci_high"])
     is_shortcut = use["p"] < ALPHA and use["difference"] > 0
     as_predicted = ", as the last-clause shortcut predicts" if is_shortcut else ""
     return f"{counts}. Within cells the difference is {points} points{as_predicted}."
@@ -116,13 +116,6 @@ def print_percent(accuracy: float, low: float, high: float) -> str:
 def print_range(low: float, high: float) -> str:
     """Return a range of ranks, or the one that there is."""
     return f"{low:.0f}" if low == high else f"{low:.0f} to {high:.0f}"
-
-
-def print_difference(difference: float, low: float, high: float) -> str:
-    """Return a difference of accuracies in points, with its interval."""
-    if pd.isna(difference):
-        return "no cell has both kinds"
-    return f"{100 * difference:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})"
 
 
 def describe_regressions(models: pd.DataFrame) -> str:

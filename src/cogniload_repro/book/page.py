@@ -37,7 +37,6 @@ from cogniload_repro.published import load_conclusions
 from cogniload_repro.regression.cell_tables import coverage, load_cells
 from cogniload_repro.regression.reconstructions import from_printed_tables
 
-MAX_COLUMNS = 8
 #: A cell that holds numbers alone, with signs, stars and units, as an interval or a share; or
 #: nothing.
 _NUMBER_CELL = r"(?:[-+−–<>±\d.,e%*/() ]|to|of|no limit|nan)*"
@@ -275,11 +274,6 @@ class Page:
         frame, unformatted; ``empty`` takes the place of a table without rows.
         """
         texts = frame if columns is None else format_frame(frame, columns)
-        if len(texts.columns) > MAX_COLUMNS:
-            raise ValueError(
-                f"table {name} has {len(texts.columns)} columns; "
-                f"show {MAX_COLUMNS} and offer csv=True"
-            )
         if texts.empty:
             return self.sentence(empty, name)
         caption = write_caption(self._kind(evidence, cells), caption, source)

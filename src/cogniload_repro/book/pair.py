@@ -13,7 +13,7 @@ from cogniload_repro.analysis.comparisons import (
 from cogniload_repro.analysis.differences import judge_difference
 from cogniload_repro.analysis.overflows import MARKED_SHARE
 from cogniload_repro.analysis.shortcut import shortcut_use
-from cogniload_repro.formats import display_names
+from cogniload_repro.formats import display_names, format_frame, format_points
 from cogniload_repro.models import resolve_model
 from cogniload_repro.published import CONFIDENCE
 from cogniload_repro.regression.cell_tables import describe_cells, load_cells
@@ -33,16 +33,11 @@ def describe_pair(
     names = display_names(cells["model"])
     first = resolve_model(first, cells["model"])
     second = resolve_model(second, cells["model"])
-    yield f"{names[first]} minus {names[second]}"
+    titles = [names[first], names[second]]
+    yield " minus ".join(titles)
     for columns in ([], *loads):
         differences = compare_models(cells, first, second, columns, margin)
-        table = _format_differences(differences, columns)
-        headings = {
-            "first": names[first],
-            "second": names[second],
-            "ratio_pct": "rho (%)",
-        }
-        yield table.rename(columns=headings).to_string(index=False) + "\n"
+        yield _print_differences(differences, columns, titles) + "\n"
     counts = {model: cells[cells["model"] == model] for model in (first, second)}
     for model, of_model in counts.items():
         for remark in _describe_counts(of_model):
@@ -71,23 +66,26 @@ def _describe_counts(cells: pd.DataFrame) -> Iterator[str]:
         )
 
 
-def _format_differences(differences: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+def _print_differences(
+    differences: pd.DataFrame, loads: list[str], titles: list[str]
+) -> str:
     """Return a table of differences in points; those that are not identified have no p-value."""
-    table = differences[columns].assign(cells=differences["cells"])
-    for place in ("first", "second"):
-        table[place] = differences[f"accuracy_{place}"].map("{:.1%}".format)
-    identified = differences["identified"].all()
-    heading = "median and range over the reconstructions"
-    ends = ["difference_p10", "difference_p90"]
-    if identified:
-        heading = f"difference ({CONFIDENCE})"
-        ends = ["ci_low", "ci_high"]
-    points = 100 * differences[["difference", *ends]].to_numpy()
-    table[heading] = ["{:+.1f} ({:+.1f} to {:+.1f})".format(*row) for row in points]
-    if identified:
-        table["p (Holm)"] = differences["p_holm"].map("{:.2g}".format)
-    table["verdict"] = differences["verdict"]
-    return table
+    columns: dict = {load: (load, "g") for load in loads}
+    if "ratio_pct" in columns:
+        columns["ratio_pct"] = ("rho (%)", "g")
+    columns["cells"] = ("cells", 0)
+    for place, title in zip(("first", "second"), titles, strict=True):
+        columns[f"accuracy_{place}"] = (title, ".1%")
+    if differences["identified"].all():
+        interval = "difference", "ci_low", "ci_high"
+        columns[interval] = (f"difference ({CONFIDENCE})", format_points)
+        columns["p_holm"] = ("p (Holm)", ".2g")
+    else:
+        interval = "difference", "difference_p10", "difference_p90"
+        heading = "median and range over the reconstructions"
+        columns[interval] = (heading, format_points)
+    columns["verdict"] = ("verdict", str)
+    return format_frame(differences, columns).to_string(index=False)
 
 
 def _describe_answers(build: Path, models: list[str], margin: float) -> Iterator[str]:
@@ -108,7 +106,7 @@ def _describe_answers(build: Path, models: list[str], margin: float) -> Iterator
     outcomes = [f"{count:,} {word.replace('_', ' ')}" for word, count in counts.items()]
     yield f"{counts.sum():,} puzzles answered by both: {', '.join(outcomes)}"
     verdict = judge_difference(difference.p, difference.p_equivalence)
-    yield f"{_format_interval(difference)}, McNemar p = {difference.p:.2g}: {verdict}"
+    yield f"{_print_difference(difference)}, McNemar p = {difference.p:.2g}: {verdict}"
 
 
 def _describe_kinds(row: Any) -> str:
@@ -117,11 +115,10 @@ def _describe_kinds(row: Any) -> str:
     wrong = f"{row.correct_wrong:,} of {row.answers_wrong:,} where it is wrong"
     within = "no cell has puzzles of both kinds"
     if row.answers:
-        within = f"within cells, {_format_interval(row)}"
+        within = f"within cells, {_print_difference(row)}"
     return f"{right}, {wrong}; {within}"
 
 
-def _format_interval(difference: Any) -> str:
-    points = f"{100 * difference.difference:+.1f} points"
-    ends = f"{100 * difference.ci_low:+.1f} to {100 * difference.ci_high:+.1f}"
-    return f"difference {points} ({CONFIDENCE}: {ends})"
+def _print_difference(difference: Any) -> str:
+    points = format_points(difference.difference, difference.ci_low, difference.ci_high)
+    return f"difference in points ({CONFIDENCE} interval): {points}"
