@@ -215,7 +215,7 @@ def test_a_table_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch, endi
     path = write_packed(tmp_path / f"o.{ending}", content)
     *_, last = read_whole(path)
     assert (last.number, last.refusal[0]) == (0, "unreadable file")
-    limit = "has more than 0.0001 GB; if that is right, set COGNILOAD_MAX_UNPACKED_GB to more"
+    limit = "has more than 0.0001 GB; if that is intended, increase COGNILOAD_MAX_UNPACKED_GB"
     assert last.refusal[1] == f"o.{ending} {limit}"
     monkeypatch.delenv("COGNILOAD_MAX_UNPACKED_GB")
     assert "unreadable file" not in [reason for _, reason in refused(path)]

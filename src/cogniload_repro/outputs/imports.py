@@ -1,4 +1,4 @@
-"""Outputs of a source -> one table per model, the puzzles, the rejected rows.
+"""Import a source of outputs: one table per model, the puzzles, the rejected rows.
 
 The way of a response: `layout.find_files` finds the files of a source, `rows.read_rows` reads a
 file row by row, and `responses.read_output` makes a row a response, or says why it is none. It is
