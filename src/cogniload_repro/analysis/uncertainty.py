@@ -1,8 +1,8 @@
-"""Profile-likelihood intervals of the capacity points and the trough along rho; Holm's method.
+"""Intervals of the capacity points and of the trough along rho, and many tests at once.
 
-A capacity point is the load at which the linear predictor is zero. Fixing it at a value is one
-linear constraint on the coefficients: the profile likelihood at that value is the maximum for the
-same regression without intercept, with covariates measured from the point.
+A capacity point is the load at which the linear predictor is zero. Held at a value it is one linear
+constraint on the coefficients, so that a profile likelihood needs no more than the same regression
+without intercept on covariates measured from that point.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,14 +30,14 @@ from cogniload_repro.regression.identification import is_identified
 from cogniload_repro.regression.likelihood import maximise
 from cogniload_repro.regression.reconstructions import reconstructed_models
 
-#: Power of a test against an effect of the size called detectable.
+#: Probability with which an effect of the size called detectable is found.
 POWER = 0.8
-#: Limits of the search for the ends of an interval (log10 statements, needle ratio, d).
+#: Where the search for an end of an interval stops (log10 statements, fraction of needles, d).
 _POINT_LIMITS = {"ecl50": (-30.0, 30.0), "nt50": (0.0, 1.0), "id50": (-300.0, 300.0)}
 _TROUGH_LIMITS = (-10.0, 10.0)
-#: The load that each capacity point is a value of.
+#: The load of each point.
 _LOAD_OF_POINT = {"ecl50": "log10_N", "nt50": "rho", "id50": "d"}
-#: The range of rho in which the paper states that accuracy is lowest (section 3), nominal.
+#: Where accuracy is lowest along rho, as the paper states it (section 3): nominal ratios.
 STATED_TROUGH = (0.25, 0.5)
 #: The ends of the paper's grid, nominal ratios.
 _LOWEST_RHO = 0.05
@@ -47,8 +47,7 @@ _HIGHEST_RHO = 0.95
 class Quadratic(NamedTuple):
     """One model's fit of the paper's regression.
 
-    By cell: covariates x (1, d, log10 N, rho, rho^2) and k correct of n answers. ``means`` are the
-    means of the loads over the cells.
+    x (1, d, log10 N, rho, rho^2) and k of n correct answers by cell, and the means of the loads.
     """
 
     model: str
@@ -58,19 +57,13 @@ class Quadratic(NamedTuple):
     fit: Fit
     means: dict[str, float]
 
-    @property
-    def points(self) -> dict[str, float]:
-        """Capacity points, ECL50 as log10; NaN if a point does not exist."""
-        points = many_points(self.fit.coef[None], self.means)
-        return {point: float(values[0]) for point, values in points.items()}
-
     def loss(self, x: np.ndarray) -> float:
-        """Return the likelihood-ratio statistic of a restricted regression, on covariates x."""
+        """Return the likelihood-ratio statistic of a regression on other covariates."""
         _, loglik = maximise(x, self.n, x.T @ self.k)
         return 2 * (self.fit.loglik - loglik)
 
     def loss_at(self, point: str, value: float) -> float:
-        """Return the likelihood-ratio statistic of a capacity point's value (log10 for ECL50)."""
+        """Return the likelihood-ratio statistic of a value of a capacity point; log10 for ECL50."""
         distances = self.x[:, 1:] - place(point, value, self.means)[1:]
         return self.loss(distances)
 
@@ -78,7 +71,7 @@ class Quadratic(NamedTuple):
 def correct_holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
     """Return p-values adjusted by Holm's method; NaN stays NaN and does not count as a test.
 
-    statsmodels' function takes 0.1 s per call, since it collects garbage each time.
+    statsmodels' function takes 0.1 s a call, since it collects garbage each time.
     """
     p = np.array(p, dtype=float)
     known = np.flatnonzero(np.isfinite(p))
@@ -89,10 +82,9 @@ def correct_holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
 
 
 def count_separated(accuracies: Sequence[float], answers: int, level: float) -> int:
-    """Return how many pairs of models would differ significantly, given their accuracies.
+    """Return how many pairs of models would differ significantly with so many answers each.
 
-    Each model has the same number of ``answers``. Two-sample z tests of proportions with pooled
-    variance, Holm-adjusted over the pairs.
+    Two-sample tests of proportions, with Holm's adjustment.
     """
     first, second = np.array(list(combinations(accuracies, 2))).T
     pooled = (first + second) / 2
@@ -102,16 +94,16 @@ def count_separated(accuracies: Sequence[float], answers: int, level: float) -> 
 
 
 def correct_within(table: pd.DataFrame, family: list[str]) -> np.ndarray:
-    """Return the column p of a table, Holm-adjusted within each family of tests.
+    """Return the column p of a table adjusted after Holm within each family.
 
-    A family is a set of rows with the same values in the columns ``family``.
+    A family is the rows with the same values in the columns that name it.
     """
     groups = table.groupby(family, sort=False)["p"]
     return groups.transform(correct_holm).to_numpy(float)
 
 
 def fit_quadratics(cells: pd.DataFrame) -> tuple[Quadratic, ...]:
-    """Fit the paper's regression to every model and return the finite fits."""
+    """Fit the paper's regression to every model, and return the fits that exist."""
     quadratics = []
     covered = cells[cells["total"] > 0]
     for model, counts in covered.groupby("model", sort=False, observed=True):
@@ -126,7 +118,7 @@ def fit_quadratics(cells: pd.DataFrame) -> tuple[Quadratic, ...]:
 
 
 def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return each model's capacity points with profile-likelihood intervals.
+    """Return the capacity points with profile-likelihood intervals.
 
     Parameters
     ----------
@@ -137,10 +129,10 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         One row per model and point: model, point, se (of the decimal logarithm for ecl50),
-        estimate, profile_low and profile_high (level 1 - `published.ALPHA`), and identified
-        (whether the printed tables identify them). ECL50 is in statements, NT50 a fraction, ID50 in
-        units of d. Numbers are NaN if the point does not exist; an end is infinite if the
-        likelihood-ratio test rejects no value on that side (for NT50: none inside [0, 1]).
+        estimate, profile_low and profile_high (of level 1 - `published.ALPHA`), and identified
+        (whether the printed tables fix them). ECL50 in statements, NT50 as a fraction, ID50 in
+        units of d; NaN where the point does not exist, infinite where the likelihood sets no limit
+        (for NT50: none inside [0, 1]).
 
     Examples
     --------
@@ -159,10 +151,12 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
         model = quadratic.model
         counts = cells[cells["model"] == model]
         identified = model not in reconstructed or is_identified(counts, QUADRATIC)
-        for point, estimate in quadratic.points.items():
-            se = standard_error(quadratic.fit, quadratic.means, point, estimate)
-            ends = _profile_interval(quadratic, point, estimate, se)
-            interval = np.array([estimate, *ends])
+        for point, limits in _POINT_LIMITS.items():
+            estimate, se = estimate_point(quadratic.fit, quadratic.means, point)
+            interval = np.full(3, np.nan)
+            if np.isfinite(estimate):
+                loss = partial(quadratic.loss_at, point)
+                interval[:] = estimate, *_search_ends(loss, estimate, se, limits)
             if point == "ecl50":
                 with np.errstate(over="ignore"):
                     interval = 10**interval
@@ -172,20 +166,21 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def place(point: str, value: float, means: dict[str, float]) -> np.ndarray:
-    """Return 1, d, log10 N, rho, rho^2 at a value of one load, the others at their means."""
+    """Return 1, d, log10 N, rho, rho^2 at one value of a load, the other loads at their means."""
     loads = means | {_LOAD_OF_POINT[point]: value}
     return np.array(
         [1.0, loads["d"], loads["log10_N"], loads["rho"], loads["rho"] ** 2]
     )
 
 
-def standard_error(
-    fit: Fit, means: dict[str, float], point: str, value: float
-) -> float:
-    """Return the delta-method standard error of a capacity point (of its log10 for ECL50).
+def estimate_point(
+    fit: Fit, means: dict[str, float], point: str
+) -> tuple[float, float]:
+    """Return a capacity point of a fit, and its standard error by the delta method.
 
-    It is that of the linear predictor at the point, divided by the slope in the load.
+    Of ECL50 both are decimal logarithms. NaN where there is no such point.
     """
+    value = float(many_points(fit.coef[None], means)[point][0])
     _, slope_d, slope_N, slope_rho, curvature = fit.coef
     slopes = {
         "ecl50": slope_N,
@@ -193,21 +188,8 @@ def standard_error(
         "nt50": slope_rho + 2 * curvature * value,
     }
     at = place(point, value, means)
-    return float(np.sqrt(at @ fit.covariance @ at) / abs(slopes[point]))
-
-
-def _profile_interval(
-    quadratic: Quadratic, point: str, value: float, se: float
-) -> tuple[float, float]:
-    """Return the range of values of a capacity point that the likelihood-ratio test accepts.
-
-    NT50 is the largest root in [0, 1]. An end that is not reached within `_POINT_LIMITS` is
-    infinite. Both are NaN if the point does not exist.
-    """
-    if not np.isfinite(value):
-        return np.nan, np.nan
-    loss = partial(quadratic.loss_at, point)
-    return _search_ends(loss, value, se, _POINT_LIMITS[point])
+    se = np.sqrt(at @ fit.covariance @ at) / abs(slopes[point])
+    return value, float(se)
 
 
 def _search_ends(
@@ -216,7 +198,7 @@ def _search_ends(
     step: float,
     bounds: tuple[float, float],
 ) -> tuple[float, float]:
-    """Return the ends at which a statistic reaches the quantile of chi-square with 1 df."""
+    """Return the two ends at which a statistic reaches chi-square's quantile."""
     low = _search_limit(statistic, value, -step, bounds[0])
     high = _search_limit(statistic, value, step, bounds[1])
     return low, high
@@ -225,10 +207,7 @@ def _search_ends(
 def _search_limit(
     statistic: Callable[[float], float], value: float, step: float, bound: float
 ) -> float:
-    """Return where the test begins to reject between a value and a bound; infinite if nowhere.
-
-    Growing strides bracket the root, which is then found by Brent's method.
-    """
+    """Walk from a value towards a bound until the test rejects, and return where it begins to."""
     quantile = chi2.ppf(1 - ALPHA, 1)
     sign = np.sign(step)
     stride = min(abs(step), 1e6)
@@ -244,49 +223,36 @@ def _search_limit(
 
 
 def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return where along rho the quadratic fit is lowest, and Sasabuchi's test of a U shape.
+    """Return where along rho the quadratic fit is lowest, and whether there is a U at all.
 
-    One row per model:
-
-    - model
-    - trough (rho at the turning point, a maximum if the curvature is negative), low, high (profile
-      likelihood, infinite if unlimited); NaN if the curve turns beyond `_TROUGH_LIMITS` or nowhere
-    - lowest (the tested ratio, nominal, at which the fit is lowest), inside (whether it is in
-      `STATED_TROUGH`)
-    - curvature (beta_rho2), slope_low, slope_high (log-odds per unit of rho, at 5% and 95%)
-    - p_u (Sasabuchi's test: the larger of the one-sided p-values of a negative slope at 5% and a
-      positive slope at 95%)
+    One row per model: model, trough (fraction; of a maximum if curvature is negative), low, high
+    (profile likelihood, infinite if unlimited; these three are NaN for a curve so straight that it
+    turns nowhere near the tested ratios, or not at all), lowest (of the tested ratios, nominal,
+    the one at which the fit is lowest), inside (whether that is in `STATED_TROUGH`), curvature
+    (beta_rho2), slope_low, slope_high (log-odds per unit of rho at 5% and 95%), p_u (Sasabuchi's
+    test: the larger of the one-sided p-values of a fall at the low end and a rise at the high
+    end).
     """
+    columns = ["model", "trough", "low", "high", "lowest", "inside", "curvature"]
+    columns += ["slope_low", "slope_high", "p_u"]
     ratios = np.sort(cells["ratio_pct"].unique()) / 100
     rows = []
     for quadratic in fit_quadratics(cells):
         linear, curvature = quadratic.fit.coef[3:]
-        trough, low, high = _find_trough(quadratic)
         lowest = ratios[np.argmin(linear * ratios + curvature * ratios**2)]
+        is_inside = STATED_TROUGH[0] <= lowest <= STATED_TROUGH[1]
         slope_low = linear + 2 * curvature * _LOWEST_RHO
         slope_high = linear + 2 * curvature * _HIGHEST_RHO
         p_fall = norm.cdf(slope_low / _slope_error(quadratic, _LOWEST_RHO))
         p_rise = norm.sf(slope_high / _slope_error(quadratic, _HIGHEST_RHO))
-        rows.append(
-            {
-                "model": quadratic.model,
-                "trough": trough,
-                "low": low,
-                "high": high,
-                "lowest": lowest,
-                "inside": STATED_TROUGH[0] <= lowest <= STATED_TROUGH[1],
-                "curvature": curvature,
-                "slope_low": slope_low,
-                "slope_high": slope_high,
-                "p_u": max(p_fall, p_rise),
-            }
-        )
-    columns = ["model", "trough", "low", "high", "lowest", "inside", "curvature"]
-    return pd.DataFrame(rows, columns=[*columns, "slope_low", "slope_high", "p_u"])
+        shape = [lowest, is_inside, curvature, slope_low, slope_high]
+        interval = _find_trough(quadratic)
+        rows.append((quadratic.model, *interval, *shape, max(p_fall, p_rise)))
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _find_trough(quadratic: Quadratic) -> tuple[float, float, float]:
-    """Return the turning point of the fitted curve along rho with its interval, or NaN."""
+    """Return the rho at which the fitted curve turns, with its interval; NaN if it does not."""
     linear, curvature = quadratic.fit.coef[3:]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         trough = -linear / (2 * curvature)
@@ -302,6 +268,6 @@ def _find_trough(quadratic: Quadratic) -> tuple[float, float, float]:
 
 
 def _slope_error(quadratic: Quadratic, rho: float) -> float:
-    """Return the standard error of the fitted slope along rho at one value of rho."""
+    """Return the standard error of the fitted slope along rho, at one value of rho."""
     weights = np.array([1, 2 * rho])
     return float(np.sqrt(weights @ quadratic.fit.covariance[3:, 3:] @ weights))

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from cogniload_repro.outputs.layout import Layout, name_puzzle
-from cogniload_repro.outputs.records import Refusal, Row, read_text
+from cogniload_repro.outputs.records import Refusal, Row, at, read_text
 from cogniload_repro.outputs.report import Report
 from cogniload_repro.outputs.rows import end_at_damage, read_rows, read_table
 from cogniload_repro.puzzles.catalog import (
@@ -23,10 +23,8 @@ from cogniload_repro.puzzles.draws import EDITIONS, PORT, Edition
 from cogniload_repro.puzzles.parse import read_question
 
 BAD_PUZZLE = "bad puzzle"
-#: Most puzzles that are redrawn to find out which edition drew them.
+#: So many puzzles are drawn again under editions that may not be theirs.
 SAMPLE = 1_400
-# what a metadata file of the authors must hold
-_STATE_KEYS = ("poi", "category_defaults", "needles", "difficulty", "num_statements")
 
 
 class SourcePuzzles:
@@ -64,7 +62,7 @@ class SourcePuzzles:
                     yield self._layout.label(path), Row(record.number, {}, refusal)
         for name in self._layout.texts.keys() & self._catalog.keys():
             if self._read_text(name).strip() != self._catalog[name]["text"].strip():
-                cause = "its text differs from that of the known puzzle of this name"
+                cause = "its text is not that of the known puzzle of this name"
                 self._faults[name] = cause
 
     def _add_row(self, row: Mapping) -> Refusal | None:
@@ -94,7 +92,7 @@ class SourcePuzzles:
         row = draw_named(name, edition, text)
         if text is not None and text.strip() != row["text"].strip():
             raise ValueError(
-                f"its text differs from that which edition {edition} draws; add its metadata"
+                f"its text is not the one that edition {edition} draws; add its metadata"
             )
         return row
 
@@ -119,45 +117,30 @@ class SourcePuzzles:
 def release_row(name: str, text: str, metadata: str) -> dict:
     """Return a puzzle of the authors' release as a row of the puzzles table.
 
-    ValueError if its metadata are incomplete or contradict its name or text.
+    The row has its text and what its metadata state.
     """
-    state = _load_state(metadata)
-    _, category = read_question(text.rstrip().rpartition("\n")[2])
-    domains = state["category_defaults"]
-    if not isinstance(domains, dict) or not isinstance(domains.get(category), list):
-        raise ValueError(f"the metadata have no list of values of {category}")
-    row = {
-        "name": name,
-        "text": text,
-        "poi": state["poi"],
-        "N": state["num_statements"],
-        "d": state["difficulty"],
-        "category": category,
-        "domain": domains[category],
-    }
-    if (
-        state["needles"] != 0
-    ):  # the released program writes the number of needles still to draw, always 0
-        row["needles"] = state["needles"]
-    return check_row(row)
-
-
-def _load_state(metadata: str) -> dict:
     try:
         state = json.loads(metadata)
     except RecursionError as error:
         raise ValueError(f"the metadata are nested too deeply ({error})") from None
-    if not isinstance(state, dict):
-        raise ValueError("the metadata are not a JSON object")
-    missing = [key for key in _STATE_KEYS if key not in state]
-    if missing:
-        names = ", ".join(missing)
-        raise ValueError(f"the metadata lack {names}")
-    return state
+    _, category = read_question(text.rstrip().rpartition("\n")[2])
+    row = {
+        "name": name,
+        "text": text,
+        "poi": at(state, "poi"),
+        "N": at(state, "num_statements"),
+        "d": at(state, "difficulty"),
+        "category": category,
+        "domain": at(state, "category_defaults", category),
+    }
+    needles = at(state, "needles")
+    if needles != 0:  # the released program writes those left at the end, always 0
+        row["needles"] = needles
+    return check_row(row)
 
 
 class EditionMatch(NamedTuple):
-    """An edition that draws ``fitting`` of the ``tried`` puzzles (those that any edition draws)."""
+    """How well an edition fits: of so many puzzles that some edition draws, it draws so many."""
 
     edition: Edition
     fitting: int
@@ -171,11 +154,11 @@ def find_edition(
     names: Iterable[str],
     texts: Mapping[str, str] | None = None,
 ) -> list[EditionMatch]:
-    """Return how well each edition reproduces puzzles from their names, the best first.
+    """Draw puzzles again under one edition after the other, until one fits all.
 
-    Editions are tried in turn until one draws all puzzles. Names that no edition draws are not
-    counted; of more than 1,400 names every k-th is drawn. If ``texts`` has the puzzle's text, or
-    the prompt around it, the drawn text must occur in it; by name alone, some fit by chance.
+    Returns how well the editions fit, the best first. Names that no edition draws are left out, and
+    of more than 1,400 names an even part is drawn. A puzzle whose text, or the prompt around it, is
+    in ``texts`` fits only if the drawn text is in it; by name alone, some fit by chance.
     """
     texts = texts or {}
     well_formed = [name for name in sorted(set(names)) if parse_name(name)]
@@ -198,11 +181,8 @@ def find_edition(
     return sorted(fits, key=lambda fit: -fit.fitting)
 
 
-def is_drawn_by(edition: Edition, name: str, text: str | None = None) -> bool:
-    """Return whether an edition draws this puzzle from its name.
-
-    The solutions must agree, and so must the texts if one is given.
-    """
+def is_drawn_by(edition: Edition, name: str, text: str | None) -> bool:
+    """Return whether an edition draws the puzzle of this name, and this text if one is given."""
     try:
         puzzle = redraw(name, edition, text)
     except ValueError:
@@ -211,7 +191,7 @@ def is_drawn_by(edition: Edition, name: str, text: str | None = None) -> bool:
 
 
 def describe_fits(fits: list[EditionMatch]) -> str:
-    """Return one line on how well editions fit, the best first; empty if nothing was tried."""
+    """Return in one line how well editions fit, the best first; nothing where nothing was tried."""
     if not fits:
         return ""
     fits_all = fits[0].fitting == fits[0].tried
@@ -220,9 +200,9 @@ def describe_fits(fits: list[EditionMatch]) -> str:
 
 
 def choose_edition(fits: list[EditionMatch]) -> Edition:
-    """Return the edition that fits all puzzles, or else the only one that fits at least half.
+    """Return the edition that fits everything, or else the only one that fits most.
 
-    Without puzzles it is the Python port; ValueError if no edition or several fit half of them.
+    Without any name it is the Python port; ValueError if several editions are left.
     """
     if not fits:
         return PORT

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,18 +18,21 @@ from cogniload_repro.puzzles.parse import parse_puzzle
 from cogniload_repro.puzzles.puzzle import Puzzle
 from cogniload_repro.schemas import PUZZLES
 
-#: Longest puzzle (statements) that is redrawn from its name alone: ten times the paper's longest.
+#: A puzzle of which only the name is known is drawn again up to this length, ten times the paper's
+#: longest.
 MAX_NAMED_STATEMENTS = 2_500
 
 #: Rows of puzzles by name, in the order of the table.
 Catalog = dict[str, dict]
 
-#: Numbers have no leading zeros, so that a puzzle has only one name; up to a million statements, as
-#: in `grid`.
+#: Numbers are written in one way only, so that a puzzle has one name; up to a million statements,
+#: as in `grid`.
 _NAME = re.compile(
     r"([1-9]\d{0,5}|1000000)_([1-9]\d?)_([1-9]\d{0,5}|1000000)_(0|[1-9]\d{0,15})_([\w -]+)",
     re.ASCII,
 )
+# columns that a name does not say
+_STATED = ("text", "poi", "category", "domain")
 _NOMINAL_RATIOS = sorted({cell.ratio_pct for cell in PAPER_GRID})
 
 
@@ -44,7 +47,7 @@ class PuzzleName(NamedTuple):
 
 
 def parse_name(name: str) -> PuzzleName | None:
-    """Split ``N_d_needles_puzzleId_gold`` into its parts (Algorithm 1); None for any other text."""
+    """Split ``N_d_needles_puzzleId_gold`` into its parts (Algorithm 1); None for another name."""
     match = _NAME.fullmatch(name)
     if not match:
         return None
@@ -54,7 +57,7 @@ def parse_name(name: str) -> PuzzleName | None:
 
 
 def split_name(name: str) -> PuzzleName:
-    """Return the parts of a puzzle's name; ValueError if it has another form."""
+    """Return the parts of a name, or raise ValueError if it is none."""
     parts = parse_name(name)
     if parts is None:
         raise ValueError("the name is not of the form N_d_needles_puzzleId_gold")
@@ -63,9 +66,9 @@ def split_name(name: str) -> PuzzleName:
 
 @lru_cache(4096)
 def nominal_ratio(N: int, needles: int) -> float:
-    """Return the paper's ratio (%) that gives this many needles, or else the actual ratio (%).
+    """Return the paper's ratio (%) that gives this many needles, or else the actual ratio.
 
-    Both rules for rounding the number of needles are tried.
+    Needles may be rounded in either way.
     """
     for rounding in ROUNDINGS:
         for ratio_pct in _NOMINAL_RATIOS:
@@ -77,24 +80,30 @@ def nominal_ratio(N: int, needles: int) -> float:
 def puzzle_row(puzzle: Puzzle, ratio_pct: float | None = None) -> dict:
     """Return a drawn puzzle as a row of the puzzles table.
 
-    Without a ratio (%), the row has the `nominal_ratio`.
+    Without a ratio, it has the nominal one that fits.
     """
     if ratio_pct is None:
         ratio_pct = nominal_ratio(puzzle.N, puzzle.needles)
-    row = _read_off(puzzle) | {
+    return {
         "name": puzzle.name,
+        "N": puzzle.N,
+        "d": puzzle.d,
         "ratio_pct": float(ratio_pct),
+        "needles": puzzle.needles,
+        "rho": puzzle.rho,
         "puzzle_id": puzzle.puzzle_id,
         "text": puzzle.text,
+        "poi": puzzle.poi,
+        "category": puzzle.category,
+        "gold": puzzle.solution,
         "domain": puzzle.domains[puzzle.category],
     }
-    return {column: row[column] for column in PUZZLES.names}
 
 
 def redraw(name: str, edition: Edition = PORT, text: str | None = None) -> Puzzle:
-    """Draw the puzzle of this name again, in the given edition.
+    """Draw again the puzzle of this name under an edition.
 
-    One of more than `MAX_NAMED_STATEMENTS` is drawn only if its text is long enough to have them.
+    A very long one is only drawn if it has a text that may be as long.
     """
     parts = split_name(name)
     if parts.N > MAX_NAMED_STATEMENTS and len(text or "") < 20 * parts.N:
@@ -114,66 +123,53 @@ def draw_named(name: str, edition: Edition = PORT, text: str | None = None) -> d
 
 
 def check_row(row: Mapping) -> dict:
-    """Return a puzzle's complete row; ValueError lists where it contradicts its name or text.
+    """Return a puzzle's row if it agrees with its name and its text; ValueError names differences.
 
-    Columns that follow from the name may be absent from ``row``, and are filled in.
+    Other columns that follow from these two may be absent.
     """
     parts = split_name(str(row.get("name")))
-    filled = {
-        **parts._asdict(),
-        "ratio_pct": nominal_ratio(parts.N, parts.needles),
-        "rho": parts.needles / parts.N,
-    }
-    filled |= {column: value for column, value in row.items() if value is not None}
-    missing = [column for column in PUZZLES.names if column not in filled]
+    columns = {name: row.get(name) for name in PUZZLES.names}
+    missing = [name for name in _STATED if columns[name] is None]
     if missing:
         raise ValueError(f"the puzzle lacks {', '.join(missing)}")
-    columns = {column: filled[column] for column in PUZZLES.names}
     try:
-        (checked,) = pa.RecordBatch.from_pylist([columns], PUZZLES).to_pylist()
+        (stated,) = pa.RecordBatch.from_pylist([columns], PUZZLES).to_pylist()
     except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError) as error:
-        raise ValueError(f"a column of the puzzle has a wrong type: {error}") from None
-    puzzle = parse_puzzle(checked["text"])
-    contradictions = [
-        *_compare(checked, "its name", parts._asdict()),
-        *_compare(checked, "the text", _read_off(puzzle)),
-        *_compare_ratio(checked, puzzle),
-        *_compare_domain(checked, puzzle),
+        raise ValueError(f"the puzzle has a column of another type: {error}") from None
+    puzzle = parse_puzzle(stated["text"], parts.puzzle_id)
+    read = puzzle_row(puzzle, stated["ratio_pct"])
+    read |= {"text": stated["text"], "domain": stated["domain"]}
+    contradictions = []
+    for name, value in read.items():
+        if stated[name] not in (None, value):
+            contradiction = (
+                f"{name} is {value!r} by name and text, {stated[name]!r} by the row"
+            )
+            contradictions.append(contradiction)
+    contradictions += [
+        *_compare_ratio(read["ratio_pct"], puzzle),
+        *_compare_domain(read["domain"], puzzle),
     ]
     if contradictions:
         raise ValueError("; ".join(contradictions))
-    return checked
+    return read
 
 
-def _read_off(puzzle: Puzzle) -> dict[str, Any]:
-    """Return the columns of the puzzles table that follow from a puzzle's text."""
-    names = ("N", "d", "needles", "rho", "poi", "category")
-    return {name: getattr(puzzle, name) for name in names} | {"gold": puzzle.solution}
-
-
-def _compare(row: Mapping, origin: str, stated: Mapping) -> Iterator[str]:
-    for column, value in stated.items():
-        if row[column] != value:
-            yield f"{column} is {value!r} in {origin}, {row[column]!r} in the row"
-
-
-def _compare_ratio(row: Mapping, puzzle: Puzzle) -> Iterator[str]:
-    ratio = row["ratio_pct"]
+def _compare_ratio(ratio: float, puzzle: Puzzle) -> Iterator[str]:
     needles: list[int] = []
     if math.isfinite(ratio):
         needles = [count_needles(puzzle.N, ratio, rounding) for rounding in ROUNDINGS]
     if puzzle.needles not in needles:
-        yield f"ratio_pct {ratio!r} does not give {puzzle.needles} needles in {puzzle.N} statements"
+        yield f"ratio_pct {ratio!r} does not give {puzzle.needles} needles of {puzzle.N} statements"
 
 
-def _compare_domain(row: Mapping, puzzle: Puzzle) -> Iterator[str]:
-    """Compare the row's domain with the values in the text and in the ontology."""
+def _compare_domain(domain: list[str], puzzle: Puzzle) -> Iterator[str]:
+    """Compare the values of the asked category with those of the text and of the ontology."""
     category = puzzle.category
-    domain = row["domain"]
     in_text = puzzle.domains[category]
     size = domain_size(category, puzzle.d)
     if not set(in_text) <= set(domain) <= set(ontology().values[category]):
-        described = f"a list of values of {category} that includes those in the text"
+        described = f"a list of values of {category} that has those of the text"
         yield f"the domain {domain!r:.80} is not {described}"
     elif len(domain) != max(size, len(in_text)) or len(set(domain)) < len(domain):
         expected = f"a puzzle of difficulty {puzzle.d} has {size} different ones"
@@ -188,7 +184,7 @@ def add_puzzle(catalog: Catalog, row: dict) -> None:
 
 
 def read_catalog(path: str | Path) -> Catalog:
-    """Read a catalog from a puzzles table (Parquet); ValueError if it is not one."""
+    """Read the puzzles of a table."""
     try:
         table = pq.read_table(path).select(PUZZLES.names).cast(PUZZLES)
     except (pa.ArrowInvalid, KeyError) as error:
