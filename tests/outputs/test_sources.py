@@ -206,7 +206,7 @@ def test_a_name_that_comes_twice_is_refused(tmp_path, ending):
         archive = make_archive(
             tmp_path / f"x.{ending}", [("a", b"1"), ("b", b"3"), (again, b"2")]
         )
-        with pytest.raises(ValueError, match=f"it holds '{again}' twice"):
+        with pytest.raises(ValueError, match=f"it contains '{again}' twice"):
             unpack(archive, tmp_path / "cache")
 
 
@@ -230,7 +230,7 @@ def test_a_bomb_is_refused_whole(tmp_path, monkeypatch, ending):
     monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", "0.005")
     with pytest.raises(
         ValueError,
-        match=r"it has more than 0\.005 GB; if that is right, set COGNILOAD_MAX",
+        match=r"it has more than 0\.005 GB; if that is intended, increase COGNILOAD_MAX",
     ):
         unpack(archive, tmp_path / "cache")
     assert not (tmp_path / "cache").exists()
