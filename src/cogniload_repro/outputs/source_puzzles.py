@@ -23,7 +23,7 @@ from cogniload_repro.puzzles.draws import EDITIONS, PORT, Edition
 from cogniload_repro.puzzles.parse import read_question
 
 BAD_PUZZLE = "bad puzzle"
-#: Most puzzles that are redrawn to find out which edition drew them.
+#: So many puzzles are drawn again under editions that may not be theirs.
 SAMPLE = 1_400
 
 
@@ -40,7 +40,7 @@ class SourcePuzzles:
         self._catalog = catalog
         self._edition = edition
         self._report = report
-        # why puzzles cannot be used, by name
+        # why puzzles cannot be used, by name; empty for those that can
         self._faults: dict[str, str] = {}
 
     def read(self) -> Iterator[tuple[str, Row]]:
@@ -60,10 +60,6 @@ class SourcePuzzles:
                 refusal = record.refusal or self._add_row(record.fields)
                 if refusal:
                     yield self._layout.label(path), Row(record.number, {}, refusal)
-        for name in self._layout.texts.keys() & self._catalog.keys():
-            if self._read_text(name).strip() != self._catalog[name]["text"].strip():
-                cause = "its text differs from that of the known puzzle of this name"
-                self._faults[name] = cause
 
     def _add_row(self, row: Mapping) -> Refusal | None:
         """Add a puzzle of a table, or return why it cannot be used."""
@@ -75,25 +71,27 @@ class SourcePuzzles:
 
     def find(self, name: str) -> None:
         """Draw a puzzle of which only the name is known; ValueError says why one is of no use."""
-        if name in self._faults:
+        if name not in self._faults:
+            try:
+                self._catalog[name] = self._check_text(name)
+                self._faults[name] = ""
+            except ValueError as error:
+                self._faults[name] = str(error)
+        if self._faults[name]:
             raise ValueError(self._faults[name])
-        if name in self._catalog:
-            return
-        try:
-            self._catalog[name] = self._draw(name)
-        except ValueError as error:
-            self._faults[name] = str(error)
-            raise
 
-    def _draw(self, name: str) -> dict:
-        split_name(name)
-        edition = self._edition or choose_edition(self._fits)
+    def _check_text(self, name: str) -> dict:
+        """Return a puzzle, known or drawn, if it has the text that the source gives of it."""
         text = self._read_text(name) if name in self._layout.texts else None
-        row = draw_named(name, edition, text)
+        row = self._catalog.get(name)
+        origin = "that of the known puzzle of this name"
+        if row is None:
+            split_name(name)
+            edition = self._edition or choose_edition(self._fits)
+            origin = f"the one that edition {edition} draws; add its metadata"
+            row = draw_named(name, edition, text)
         if text is not None and text.strip() != row["text"].strip():
-            raise ValueError(
-                f"its text differs from that which edition {edition} draws; add its metadata"
-            )
+            raise ValueError(f"its text is not {origin}")
         return row
 
     @cached_property
@@ -117,7 +115,7 @@ class SourcePuzzles:
 def release_row(name: str, text: str, metadata: str) -> dict:
     """Return a puzzle of the authors' release as a row of the puzzles table.
 
-    ValueError if its metadata are incomplete or contradict its name or text.
+    The row has its text and what its metadata state.
     """
     try:
         state = json.loads(metadata)
@@ -140,7 +138,7 @@ def release_row(name: str, text: str, metadata: str) -> dict:
 
 
 class EditionMatch(NamedTuple):
-    """An edition that draws ``fitting`` of the ``tried`` puzzles (those that any edition draws)."""
+    """How well an edition fits: of so many puzzles that some edition draws, it draws so many."""
 
     edition: Edition
     fitting: int
@@ -154,11 +152,11 @@ def find_edition(
     names: Iterable[str],
     texts: Mapping[str, str] | None = None,
 ) -> list[EditionMatch]:
-    """Return how well each edition reproduces puzzles from their names, the best first.
+    """Draw puzzles again under one edition after the other, until one fits all.
 
-    Editions are tried in turn until one draws all puzzles. Names that no edition draws are not
-    counted; of more than 1,400 names every k-th is drawn. If ``texts`` has the puzzle's text, or
-    the prompt around it, the drawn text must occur in it; by name alone, some fit by chance.
+    Returns how well the editions fit, the best first. Names that no edition draws are left out, and
+    of more than 1,400 names an even part is drawn. A puzzle whose text, or the prompt around it, is
+    in ``texts`` fits only if the drawn text is in it; by name alone, some fit by chance.
     """
     texts = texts or {}
     well_formed = [name for name in sorted(set(names)) if parse_name(name)]
@@ -191,7 +189,7 @@ def is_drawn_by(edition: Edition, name: str, text: str | None) -> bool:
 
 
 def describe_fits(fits: list[EditionMatch]) -> str:
-    """Return one line on how well editions fit, the best first; empty if nothing was tried."""
+    """Return in one line how well editions fit, the best first; nothing where nothing was tried."""
     if not fits:
         return ""
     fits_all = fits[0].fitting == fits[0].tried
@@ -200,9 +198,9 @@ def describe_fits(fits: list[EditionMatch]) -> str:
 
 
 def choose_edition(fits: list[EditionMatch]) -> Edition:
-    """Return the edition that fits all puzzles, or else the only one that fits at least half.
+    """Return the edition that fits everything, or else the only one that fits most.
 
-    Without puzzles it is the Python port; ValueError if no edition or several fit half of them.
+    Without any name it is the Python port; ValueError if several editions are left.
     """
     if not fits:
         return PORT

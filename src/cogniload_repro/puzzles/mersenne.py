@@ -1,36 +1,22 @@
 """Random draws of the authors' Python port: CPython's `random` over a Mersenne Twister.
 
-CPython draws a whole number below n by rejection sampling, from as many bits as n has.
-`random.sample` and `random.shuffle` are loops around that; they are written out here, because
+CPython draws a whole number below n by asking for as many bits as n has until the number is below
+n. `random.sample` and `random.shuffle` are loops around that; they are written out here, because
 calling them takes twice as long. Python 3.11 to 3.13 agree on these sequences.
 """
 
 import random
 from collections.abc import Sequence
 
-#: The largest population that `random.sample` always draws from by shrinking a pool, as here.
+#: The largest population of which `random.sample` always draws by moving vacancies, as here.
 _LARGEST_POOL = 21
-#: The number of positions left to draw from, its bit length, and the last of these positions.
-Step = tuple[int, int, int]
-
-
-def _list_steps(n: int) -> list[list[Step]]:
-    """Return the steps of a sample from n positions, for each sample size from 0 to n."""
-    steps = [(places, places.bit_length(), places - 1) for places in range(n, 0, -1)]
-    return [steps[:count] for count in range(n + 1)]
-
-
-_POOL_SIZES = range(_LARGEST_POOL + 1)
-#: All positions, and the steps of samples from them, by the number of positions.
-_POOLS = [list(range(n)) for n in _POOL_SIZES]
-_SAMPLE_STEPS = [_list_steps(n) for n in _POOL_SIZES]
 
 
 class Mersenne:
     """Random draws of the Python port, with the methods of `Elixir`."""
 
     def seed(self, seed: int) -> None:
-        """Seed the generator."""
+        """Begin anew from a seed."""
         self._random = random.Random(seed)
         self._bits = self._random.getrandbits
         self.share = self._random.random
@@ -52,35 +38,35 @@ class Mersenne:
         n: int,
         count: int | None = None,
     ) -> list[int]:
-        """Draw ``count`` of n indices, as `random.sample`; without a count, draw it first."""
+        """Draw some of n indices, as `random.sample`; by default, first draw how many."""
         if count is None:
             count = self.below(n) + 1
         elif n > _LARGEST_POOL:
             return self._random.sample(range(n), count)
         draw_bits = self._bits
-        pool = _POOLS[n].copy()
+        pool = list(range(n))
         drawn = []
-        for places, bits, last in _SAMPLE_STEPS[n][count]:
+        for places in range(n, n - count, -1):
+            bits = places.bit_length()
             place = draw_bits(bits)
             while place >= places:
                 place = draw_bits(bits)
             drawn.append(pool[place])
-            pool[place] = pool[last]
+            pool[place] = pool[places - 1]
         return drawn
 
     def sample(self, population: Sequence, count: int) -> list:
-        """Draw ``count`` different elements, as `random.sample`."""
+        """Draw different elements, as `random.sample`."""
         indices = self.indices(len(population), count)
         return [population[index] for index in indices]
 
     def shuffle(self, items: list) -> None:
         """Order a list of at most 21 elements in place, as `random.shuffle`."""
         draw_bits = self._bits
-        n = len(items)
-        for places, bits, last in _SAMPLE_STEPS[n][n - 1]:
+        for places in range(len(items), 1, -1):
+            bits = places.bit_length()
             place = draw_bits(bits)
             while place >= places:
                 place = draw_bits(bits)
-            element = items[place]
-            items[place] = items[last]
-            items[last] = element
+            last = places - 1
+            items[place], items[last] = items[last], items[place]
