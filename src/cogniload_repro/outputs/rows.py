@@ -69,6 +69,7 @@ def end_at_damage(rows: Iterator[Row]) -> Iterator[Row]:
 
 
 def _read_table_rows(path: Path) -> Iterator[Row]:
+    """Yield the rows of a table, each record read by what it is."""
     samples = SampleReader(path)
     for record in read_table(path):
         try:
