@@ -178,7 +178,7 @@ def _compare_domain(domain: list[str], puzzle: Puzzle) -> Iterator[str]:
 def add_puzzle(catalog: Catalog, row: dict) -> None:
     """Add a puzzle to those that are known; the same one may come twice."""
     if catalog.setdefault(row["name"], row) != row:
-        cause = "another puzzle of this name is known"
+        cause = "a different puzzle of this name is known"
         raise ValueError(f"{cause}; one of the two has been changed")
 
 
