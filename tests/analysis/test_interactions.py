@@ -113,9 +113,9 @@ def test_the_change_of_an_arm_has_the_error_of_refitted_samples():
     )
 
     fit = fit_glm(cells, INTERACTIONS)
-    (curves,) = (curves for _, _, curves in _fitted_curves(cells))
+    (curves,) = _fitted_curves(cells)
     drawn = np.random.default_rng(1).multivariate_normal(fit.coef, fit.covariance, 2000)
-    samples = np.array([curves.arms(coef) for coef in drawn])
+    samples = np.array([curves.measure_arms(coef) for coef in drawn])
     hardest = curves.levels.query("load == 'd' and level == 10").index[0]
     easiest = curves.levels.query("load == 'd' and level == 1").index[0]
     scatter = (samples[:, hardest, 1] - samples[:, easiest, 1]).std()

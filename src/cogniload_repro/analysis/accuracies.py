@@ -85,15 +85,11 @@ def _sum_by_cell(
     cells: pd.DataFrame, column: str, models: tuple[str, ...], columns: pd.DataFrame
 ) -> np.ndarray:
     """Return the sums of a column by model and cell, shape (models, columns)."""
-    cells = _name_perturbations(cells)
-    keys = pd.MultiIndex.from_frame(cells[_KEYS_OF_CELL])
-    rows = pd.Index(models).get_indexer(cells["model"])
-    places = pd.MultiIndex.from_frame(columns).get_indexer(keys)
-    is_known = places >= 0
-    values = cells[column].to_numpy(float)
-    sums = np.zeros((len(models), len(columns)))
-    np.add.at(sums, (rows[is_known], places[is_known]), values[is_known])
-    return sums
+    keys = pd.MultiIndex.from_frame(columns)
+    named = _name_perturbations(cells)
+    by_cell = named.pivot_table(column, _KEYS_OF_CELL, "model", aggfunc="sum")
+    by_cell = by_cell.reindex(index=keys, columns=models)
+    return by_cell.fillna(0).to_numpy(float).T
 
 
 def mean_shares(table: AccuracyTable, models: np.ndarray, masks: np.ndarray) -> Share:

@@ -25,8 +25,8 @@ from cogniload_repro.analysis.differences import (
 )
 from cogniload_repro.analysis.uncertainty import (
     correct_holm,
+    estimate_point,
     fit_quadratics,
-    standard_error,
 )
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ALPHA
@@ -236,14 +236,13 @@ def compare_lengths(cells: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for quadratic in fit_quadratics(limit_models(cells)):
-        log_ecl50 = quadratic.points["ecl50"]
-        se = standard_error(quadratic.fit, quadratic.means, "ecl50", log_ecl50)
-        rows.append((quadratic.model, log_ecl50, se))
+        estimate = estimate_point(quadratic.fit, quadratic.means, "ecl50")
+        if np.isfinite(estimate).all():
+            rows.append((quadratic.model, *estimate))
     lengths = pd.DataFrame(rows, columns=["model", "log_ecl50", "se"])
-    numbers = lengths[["log_ecl50", "se"]].to_numpy(float)
-    is_finite = np.isfinite(numbers).all(axis=1)
-    names = lengths.loc[is_finite, "model"].to_numpy(object)
-    log_ecl50, se = numbers[is_finite].T
+    names = lengths["model"].to_numpy(object)
+    log_ecl50 = lengths["log_ecl50"].to_numpy(float)
+    se = lengths["se"].to_numpy(float)
 
     first, second = _rank_pairs(log_ecl50)
     difference = log_ecl50[first] - log_ecl50[second]

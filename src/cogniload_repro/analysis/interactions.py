@@ -6,6 +6,7 @@ printed tables identify simple slopes and the arms of the fitted curve along rho
 """
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from scipy.stats import norm
 
 from cogniload_repro.analysis.differences import QUANTILE, two_sided_p
 from cogniload_repro.analysis.uncertainty import POWER, correct_within
+from cogniload_repro.regression.design import lay_out
 from cogniload_repro.regression.fits import PRODUCT_TERMS
 from cogniload_repro.regression.glm import INTERACTIONS, SYMBOLS, Fit, fit_glm
 
@@ -109,9 +111,9 @@ def arms_of_the_u(cells: pd.DataFrame) -> pd.DataFrame:
     show a tilt of the curve.
     """
     tables = [pd.DataFrame(columns=["model", "load", "level", *ARMS])]
-    for model, fit, curves in _fitted_curves(cells):
-        table = curves.levels.assign(model=model)
-        table[list(ARMS)] = curves.arms(fit.coef)
+    for curves in _fitted_curves(cells):
+        table = curves.levels.assign(model=curves.model)
+        table[list(ARMS)] = curves.measure_arms(curves.fit.coef)
         tables.append(table)
     return pd.concat(tables[1:] or tables, ignore_index=True)[list(tables[0])]
 
@@ -125,76 +127,73 @@ def arm_changes(cells: pd.DataFrame) -> pd.DataFrame:
     load and arm).
     """
     rows = []
-    for model, fit, curves in _fitted_curves(cells):
-        arms = curves.arms(fit.coef)
-        gradients = curves.gradients(fit)
+    for curves in _fitted_curves(cells):
+        arms = curves.measure_arms(curves.fit.coef)
+        gradients = curves.derive_arms()
         for load, levels in curves.levels.groupby("load", sort=False):
             lowest = levels.index[0]
             highest = levels.index[-1]
-            changes = arms[highest] - arms[lowest]
-            slopes = gradients[:, highest] - gradients[:, lowest]
-            errors = np.sqrt(np.diag(slopes.T @ fit.covariance @ slopes))
-            for arm, change, se in zip(ARMS, changes, errors, strict=True):
-                rows.append((model, load, arm, change, se))
+            for place, arm in enumerate(ARMS):
+                change = arms[highest, place] - arms[lowest, place]
+                gradient = gradients[:, highest, place] - gradients[:, lowest, place]
+                se = np.sqrt(gradient @ curves.fit.covariance @ gradient)
+                rows.append((curves.model, load, arm, change, se))
     table = pd.DataFrame(rows, columns=["model", "load", "arm", "change", "se"])
     table["p"] = two_sided_p(table["change"] / table["se"])
     table["p_holm"] = correct_within(table, ["load", "arm"])
     return table
 
 
-class _Curves:
+class _Curves(NamedTuple):
     """The fitted curves along rho of one model, one for each level of d and one for each of N.
 
-    A curve is the mean of fitted accuracies over the levels of the other load.
+    ``levels`` has the load and the level of each curve; ``x`` the covariates at every level of d,
+    level of N and point of rho, shape (levels of d, levels of N, points, coefficients).
     """
 
-    def __init__(self, terms: tuple[str, ...], cells: pd.DataFrame, rho: np.ndarray):
-        d_levels = np.sort(cells["d"].unique()).astype(float)
-        N_levels = np.sort(cells["N"].unique()).astype(float)
-        d, log10_N, ratio = np.meshgrid(
-            d_levels, np.log10(N_levels), rho, indexing="ij"
-        )
-        columns = {
-            "Intercept": np.ones_like(ratio),
-            "d": d,
-            "log10_N": log10_N,
-            "rho": ratio,
-            "I(rho ** 2)": ratio**2,
-        }
-        for term in PRODUCT_TERMS:
-            loads = [columns[load] for load in term.split(":")]
-            columns[term] = np.prod(loads, axis=0)
-        self._design = np.stack([columns[term] for term in terms])
-        by_difficulty = pd.DataFrame({"load": "d", "level": d_levels})
-        by_length = pd.DataFrame({"load": "N", "level": N_levels})
-        #: Load and level of the curves, in their order.
-        self.levels = pd.concat([by_difficulty, by_length], ignore_index=True)
+    model: str
+    fit: Fit
+    levels: pd.DataFrame
+    x: np.ndarray
 
-    def arms(self, coef: np.ndarray) -> np.ndarray:
-        """Return fall and rise of each curve, shape (levels, 2)."""
-        accuracy = expit(np.tensordot(coef, self._design, axes=1))
+    def measure_arms(self, coef: np.ndarray) -> np.ndarray:
+        """Return fall and rise of each curve with some coefficients, shape (curves, 2)."""
+        accuracy = expit(self.x @ coef)
         by_difficulty = accuracy.mean(axis=1)
         by_length = accuracy.mean(axis=0)
         curves = np.concatenate([by_difficulty, by_length])
-        ends = curves[:, [0, -1]]
-        return ends - curves.min(axis=1, keepdims=True)
+        troughs = curves.min(axis=1, keepdims=True)
+        return curves[:, [0, -1]] - troughs
 
-    def gradients(self, fit: Fit) -> np.ndarray:
-        """Return the arms' derivatives by each coefficient, shape (coefficients, levels, 2)."""
+    def derive_arms(self) -> np.ndarray:
+        """Return the arms' derivatives by each coefficient, shape (coefficients, curves, 2)."""
         gradients = []
-        for place, se in enumerate(fit.se):
-            step = np.zeros(len(fit.coef))
-            step[place] = _STEP * se
-            difference = self.arms(fit.coef + step) - self.arms(fit.coef - step)
-            gradients.append(difference / (2 * _STEP * se))
+        for step in np.diag(_STEP * self.fit.se):
+            above = self.measure_arms(self.fit.coef + step)
+            below = self.measure_arms(self.fit.coef - step)
+            gradients.append((above - below) / (2 * step.max()))
         return np.array(gradients)
 
 
-def _fitted_curves(cells: pd.DataFrame) -> Iterator[tuple[str, Fit, _Curves]]:
-    """Yield the models with a finite fit of Appendix B's regression, and their curves."""
+def _fitted_curves(cells: pd.DataFrame) -> Iterator[_Curves]:
+    """Yield the curves of each model with a finite fit of Appendix B's regression."""
     shares = cells["ratio_pct"] / 100
     rho = np.linspace(shares.min(), shares.max(), _CURVE_POINTS)
     for model, counts in cells.groupby("model", sort=False, observed=True):
         fit = fit_glm(counts, INTERACTIONS)
         if fit.status == "ok":
-            yield str(model), fit, _Curves(fit.terms, counts, rho)
+            yield _lay_curves(str(model), fit, counts, rho)
+
+
+def _lay_curves(model: str, fit: Fit, cells: pd.DataFrame, rho: np.ndarray) -> _Curves:
+    """Return the curves of a fit along rho at the levels of its cells."""
+    d_levels = np.sort(cells["d"].unique())
+    N_levels = np.sort(cells["N"].unique())
+    loads = [d_levels, N_levels, rho]
+    points = pd.MultiIndex.from_product(loads, names=["d", "N", "rho"])
+    x = lay_out(points.to_frame(index=False))
+    by_difficulty = pd.DataFrame({"load": "d", "level": d_levels.astype(float)})
+    by_length = pd.DataFrame({"load": "N", "level": N_levels.astype(float)})
+    levels = pd.concat([by_difficulty, by_length], ignore_index=True)
+    shape = (len(d_levels), len(N_levels), len(rho), x.shape[1])
+    return _Curves(model, fit, levels, x.reshape(shape))

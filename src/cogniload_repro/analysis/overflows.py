@@ -72,17 +72,17 @@ def finished_accuracy(
     rows = []
     answered = cells[cells["total"] > 0]
     for model, counts in answered.groupby("model", sort=False, observed=True):
-        table = counts.groupby(["N", "d"])[["total", *_OUTCOMES]].sum()
+        groups = counts.groupby(["N", "d"], as_index=False)
+        table = groups[["total", *_OUTCOMES]].sum()
         is_reconstructed = from_printed_tables(counts).any()
         for name, difficulties in levels.items():
-            is_inside = table.index.get_level_values("N") == N
-            is_inside &= table.index.get_level_values("d").isin(difficulties)
-            if not table["total"][is_inside].any():
+            table["inside"] = (table["N"] == N) & table["d"].isin(difficulties)
+            if not table["inside"].any():
                 continue
             if is_reconstructed:
-                rows.append((model, name, *_bound_finished(table, is_inside)))
+                rows.append((model, name, *_bound_finished(table)))
             else:
-                rows.append((model, name, *_count_finished(table[is_inside])))
+                rows.append((model, name, *_count_finished(table[table["inside"]])))
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -94,14 +94,15 @@ def _count_finished(table: pd.DataFrame) -> tuple[int, int, float, float]:
     return finished, finished, accuracy, accuracy
 
 
-def _bound_finished(
-    table: pd.DataFrame, is_inside: np.ndarray
-) -> tuple[int, int, float, float]:
-    """Bound the number of finished answers in some rows, and the accuracy among them."""
-    outcomes = np.array(_OUTCOMES)
-    correct = np.kron(is_inside, outcomes == "correct").astype(float)
-    finished = np.kron(is_inside, outcomes != "ctx").astype(float)
-    sums, printed = _lay_out_sums(table)
+def _bound_finished(table: pd.DataFrame) -> tuple[int, int, float, float]:
+    """Bound the number of finished answers in the rows inside, and the accuracy among them."""
+    rows = ["N", "d", "total", "inside"]
+    counts = table.melt(rows, _OUTCOMES, var_name="outcome", value_name="count")
+    is_correct = counts["inside"] & (counts["outcome"] == "correct")
+    is_finished = counts["inside"] & (counts["outcome"] != "ctx")
+    correct = is_correct.to_numpy(float)
+    finished = is_finished.to_numpy(float)
+    sums, printed = _lay_out_sums(counts)
     fewest, most = _find_extremes(finished, sums, printed)
     # a ratio is linear in counts that are divided by its denominator (Charnes and Cooper, 1962);
     # the last variable is one over the denominator
@@ -111,22 +112,21 @@ def _bound_finished(
     return ceil(fewest - _SLACK), floor(most + _SLACK), low, high
 
 
-def _lay_out_sums(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Return which counts, by row and outcome, each printed sum adds up, and these sums.
+def _lay_out_sums(counts: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Return which counts each printed sum adds up, shape (sums, counts), and these sums.
 
-    They are the answers of each row, and each outcome at every level of N and of d.
+    They are the answers at each N and d, and each outcome at every level of N and of d. The errors
+    of a reconstruction are those of another table, so they may not add up to the answers.
     """
-    answers = np.kron(np.eye(len(table)), np.ones(len(_OUTCOMES)))
-    rows = [answers]
+    by_cell = counts.groupby(["N", "d"])
+    members = [pd.get_dummies(by_cell.ngroup())]
+    printed = [by_cell["total"].first()]
     for load in ("N", "d"):
-        levels = table.index.get_level_values(load).to_numpy()
-        of_level = np.unique(levels)[:, None] == levels
-        rows.append(np.kron(of_level, np.eye(len(_OUTCOMES))))
-    sums = np.vstack(rows)
-    printed = sums @ table[list(_OUTCOMES)].to_numpy(float).ravel()
-    # the errors of a reconstruction are those of another table, so they may not add up
-    printed[: len(table)] = table["total"]
-    return sums, printed
+        by_level = counts.groupby([load, "outcome"])
+        members.append(pd.get_dummies(by_level.ngroup()))
+        printed.append(by_level["count"].sum())
+    sums = np.hstack(members).T
+    return sums.astype(float), np.concatenate(printed).astype(float)
 
 
 def _find_extremes(

@@ -24,12 +24,12 @@ from cogniload_repro.analysis.differences import (
 )
 from cogniload_repro.analysis.uncertainty import (
     correct_holm,
-    standard_error,
+    estimate_point,
 )
 from cogniload_repro.grid import CELL
 from cogniload_repro.published import ALPHA
-from cogniload_repro.regression.design import grid_means, many_points
-from cogniload_repro.regression.glm import QUADRATIC, Fit, fit_glm, fit_tables
+from cogniload_repro.regression.design import grid_means
+from cogniload_repro.regression.glm import QUADRATIC, fit_glm, fit_tables
 from cogniload_repro.regression.reconstructions import (
     committed_counts,
     each_reconstruction,
@@ -201,7 +201,7 @@ def _summarise_ranks(ranks: list[dict[str, object]]) -> dict[str, object]:
 # ---- ranks by ECL50 ----
 def _rank_by_length(cells: pd.DataFrame, paper: pd.DataFrame) -> dict[str, object]:
     """Return the rank of one model by ECL50 on its cells; nothing where it has none."""
-    log_ecl50, se = _measure_length(fit_glm(cells), grid_means(cells))
+    log_ecl50, se = estimate_point(fit_glm(cells), grid_means(cells), "ecl50")
     if not np.isfinite([log_ecl50, se]).all():
         return {}
     own_cells = pd.MultiIndex.from_frame(cells[CELL])
@@ -224,14 +224,6 @@ def _rank_by_length(cells: pd.DataFrame, paper: pd.DataFrame) -> dict[str, objec
     return row | {f"{name}_ecl50": number for name, number in summary.items()}
 
 
-def _measure_length(fit: Fit, means: dict[str, float]) -> tuple[float, float]:
-    """Return log10 of ECL50 and its standard error; NaN where there is none."""
-    if fit.status != "ok":
-        return np.nan, np.nan
-    log_ecl50 = float(many_points(fit.coef[None], means)["ecl50"][0])
-    return log_ecl50, standard_error(fit, means, "ecl50", log_ecl50)
-
-
 def _paper_lengths(paper: pd.DataFrame) -> pd.DataFrame:
     """Return the ECL50 of the paper's models in each reconstruction; NaN where there is none.
 
@@ -244,7 +236,7 @@ def _paper_lengths(paper: pd.DataFrame) -> pd.DataFrame:
         total = np.tile(cells["total"].to_numpy(float), (len(correct), 1))
         means = grid_means(cells)
         for number, fit in enumerate(fit_tables(cells, correct, total, QUADRATIC)):
-            rows.append((model, number, *_measure_length(fit, means)))
+            rows.append((model, number, *estimate_point(fit, means, "ecl50")))
     return pd.DataFrame(rows, columns=["rival", "reconstruction", "log_ecl50", "se"])
 
 

@@ -57,12 +57,6 @@ class Quadratic(NamedTuple):
     fit: Fit
     means: dict[str, float]
 
-    @property
-    def points(self) -> dict[str, float]:
-        """Capacity points, ECL50 as log10; NaN where there is none."""
-        points = many_points(self.fit.coef[None], self.means)
-        return {point: float(values[0]) for point, values in points.items()}
-
     def loss(self, x: np.ndarray) -> float:
         """Return the likelihood-ratio statistic of a regression on other covariates."""
         _, loglik = maximise(x, self.n, x.T @ self.k)
@@ -157,10 +151,12 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
         model = quadratic.model
         counts = cells[cells["model"] == model]
         identified = model not in reconstructed or is_identified(counts, QUADRATIC)
-        for point, estimate in quadratic.points.items():
-            se = standard_error(quadratic.fit, quadratic.means, point, estimate)
-            ends = _profile_interval(quadratic, point, estimate, se)
-            interval = np.array([estimate, *ends])
+        for point, limits in _POINT_LIMITS.items():
+            estimate, se = estimate_point(quadratic.fit, quadratic.means, point)
+            interval = np.full(3, np.nan)
+            if np.isfinite(estimate):
+                loss = partial(quadratic.loss_at, point)
+                interval[:] = estimate, *_search_ends(loss, estimate, se, limits)
             if point == "ecl50":
                 with np.errstate(over="ignore"):
                     interval = 10**interval
@@ -177,10 +173,14 @@ def place(point: str, value: float, means: dict[str, float]) -> np.ndarray:
     )
 
 
-def standard_error(
-    fit: Fit, means: dict[str, float], point: str, value: float
-) -> float:
-    """Return the standard error of a capacity point by the delta method; of log10 for ECL50."""
+def estimate_point(
+    fit: Fit, means: dict[str, float], point: str
+) -> tuple[float, float]:
+    """Return a capacity point of a fit, and its standard error by the delta method.
+
+    Of ECL50 both are decimal logarithms. NaN where there is no such point.
+    """
+    value = float(many_points(fit.coef[None], means)[point][0])
     _, slope_d, slope_N, slope_rho, curvature = fit.coef
     slopes = {
         "ecl50": slope_N,
@@ -188,21 +188,8 @@ def standard_error(
         "nt50": slope_rho + 2 * curvature * value,
     }
     at = place(point, value, means)
-    return float(np.sqrt(at @ fit.covariance @ at) / abs(slopes[point]))
-
-
-def _profile_interval(
-    quadratic: Quadratic, point: str, value: float, se: float
-) -> tuple[float, float]:
-    """Return the values around a capacity point that the likelihood-ratio test does not reject.
-
-    The point of NT50 is the largest root in [0, 1]. An end that is not reached inside the bounds is
-    infinite. NaN if the point does not exist.
-    """
-    if not np.isfinite(value):
-        return np.nan, np.nan
-    loss = partial(quadratic.loss_at, point)
-    return _search_ends(loss, value, se, _POINT_LIMITS[point])
+    se = np.sqrt(at @ fit.covariance @ at) / abs(slopes[point])
+    return value, float(se)
 
 
 def _search_ends(
@@ -246,32 +233,22 @@ def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
     test: the larger of the one-sided p-values of a fall at the low end and a rise at the high
     end).
     """
+    columns = ["model", "trough", "low", "high", "lowest", "inside", "curvature"]
+    columns += ["slope_low", "slope_high", "p_u"]
     ratios = np.sort(cells["ratio_pct"].unique()) / 100
     rows = []
     for quadratic in fit_quadratics(cells):
         linear, curvature = quadratic.fit.coef[3:]
-        trough, low, high = _find_trough(quadratic)
         lowest = ratios[np.argmin(linear * ratios + curvature * ratios**2)]
+        is_inside = STATED_TROUGH[0] <= lowest <= STATED_TROUGH[1]
         slope_low = linear + 2 * curvature * _LOWEST_RHO
         slope_high = linear + 2 * curvature * _HIGHEST_RHO
         p_fall = norm.cdf(slope_low / _slope_error(quadratic, _LOWEST_RHO))
         p_rise = norm.sf(slope_high / _slope_error(quadratic, _HIGHEST_RHO))
-        rows.append(
-            {
-                "model": quadratic.model,
-                "trough": trough,
-                "low": low,
-                "high": high,
-                "lowest": lowest,
-                "inside": STATED_TROUGH[0] <= lowest <= STATED_TROUGH[1],
-                "curvature": curvature,
-                "slope_low": slope_low,
-                "slope_high": slope_high,
-                "p_u": max(p_fall, p_rise),
-            }
-        )
-    columns = ["model", "trough", "low", "high", "lowest", "inside", "curvature"]
-    return pd.DataFrame(rows, columns=[*columns, "slope_low", "slope_high", "p_u"])
+        shape = [lowest, is_inside, curvature, slope_low, slope_high]
+        interval = _find_trough(quadratic)
+        rows.append((quadratic.model, *interval, *shape, max(p_fall, p_rise)))
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _find_trough(quadratic: Quadratic) -> tuple[float, float, float]:

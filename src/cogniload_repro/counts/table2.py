@@ -219,32 +219,18 @@ def _solve_roots(
 ) -> _Roots:
     """Return the four rows of Table 2 that two AICs allow for each model."""
     covariates = coded_covariates(coding)
-    twice = np.repeat(answers, 2, axis=0)
-    four_times = np.repeat(answers, 4, axis=0)
-    linear_sums = _add_sum(covariates[:, :4], answers, known, aics[:, 0])
-    sums = _add_sum(covariates, twice, linear_sums, np.repeat(aics[:, 1], 2))
-    betas, _ = maximise_all(covariates, four_times, sums)
-    values = row_values(betas, coded_means(coding))
-    printed = np.repeat(printed_rows(names), 4, axis=0)
-    deviations = row_deviations(values, printed)
-    by_model = (len(names), 4, -1)
-    return _Roots(
-        sums=sums.reshape(by_model),
-        values=values.reshape(by_model),
-        deviations=deviations.reshape(by_model),
-    )
-
-
-def _add_sum(
-    covariates: np.ndarray,
-    answers: np.ndarray,
-    known: np.ndarray,
-    aic: np.ndarray,
-) -> np.ndarray:
-    """Return the known sums twice, each time with one of the two last sums that an AIC allows."""
-    below, above = solve_aic(covariates, answers, known, aic)
-    roots = np.column_stack([below, above])
-    return np.column_stack([np.repeat(known, 2, axis=0), roots.ravel()])
+    means = coded_means(coding)
+    printed = printed_rows(names)
+    roots = []
+    for sum_rho in solve_aic(covariates[:, :4], answers, known, aics[:, 0]):
+        with_rho = np.column_stack([known, sum_rho])
+        for sum_square in solve_aic(covariates, answers, with_rho, aics[:, 1]):
+            sums = np.column_stack([with_rho, sum_square])
+            betas, _ = maximise_all(covariates, answers, sums)
+            values = row_values(betas, means)
+            roots.append(_Roots(sums, values, row_deviations(values, printed)))
+    parts = zip(*roots, strict=True)
+    return _Roots(*(np.stack(part, axis=1) for part in parts))
 
 
 def _find_windows(
