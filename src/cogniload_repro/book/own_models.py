@@ -53,8 +53,8 @@ def _describe_accuracy(name: str, against: pd.Series, ranked: pd.Series) -> str:
     share = f"{against['accuracy']:.1%}, {CONFIDENCE} interval {interval}"
     cells = print_among(ranked["cells"], len(PAPER_GRID))
     return (
-        f"{counted} answers of {name} are correct ({share}); they are in {cells} cells of the "
-        "paper's grid."
+        f"{counted} answers of {name} are correct ({share}); its puzzles lie in {cells} cells of "
+        "the paper's grid."
     )
 
 
