@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from cogniload_repro.outputs.layout import Layout, name_puzzle
-from cogniload_repro.outputs.records import Refusal, Row, read_text
+from cogniload_repro.outputs.records import Refusal, Row, at, read_text
 from cogniload_repro.outputs.report import Report
 from cogniload_repro.outputs.rows import end_at_damage, read_rows, read_table
 from cogniload_repro.puzzles.catalog import (
@@ -25,8 +25,6 @@ from cogniload_repro.puzzles.parse import read_question
 BAD_PUZZLE = "bad puzzle"
 #: So many puzzles are drawn again under editions that may not be theirs.
 SAMPLE = 1_400
-# what a metadata file of the authors must hold
-_STATE_KEYS = ("poi", "category_defaults", "needles", "difficulty", "num_statements")
 
 
 class SourcePuzzles:
@@ -42,7 +40,7 @@ class SourcePuzzles:
         self._catalog = catalog
         self._edition = edition
         self._report = report
-        # why puzzles cannot be used, by name
+        # why puzzles cannot be used, by name; empty for those that can
         self._faults: dict[str, str] = {}
 
     def read(self) -> Iterator[tuple[str, Row]]:
@@ -62,10 +60,6 @@ class SourcePuzzles:
                 refusal = record.refusal or self._add_row(record.fields)
                 if refusal:
                     yield self._layout.label(path), Row(record.number, {}, refusal)
-        for name in self._layout.texts.keys() & self._catalog.keys():
-            if self._read_text(name).strip() != self._catalog[name]["text"].strip():
-                cause = "its text is not that of the known puzzle of this name"
-                self._faults[name] = cause
 
     def _add_row(self, row: Mapping) -> Refusal | None:
         """Add a puzzle of a table, or return why it cannot be used."""
@@ -77,25 +71,27 @@ class SourcePuzzles:
 
     def find(self, name: str) -> None:
         """Draw a puzzle of which only the name is known; ValueError says why one is of no use."""
-        if name in self._faults:
+        if name not in self._faults:
+            try:
+                self._catalog[name] = self._check_text(name)
+                self._faults[name] = ""
+            except ValueError as error:
+                self._faults[name] = str(error)
+        if self._faults[name]:
             raise ValueError(self._faults[name])
-        if name in self._catalog:
-            return
-        try:
-            self._catalog[name] = self._draw(name)
-        except ValueError as error:
-            self._faults[name] = str(error)
-            raise
 
-    def _draw(self, name: str) -> dict:
-        split_name(name)
-        edition = self._edition or choose_edition(self._fits)
+    def _check_text(self, name: str) -> dict:
+        """Return a puzzle, known or drawn, if it has the text that the source gives of it."""
         text = self._read_text(name) if name in self._layout.texts else None
-        row = draw_named(name, edition, text)
+        row = self._catalog.get(name)
+        origin = "that of the known puzzle of this name"
+        if row is None:
+            split_name(name)
+            edition = self._edition or choose_edition(self._fits)
+            origin = f"the one that edition {edition} draws; add its metadata"
+            row = draw_named(name, edition, text)
         if text is not None and text.strip() != row["text"].strip():
-            raise ValueError(
-                f"its text is not the one that edition {edition} draws; add its metadata"
-            )
+            raise ValueError(f"its text is not {origin}")
         return row
 
     @cached_property
@@ -121,39 +117,24 @@ def release_row(name: str, text: str, metadata: str) -> dict:
 
     The row has its text and what its metadata state.
     """
-    state = _load_state(metadata)
-    _, category = read_question(text.rstrip().rpartition("\n")[2])
-    domains = state["category_defaults"]
-    if not isinstance(domains, dict) or not isinstance(domains.get(category), list):
-        raise ValueError(f"the metadata lack a list of values of {category}")
-    row = {
-        "name": name,
-        "text": text,
-        "poi": state["poi"],
-        "N": state["num_statements"],
-        "d": state["difficulty"],
-        "category": category,
-        "domain": domains[category],
-    }
-    if (
-        state["needles"] != 0
-    ):  # the released program writes the needles left at the end, always 0
-        row["needles"] = state["needles"]
-    return check_row(row)
-
-
-def _load_state(metadata: str) -> dict:
     try:
         state = json.loads(metadata)
     except RecursionError as error:
         raise ValueError(f"the metadata are nested too deeply ({error})") from None
-    if not isinstance(state, dict):
-        raise ValueError("the metadata are not a JSON object")
-    missing = [key for key in _STATE_KEYS if key not in state]
-    if missing:
-        names = ", ".join(missing)
-        raise ValueError(f"the metadata lack {names}")
-    return state
+    _, category = read_question(text.rstrip().rpartition("\n")[2])
+    row = {
+        "name": name,
+        "text": text,
+        "poi": at(state, "poi"),
+        "N": at(state, "num_statements"),
+        "d": at(state, "difficulty"),
+        "category": category,
+        "domain": at(state, "category_defaults", category),
+    }
+    needles = at(state, "needles")
+    if needles != 0:  # the released program writes those left at the end, always 0
+        row["needles"] = needles
+    return check_row(row)
 
 
 class EditionMatch(NamedTuple):
@@ -198,11 +179,8 @@ def find_edition(
     return sorted(fits, key=lambda fit: -fit.fitting)
 
 
-def is_drawn_by(edition: Edition, name: str, text: str | None = None) -> bool:
-    """Return whether an edition draws this puzzle from its name.
-
-    The solutions must agree, and so must the texts if one is given.
-    """
+def is_drawn_by(edition: Edition, name: str, text: str | None) -> bool:
+    """Return whether an edition draws the puzzle of this name, and this text if one is given."""
     try:
         puzzle = redraw(name, edition, text)
     except ValueError:
