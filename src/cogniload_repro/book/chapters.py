@@ -18,12 +18,12 @@ class Chapter:
     """A notebook of the book, with the options in its metadata under ``cogniload``."""
 
     source: Path
-    #: The names that its cell of parameters sets.
+    #: The names that its parameters cell sets.
     takes: frozenset[str] = frozenset()
     #: What a build must have for it: "whole grid", "another model".
     needs: Sequence[str] = ()
-    long: bool = False  # it runs longest, and so is started before the others
-    reads_verdicts: bool = False  # it reads those of the others, and so runs after them
+    long: bool = False  # it runs longest, so it starts before the others
+    reads_verdicts: bool = False  # of other chapters, so it runs after them
 
 
 def list_chapters(
