@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogniload_repro.regression.design import GRID
@@ -123,6 +123,7 @@ def test_no_list_stands_for_the_rows(values):
         build_design(GRID, f"correct ~ I({numbers})")
 
 
+@settings(max_examples=30)
 @given(st.permutations(range(len(GRID))), st.sampled_from(TRANSFORMS))
 def test_no_transform_depends_on_the_order_of_the_cells(order, transform):
     """The same cells in another order have the same columns, up to rounding."""

@@ -1,6 +1,7 @@
 """Tables of cells (`schemas.CELLS`): the committed one and a build's, and accuracies by level."""
 
 from collections.abc import Collection, Iterable
+from fractions import Fraction
 from pathlib import Path
 
 import pandas as pd
@@ -190,12 +191,9 @@ def errors_by(cells: pd.DataFrame, load: str) -> pd.DataFrame:
 def percent(correct: int, total: int) -> int:
     """Return an accuracy in whole percent, halves to even as in Tables 4 and 5.
 
-    It is computed with whole numbers, so that a half is one.
+    It is rounded as a fraction, so that a half is one.
     """
-    whole, rest = divmod(100 * int(correct), int(total))
-    is_half = 2 * rest == total
-    is_above_half = 2 * rest > total
-    return whole + (is_above_half or (is_half and whole % 2 == 1))
+    return round(Fraction(100 * int(correct), int(total)))
 
 
 def coverage(cells: pd.DataFrame) -> tuple[int, int]:
