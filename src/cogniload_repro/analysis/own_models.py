@@ -265,22 +265,28 @@ def compare_with_baselines(
     count = groups.size()
     accuracy = groups["correct"].mean()
     low, high = wilson_limits(Share(accuracy.to_numpy(), count.to_numpy(float)))
-    table = pd.DataFrame({"answers": count, "correct": sums["correct"]})
-    table = table.assign(accuracy=accuracy, low=low, high=high)
-
     guess = groups["guess"].mean()
     z_guess = (accuracy - guess) / np.sqrt(guess * (1 - guess) / count)
     p_guess = two_sided_p(z_guess)
-    against_guess = np.where(z_guess > 0, ABOVE, BELOW)
-    table = table.assign(guess=guess, p_guess=p_guess)
-    table["against_guess"] = np.where(p_guess < ALPHA, against_guess, LIKE)
-
+    side = np.where(z_guess > 0, ABOVE, BELOW)
     pairs = zip(sums["alone"], sums["against"], count, strict=True)
     differences = [compare_paired(*pair, MARGIN) for pair in pairs]
-    paired = pd.DataFrame(differences, table.index, Difference._fields)
-    table["clause"] = groups["last_clause"].mean()
-    table["above"] = paired["difference"]
-    table["above_low"] = paired["ci_low"]
-    table["above_high"] = paired["ci_high"]
-    table["p_above"] = paired["p"]
+    paired = pd.DataFrame(differences, count.index, Difference._fields)
+    table = pd.DataFrame(
+        {
+            "answers": count,
+            "correct": sums["correct"],
+            "accuracy": accuracy,
+            "low": low,
+            "high": high,
+            "guess": guess,
+            "p_guess": p_guess,
+            "against_guess": np.where(p_guess < ALPHA, side, LIKE),
+            "clause": groups["last_clause"].mean(),
+            "above": paired["difference"],
+            "above_low": paired["ci_low"],
+            "above_high": paired["ci_high"],
+            "p_above": paired["p"],
+        }
+    )
     return table.reset_index()
