@@ -115,7 +115,7 @@ def test_a_small_buffer_loses_nothing_and_many_models_need_few_open_files(
     """Partitions written bit by bit hold all rows in order; a process may have few open files."""
     models = [f"m{number}" for number in range(60)]
     source = write_lines(tmp_path / "many.jsonl", rows_of(*models))
-    monkeypatch.setattr(imports, "BUFFER_CHARS", 10_000)
+    monkeypatch.setattr(imports, "BUFFER_CHARS", 500)
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (50, limits[1]))
     try:

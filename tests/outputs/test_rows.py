@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,11 +25,10 @@ from program_files import (
 )
 
 from cogniload_repro.outputs import records as outputs_records
-from cogniload_repro.outputs.harness import SampleReader
 from cogniload_repro.outputs.inspect_logs import read_log_sample
 from cogniload_repro.outputs.records import Row
 from cogniload_repro.outputs.responses import Output, RowError, read_output
-from cogniload_repro.outputs.rows import end_at_damage, read_record, read_table
+from cogniload_repro.outputs.rows import end_at_damage, read_rows, read_table
 
 ANSWER = Answer(reasoning="Red?")
 MAKERS = [
@@ -60,10 +60,10 @@ JSON = st.recursive(
 
 def read(record):
     """The rows of a record of any program."""
-    row = Row(1, record)
     if "epoch" in record:
-        return read_log_sample(row, {"model": "m"})
-    return read_record(row, SampleReader(Path("samples.jsonl")))
+        return read_log_sample(Row(1, record), {"model": "m"})
+    with TemporaryDirectory() as folder:
+        return list(read_rows(write_lines(Path(folder) / "o.jsonl", [record])))
 
 
 def describe(row):

@@ -84,11 +84,11 @@ def test_the_authors_files_give_the_row_of_the_puzzle(changes):
     ("state", "cause"),
     [
         ("[" * 100_000, "nested too deeply"),
-        ("[]", "not a JSON object"),
-        ("{}", "lack poi"),
+        ("[]", "lacks poi, domain"),
+        ("{}", "lacks poi, domain"),
         ("[", "Expecting"),
         (release_state(PUZZLE, poi="Nobody"), "poi is"),
-        (release_state(PUZZLE, category_defaults={}), "list of val"),
+        (release_state(PUZZLE, category_defaults={}), "lacks domain"),
     ],
 )
 def test_damaged_metadata_are_refused(state, cause):

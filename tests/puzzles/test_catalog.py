@@ -102,9 +102,9 @@ ALL_VALUES = ontology().values[ROW["category"]]
         ({"gold": WRONG}, "gold"),
         ({"poi": "Nobody"}, "poi is"),
         ({"text": None}, "lacks text"),
-        ({"rho": 0.5}, r"rho is 0\.6 by the text, 0\.5"),
-        ({"puzzle_id": 7}, "puzzle_id is .* by its name, 7"),
-        ({"d": 3}, "d is 5 by its name, 3"),
+        ({"rho": 0.5}, r"rho is 0\.6 by name and text, 0\.5"),
+        ({"puzzle_id": 7}, "puzzle_id is .* by name and text, 7"),
+        ({"d": 3}, "d is 5 by name and text, 3"),
         ({"domain": []}, "that has those of the text"),
         ({"domain": 5}, "of another type"),
         ({"domain": [*ROW["domain"], "stranger"]}, "is not a list of values"),
@@ -121,7 +121,7 @@ ALL_VALUES = ontology().values[ROW["category"]]
         ({"ratio_pct": float("nan")}, "ratio_pct nan does not give"),
         (
             {"name": ROW["name"].replace("40_", "41_"), "N": 41},
-            "N is 40 by the text, 41",
+            "N is 40 by name and text, 41",
         ),
     ],
 )

@@ -82,19 +82,6 @@ def test_last_sentence_equals_the_literal_split(line):
     assert take_last_sentence(line) == reference_take_last_sentence(line)
 
 
-@pytest.mark.parametrize(
-    ("line", "sentence"),
-    [
-        ("it is green", "it is green"),
-        ("a. it is green.", " it is green"),
-        ("socks...", ""),
-    ],
-)
-def test_the_last_sentence_stands_before_the_last_full_stop(line, sentence):
-    """A line without a full stop is one sentence; dots at its end leave nothing."""
-    assert take_last_sentence(line) == sentence
-
-
 def test_the_words_are_those_of_the_appendix():
     """Stems of the twelve categories in the order of the draws, and the spellings of six values."""
     assert tuple(QUALIFIERS) == CATEGORIES

@@ -1,8 +1,13 @@
 """Outputs of a source -> one table per model, the puzzles, the rejected rows.
 
-The way of a response: `layout.find_files` finds the files of a source, `rows.read_rows` reads a
-file row by row, and `responses.read_output` makes a row a response, or says why it is none. It is
-written into the table of its model, from which `scoring.scores` reads it.
+The way of a response from its file to its score:
+
+- `import_outputs` has the files of a source found; `read_outputs` goes through them
+- `rows.read_rows` reads a file record by record, `rows.read_table`, and makes each a row
+- `responses.read_output` makes a row a response, or says why it is none
+- `import_outputs` writes responses whose puzzle is known into the table of their model
+- `scoring.scores.score_group` reads the table again, and has `score_row` score each response
+- `scoring.verdict.find_verdict` says by `find_windows` which bucket it is in, and why
 """
 
 import shutil
@@ -98,9 +103,8 @@ def _write_tables(
     """Write one file per model; what fills the memory is set aside until the end."""
     parts: dict[str, list[Path]] = defaultdict(list)
     folder.mkdir(parents=True, exist_ok=True)
-    for number, batch in enumerate(
-        cut(outputs, _MOST_ROWS, _count_chars, BUFFER_CHARS)
-    ):
+    batches = cut(outputs, _MOST_ROWS, _count_chars, BUFFER_CHARS)
+    for number, batch in enumerate(batches):
         rows = [output._asdict() for output in batch]
         table = pa.Table.from_pylist(rows, OUTPUTS)
         for model in table["model"].unique().to_pylist():
@@ -123,8 +127,7 @@ def _write_tables(
 
 
 def _count_chars(output: Output) -> int:
-    """Return how many characters a response and what stands beside it take."""
-    return len(output.response) + 1_000
+    return len(output.response)
 
 
 def read_outputs(

@@ -71,21 +71,17 @@ def end_at_damage(rows: Iterator[Row]) -> Iterator[Row]:
 def _read_table_rows(path: Path) -> Iterator[Row]:
     samples = SampleReader(path)
     for record in read_table(path):
-        yield from read_record(record, samples)
-
-
-def read_record(record: Row, samples: SampleReader) -> list[Row]:
-    """Return the rows of a record of a table, by what it is."""
-    if record.refusal:
-        return [record]
-    try:
-        if is_batch_line(record.fields):
-            return read_batch_line(record)
-        if is_sample(record.fields):
-            return samples.read(record)
-        return [_read_row(record)]
-    except RecursionError:
-        return [Row(record.number, {}, (MALFORMED, "it is nested too deeply"))]
+        try:
+            if record.refusal:
+                yield record
+            elif is_batch_line(record.fields):
+                yield from read_batch_line(record)
+            elif is_sample(record.fields):
+                yield from samples.read(record)
+            else:
+                yield _read_row(record)
+        except RecursionError:
+            yield Row(record.number, {}, (MALFORMED, "it is nested too deeply"))
 
 
 def _read_row(record: Row) -> Row:

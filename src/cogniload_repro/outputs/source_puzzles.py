@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from cogniload_repro.outputs.layout import Layout, name_puzzle
-from cogniload_repro.outputs.records import Refusal, Row, read_text
+from cogniload_repro.outputs.records import Refusal, Row, at, read_text
 from cogniload_repro.outputs.report import Report
 from cogniload_repro.outputs.rows import end_at_damage, read_rows, read_table
 from cogniload_repro.puzzles.catalog import (
@@ -25,8 +25,6 @@ from cogniload_repro.puzzles.parse import read_question
 BAD_PUZZLE = "bad puzzle"
 #: So many puzzles are drawn again under editions that may not be theirs.
 SAMPLE = 1_400
-# what a metadata file of the authors must hold
-_STATE_KEYS = ("poi", "category_defaults", "needles", "difficulty", "num_statements")
 
 
 class SourcePuzzles:
@@ -121,39 +119,24 @@ def release_row(name: str, text: str, metadata: str) -> dict:
 
     The row has its text and what its metadata state.
     """
-    state = _load_state(metadata)
-    _, category = read_question(text.rstrip().rpartition("\n")[2])
-    domains = state["category_defaults"]
-    if not isinstance(domains, dict) or not isinstance(domains.get(category), list):
-        raise ValueError(f"the metadata lack a list of values of {category}")
-    row = {
-        "name": name,
-        "text": text,
-        "poi": state["poi"],
-        "N": state["num_statements"],
-        "d": state["difficulty"],
-        "category": category,
-        "domain": domains[category],
-    }
-    if (
-        state["needles"] != 0
-    ):  # the released program writes the needles left at the end, always 0
-        row["needles"] = state["needles"]
-    return check_row(row)
-
-
-def _load_state(metadata: str) -> dict:
     try:
         state = json.loads(metadata)
     except RecursionError as error:
         raise ValueError(f"the metadata are nested too deeply ({error})") from None
-    if not isinstance(state, dict):
-        raise ValueError("the metadata are not a JSON object")
-    missing = [key for key in _STATE_KEYS if key not in state]
-    if missing:
-        names = ", ".join(missing)
-        raise ValueError(f"the metadata lack {names}")
-    return state
+    _, category = read_question(text.rstrip().rpartition("\n")[2])
+    row = {
+        "name": name,
+        "text": text,
+        "poi": at(state, "poi"),
+        "N": at(state, "num_statements"),
+        "d": at(state, "difficulty"),
+        "category": category,
+        "domain": at(state, "category_defaults", category),
+    }
+    needles = at(state, "needles")
+    if needles != 0:  # the released program writes those left at the end, always 0
+        row["needles"] = needles
+    return check_row(row)
 
 
 class EditionMatch(NamedTuple):
@@ -198,11 +181,8 @@ def find_edition(
     return sorted(fits, key=lambda fit: -fit.fitting)
 
 
-def is_drawn_by(edition: Edition, name: str, text: str | None = None) -> bool:
-    """Return whether an edition draws this puzzle from its name.
-
-    The solutions must agree, and so must the texts if one is given.
-    """
+def is_drawn_by(edition: Edition, name: str, text: str | None) -> bool:
+    """Return whether an edition draws the puzzle of this name, and this text if one is given."""
     try:
         puzzle = redraw(name, edition, text)
     except ValueError:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -31,6 +31,8 @@ _NAME = re.compile(
     r"([1-9]\d{0,5}|1000000)_([1-9]\d?)_([1-9]\d{0,5}|1000000)_(0|[1-9]\d{0,15})_([\w -]+)",
     re.ASCII,
 )
+# columns that a name does not say
+_STATED = ("text", "poi", "category", "domain")
 _NOMINAL_RATIOS = sorted({cell.ratio_pct for cell in PAPER_GRID})
 
 
@@ -82,14 +84,20 @@ def puzzle_row(puzzle: Puzzle, ratio_pct: float | None = None) -> dict:
     """
     if ratio_pct is None:
         ratio_pct = nominal_ratio(puzzle.N, puzzle.needles)
-    row = _read_off(puzzle) | {
+    return {
         "name": puzzle.name,
+        "N": puzzle.N,
+        "d": puzzle.d,
         "ratio_pct": float(ratio_pct),
+        "needles": puzzle.needles,
+        "rho": puzzle.rho,
         "puzzle_id": puzzle.puzzle_id,
         "text": puzzle.text,
+        "poi": puzzle.poi,
+        "category": puzzle.category,
+        "gold": puzzle.solution,
         "domain": puzzle.domains[puzzle.category],
     }
-    return {column: row[column] for column in PUZZLES.names}
 
 
 def redraw(name: str, edition: Edition = PORT, text: str | None = None) -> Puzzle:
@@ -117,49 +125,37 @@ def draw_named(name: str, edition: Edition = PORT, text: str | None = None) -> d
 def check_row(row: Mapping) -> dict:
     """Return a puzzle's row if it agrees with its name and its text; ValueError names differences.
 
-    Columns that follow from the name may be absent.
+    Other columns that follow from these two may be absent.
     """
     parts = split_name(str(row.get("name")))
-    filled = {
-        **parts._asdict(),
-        "ratio_pct": nominal_ratio(parts.N, parts.needles),
-        "rho": parts.needles / parts.N,
-    }
-    filled |= {column: value for column, value in row.items() if value is not None}
-    missing = [column for column in PUZZLES.names if column not in filled]
+    columns = {name: row.get(name) for name in PUZZLES.names}
+    missing = [name for name in _STATED if columns[name] is None]
     if missing:
         raise ValueError(f"the puzzle lacks {', '.join(missing)}")
-    columns = {column: filled[column] for column in PUZZLES.names}
     try:
-        (checked,) = pa.RecordBatch.from_pylist([columns], PUZZLES).to_pylist()
+        (stated,) = pa.RecordBatch.from_pylist([columns], PUZZLES).to_pylist()
     except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError) as error:
         raise ValueError(f"the puzzle has a column of another type: {error}") from None
-    puzzle = parse_puzzle(checked["text"])
-    contradictions = [
-        *_compare(checked, "its name", parts._asdict()),
-        *_compare(checked, "the text", _read_off(puzzle)),
-        *_compare_ratio(checked, puzzle),
-        *_compare_domain(checked, puzzle),
+    puzzle = parse_puzzle(stated["text"], parts.puzzle_id)
+    read = puzzle_row(puzzle, stated["ratio_pct"])
+    read |= {"text": stated["text"], "domain": stated["domain"]}
+    contradictions = []
+    for name, value in read.items():
+        if stated[name] not in (None, value):
+            contradiction = (
+                f"{name} is {value!r} by name and text, {stated[name]!r} by the row"
+            )
+            contradictions.append(contradiction)
+    contradictions += [
+        *_compare_ratio(read["ratio_pct"], puzzle),
+        *_compare_domain(read["domain"], puzzle),
     ]
     if contradictions:
         raise ValueError("; ".join(contradictions))
-    return checked
+    return read
 
 
-def _read_off(puzzle: Puzzle) -> dict[str, Any]:
-    """Return what the text of a puzzle says of columns of the puzzles table."""
-    names = ("N", "d", "needles", "rho", "poi", "category")
-    return {name: getattr(puzzle, name) for name in names} | {"gold": puzzle.solution}
-
-
-def _compare(row: Mapping, origin: str, stated: Mapping) -> Iterator[str]:
-    for column, value in stated.items():
-        if row[column] != value:
-            yield f"{column} is {value!r} by {origin}, {row[column]!r} by the row"
-
-
-def _compare_ratio(row: Mapping, puzzle: Puzzle) -> Iterator[str]:
-    ratio = row["ratio_pct"]
+def _compare_ratio(ratio: float, puzzle: Puzzle) -> Iterator[str]:
     needles: list[int] = []
     if math.isfinite(ratio):
         needles = [count_needles(puzzle.N, ratio, rounding) for rounding in ROUNDINGS]
@@ -167,10 +163,9 @@ def _compare_ratio(row: Mapping, puzzle: Puzzle) -> Iterator[str]:
         yield f"ratio_pct {ratio!r} does not give {puzzle.needles} needles of {puzzle.N} statements"
 
 
-def _compare_domain(row: Mapping, puzzle: Puzzle) -> Iterator[str]:
+def _compare_domain(domain: list[str], puzzle: Puzzle) -> Iterator[str]:
     """Compare the values of the asked category with those of the text and of the ontology."""
     category = puzzle.category
-    domain = row["domain"]
     in_text = puzzle.domains[category]
     size = domain_size(category, puzzle.d)
     if not set(in_text) <= set(domain) <= set(ontology().values[category]):

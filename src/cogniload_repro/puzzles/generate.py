@@ -71,7 +71,7 @@ def draw_puzzle(
 
 
 def draw_grid(
-    cells: Iterable[Cell | tuple],
+    cells: Iterable[Cell],
     puzzles_per_cell: int,
     seed: int,
     *,
@@ -79,15 +79,14 @@ def draw_grid(
 ) -> Iterator[Puzzle]:
     """Draw whole cells along the id chain: each id comes from the state that the last puzzle left.
 
-    Yields ``puzzles_per_cell`` puzzles of the first cell, then of the next. Tuples
-    (N, ratio_pct, d) are cells with halves rounded up. Arguments out of range are refused before
-    anything is drawn.
+    Yields ``puzzles_per_cell`` puzzles of the first cell, then of the next.
     """
-    chain = [cell if isinstance(cell, Cell) else Cell(*cell) for cell in cells]
-    puzzles_per_cell = check_count("puzzles_per_cell", puzzles_per_cell, 1)
-    seed = check_count("seed", seed, 0)
     generator = _Generator(resolve_edition(edition))
-    return generator.follow_chain(chain, puzzles_per_cell, seed)
+    generator.draws.seed(seed)
+    for cell in cells:
+        for _ in range(puzzles_per_cell):
+            puzzle_id = generator.draws.between(FIRST_ID, LAST_ID)
+            yield generator.draw(cell.N, cell.d, cell.needles, puzzle_id)
 
 
 class _Generator:
@@ -96,16 +95,6 @@ class _Generator:
     def __init__(self, edition: Edition):
         self.edition = edition
         self.draws = edition.draws()
-
-    def follow_chain(
-        self, cells: list[Cell], puzzles_per_cell: int, seed: int
-    ) -> Iterator[Puzzle]:
-        """Draw every id from the state that the puzzle before it left."""
-        self.draws.seed(seed)
-        for cell in cells:
-            for _ in range(puzzles_per_cell):
-                puzzle_id = self.draws.between(FIRST_ID, LAST_ID)
-                yield self.draw(cell.N, cell.d, cell.needles, puzzle_id)
 
     def draw(
         self,

@@ -100,11 +100,10 @@ class PuzzleSet:
             yield from repeat(cell, self.puzzles_per_cell)
 
     def ids(self) -> Iterator[int] | None:
-        """Return the ids, cell by cell; None if they are only known along the edition's chain."""
+        """Return the ids, cell by cell; None along the chain, where each follows from a puzzle."""
         if self.scheme == "spawn":
             return spawn_ids(self.cells, self.puzzles_per_cell, self.seed)
-        whole = PuzzleSet(PAPER_GRID, scheme=self.scheme, edition=self.edition)
-        if self.scheme == "chain" and self != whole:
+        if self.scheme == "chain":
             return None
         manifest = read_manifest(self.edition)
         first_ids = (manifest[cell][: self.puzzles_per_cell] for cell in self.cells)

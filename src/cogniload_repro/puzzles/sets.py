@@ -60,12 +60,8 @@ def draw_rows(puzzles: PuzzleSet, jobs: int = 1) -> Iterator[dict]:
         chunks = cut(requests, _CHUNK, lambda request: request[0].N, _CHUNK_STATEMENTS)
         yield from map_batches(partial(_draw_chunk, puzzles.edition), chunks, jobs)
         return
-    drawn = draw_grid(
-        puzzles.cells,
-        puzzles.puzzles_per_cell,
-        puzzles.seed,
-        edition=puzzles.edition,
-    )
+    size = puzzles.puzzles_per_cell
+    drawn = draw_grid(puzzles.cells, size, puzzles.seed, edition=puzzles.edition)
     for cell, puzzle in zip(cells, drawn, strict=True):
         yield puzzle_row(puzzle, cell.ratio_pct)
 
@@ -80,14 +76,11 @@ def _draw_chunk(edition: Edition, requests: list[tuple[Cell, int]]) -> list[dict
 
 def write_parquet(
     path: str | Path, rows: Iterable[dict], metadata: dict[str, str]
-) -> int:
-    """Write rows of `draw_rows` as a puzzles table, in bounded memory; return their number."""
-    count = 0
+) -> None:
+    """Write rows of `draw_rows` as a puzzles table, in bounded memory."""
     with table_writer(path, PUZZLES, metadata) as writer:
         for batch in cut(rows, _BATCH, lambda row: len(row["text"]), _BATCH_CHARS):
             writer.write_table(pa.Table.from_pylist(batch, schema=writer.schema))
-            count += len(batch)
-    return count
 
 
 def write_jsonl(path: str | Path, rows: Iterable[dict]) -> None:
