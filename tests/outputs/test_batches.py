@@ -113,11 +113,6 @@ def test_what_the_provider_has_blocked_is_a_refusal(line):
     ("line", "reason"),
     [
         (
-            chat_line(Answer())
-            | {"response": None, "error": {"code": "batch_expired"}},
-            "failed",
-        ),
-        (
             chat_line(Answer()) | {"response": {"status_code": 429, "body": {}}},
             "failed",
         ),
@@ -127,12 +122,7 @@ def test_what_the_provider_has_blocked_is_a_refusal(line):
             chat_line(Answer()) | {"response": {"body": "Sue wears red."}},
             "unknown shape",
         ),
-        (
-            {"custom_id": NAME, "result": {"type": "errored", "error": {"type": "x"}}},
-            "failed",
-        ),
         ({"custom_id": NAME, "result": {"type": "expired"}}, "failed"),
-        ({"key": NAME, "error": {"code": 429}}, "failed"),
     ],
 )
 def test_a_line_without_an_answer_says_why(line, reason):

@@ -1,4 +1,4 @@
-"""What is asked of files that anybody may have written."""
+"""Bytes, lines and texts of files that anybody may have written."""
 
 import pytest
 

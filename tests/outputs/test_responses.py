@@ -189,7 +189,6 @@ def test_a_content_is_reasoning_and_answer(content, texts):
 @pytest.mark.parametrize(
     ("message", "texts"),
     [
-        ({"content": "Blue.", "reasoning": "Red?"}, Texts("Red?", "Blue.")),
         # the same reasoning under two names is read once
         (
             {
@@ -208,10 +207,6 @@ def test_a_content_is_reasoning_and_answer(content, texts):
             Texts("Red?", "Blue."),
         ),
         ({"content": None, "refusal": "No."}, Texts(answer="No.")),
-        (
-            {"content": "", "role": "assistant", "tool_calls": [], "audio": None},
-            Texts(),
-        ),
         (
             {"content": None, "audio": {"transcript": "It is red."}},
             Texts(unread=("audio",)),

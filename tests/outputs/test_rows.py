@@ -221,23 +221,6 @@ def test_a_table_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch, endi
     assert "unreadable file" not in [reason for _, reason in refused(path)]
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "expected"),
-    [
-        ("a.jsonl.gz", b"{}", [(0, "unreadable file")]),
-        ("a.parquet", b"", [(0, "unreadable file")]),
-        ("a.csv.gz", b"", []),
-        ("a.csv", b"", []),
-    ],
-)
-def test_a_damaged_or_empty_file_is_named_or_has_no_rows(
-    tmp_path, name, content, expected
-):
-    """Bytes that are not compressed, and no bytes at all."""
-    (tmp_path / name).write_bytes(content)
-    assert refused(tmp_path / name) == expected
-
-
 def test_a_row_of_parquet_that_is_no_utf8_is_refused_alone(tmp_path):
     """The rows around it are read."""
     path = tmp_path / "o.parquet"

@@ -1,4 +1,4 @@
-"""What is asked of files that anybody may have written: bytes, lines, JSON, sizes, and why not."""
+"""Files that anybody may have written: bytes, lines and JSON, and reasons to refuse them."""
 
 import csv
 import gzip

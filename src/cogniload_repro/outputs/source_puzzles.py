@@ -40,7 +40,7 @@ class SourcePuzzles:
         self._catalog = catalog
         self._edition = edition
         self._report = report
-        # why puzzles cannot be used, by name
+        # why puzzles cannot be used, by name; empty for those that can
         self._faults: dict[str, str] = {}
 
     def read(self) -> Iterator[tuple[str, Row]]:
@@ -60,10 +60,6 @@ class SourcePuzzles:
                 refusal = record.refusal or self._add_row(record.fields)
                 if refusal:
                     yield self._layout.label(path), Row(record.number, {}, refusal)
-        for name in self._layout.texts.keys() & self._catalog.keys():
-            if self._read_text(name).strip() != self._catalog[name]["text"].strip():
-                cause = "its text is not that of the known puzzle of this name"
-                self._faults[name] = cause
 
     def _add_row(self, row: Mapping) -> Refusal | None:
         """Add a puzzle of a table, or return why it cannot be used."""
@@ -75,25 +71,27 @@ class SourcePuzzles:
 
     def find(self, name: str) -> None:
         """Draw a puzzle of which only the name is known; ValueError says why one is of no use."""
-        if name in self._faults:
+        if name not in self._faults:
+            try:
+                self._catalog[name] = self._check_text(name)
+                self._faults[name] = ""
+            except ValueError as error:
+                self._faults[name] = str(error)
+        if self._faults[name]:
             raise ValueError(self._faults[name])
-        if name in self._catalog:
-            return
-        try:
-            self._catalog[name] = self._draw(name)
-        except ValueError as error:
-            self._faults[name] = str(error)
-            raise
 
-    def _draw(self, name: str) -> dict:
-        split_name(name)
-        edition = self._edition or choose_edition(self._fits)
+    def _check_text(self, name: str) -> dict:
+        """Return a puzzle, known or drawn, if it has the text that the source gives of it."""
         text = self._read_text(name) if name in self._layout.texts else None
-        row = draw_named(name, edition, text)
+        row = self._catalog.get(name)
+        origin = "that of the known puzzle of this name"
+        if row is None:
+            split_name(name)
+            edition = self._edition or choose_edition(self._fits)
+            origin = f"the one that edition {edition} draws; add its metadata"
+            row = draw_named(name, edition, text)
         if text is not None and text.strip() != row["text"].strip():
-            raise ValueError(
-                f"its text is not the one that edition {edition} draws; add its metadata"
-            )
+            raise ValueError(f"its text is not {origin}")
         return row
 
     @cached_property

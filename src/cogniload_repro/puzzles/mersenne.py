@@ -10,20 +10,6 @@ from collections.abc import Sequence
 
 #: The largest population of which `random.sample` always draws by moving vacancies, as here.
 _LARGEST_POOL = 21
-#: The number of places that are left to draw from, its bits, and the last of these places.
-Step = tuple[int, int, int]
-
-
-def _list_steps(n: int) -> list[list[Step]]:
-    """Return the steps of samples from n places, by the size of the sample."""
-    steps = [(places, places.bit_length(), places - 1) for places in range(n, 0, -1)]
-    return [steps[:count] for count in range(n + 1)]
-
-
-_POOL_SIZES = range(_LARGEST_POOL + 1)
-#: All places, and the steps of samples from them, by the number of places.
-_POOLS = [list(range(n)) for n in _POOL_SIZES]
-_SAMPLE_STEPS = [_list_steps(n) for n in _POOL_SIZES]
 
 
 class Mersenne:
@@ -58,14 +44,15 @@ class Mersenne:
         elif n > _LARGEST_POOL:
             return self._random.sample(range(n), count)
         draw_bits = self._bits
-        pool = _POOLS[n].copy()
+        pool = list(range(n))
         drawn = []
-        for places, bits, last in _SAMPLE_STEPS[n][count]:
+        for places in range(n, n - count, -1):
+            bits = places.bit_length()
             place = draw_bits(bits)
             while place >= places:
                 place = draw_bits(bits)
             drawn.append(pool[place])
-            pool[place] = pool[last]
+            pool[place] = pool[places - 1]
         return drawn
 
     def sample(self, population: Sequence, count: int) -> list:
@@ -76,11 +63,10 @@ class Mersenne:
     def shuffle(self, items: list) -> None:
         """Order a list of at most 21 elements in place, as `random.shuffle`."""
         draw_bits = self._bits
-        n = len(items)
-        for places, bits, last in _SAMPLE_STEPS[n][n - 1]:
+        for places in range(len(items), 1, -1):
+            bits = places.bit_length()
             place = draw_bits(bits)
             while place >= places:
                 place = draw_bits(bits)
-            element = items[place]
-            items[place] = items[last]
-            items[last] = element
+            last = places - 1
+            items[place], items[last] = items[last], items[place]
