@@ -61,6 +61,8 @@ PROGRAMS = [
     "scale(d, N)",
     "C(d, levels=N)",
     "bs(rho, [0.25])",
+    "bs(rho, knots=[open('{file}', 'w')])",
+    "C(d, levels=[d, N])",
     "bs(rho, df=[4])",
     "poly(rho, 1 + 1)",
     "poly(rho, degree=d)",
