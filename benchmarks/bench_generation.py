@@ -32,7 +32,7 @@ def draw_texts(draw: Callable) -> list[str]:
 
 
 def measure() -> list[tuple[str, str]]:
-    """Return rows of what was measured and its figure."""
+    """Return rows of a measurement's name and its result."""
     if draw_texts(draw_grid) != draw_texts(reference_generator.draw_grid):
         raise SystemExit("the two generators differ, so their times cannot be compared")
     seconds = best_seconds(

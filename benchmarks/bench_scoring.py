@@ -1,4 +1,4 @@
-"""Measure the scoring of long responses against Algorithms 1 to 3 as printed, as the tests have them."""
+"""Compare the scoring of long responses with Algorithms 1 to 3 as printed (the tests' version)."""
 
 import random
 import sys
@@ -79,7 +79,7 @@ def measure_responses() -> list[tuple[str, str]]:
 
 
 def measure_table() -> list[tuple[str, str]]:
-    """Return the responses a second that are scored from a Parquet file."""
+    """Return how many responses per second are scored from a Parquet file."""
     response = write_responses()["correct"]
     asked = {"model": "model", "name": PUZZLE.name, **TOKENS}
     outputs = [asked | {"response": f"{number} {response}"} for number in range(ROWS)]
@@ -103,5 +103,5 @@ def measure_table() -> list[tuple[str, str]]:
 
 
 def measure() -> list[tuple[str, str]]:
-    """Return rows of what was measured and its figure."""
+    """Return rows of a measurement's name and its result."""
     return measure_responses() + measure_table()

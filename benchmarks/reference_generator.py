@@ -41,7 +41,7 @@ def draw_set_up(rng, d):
 
 
 def holds(state, conditions):
-    """Tell whether a person in this state meets every condition."""
+    """Return whether a person in this state meets every condition."""
     return all(state[category] == value for category, value in conditions.items())
 
 
@@ -98,7 +98,7 @@ def attempt(rng, setting, states, needles_left, hays_left):
 
 
 def draw_statements(rng, setting, states, N, needles):
-    """Draw all statements in order; states move along."""
+    """Draw all statements in order, updating the states."""
     needles_left, hays_left = needles, N - needles
     statements = []
     for number in range(1, N + 1):

@@ -1,7 +1,7 @@
 """Measure the chain, the generator and the scorer: `make bench` prints one table.
 
-`make bench WRITE=1` keeps it in the README, if the machine is idle. The chain runs in a copy of the
-tracked files, with the environment that runs this script, so that a build of yours stays as it is.
+`make bench WRITE=1` writes it into the README, if the machine is idle. The chain runs in a copy of the
+tracked files, with the environment that runs this script, so that your own build is not touched.
 """
 
 import json
@@ -22,7 +22,7 @@ import bench_scoring
 ROOT = Path(__file__).resolve().parents[1]
 BEGIN = "<!-- bench: begin -->"
 END = "<!-- bench: end -->"
-#: What a reader may have changed: the kind of cell, its name, and what is added to the last one.
+#: Edits of a reader: the type of cell, its name in the table, and the line added to the last one.
 EDITS = (("markdown", "sentence", "One more."), ("code", "cell of code", "# changed"))
 
 
@@ -60,7 +60,7 @@ def copy_tracked_files(folder: Path) -> None:
 
 
 def edit(notebook: Path, kind: str, addition: str) -> None:
-    """Add a line to the last cell of a kind."""
+    """Add a line to the last cell of a type."""
     content = json.loads(notebook.read_text("utf-8"))
     cells = [cell for cell in content["cells"] if cell["cell_type"] == kind]
     cells[-1]["source"] += ["\n", addition]
@@ -87,7 +87,7 @@ def measure_chain() -> list[tuple[str, str]]:
 
 
 def main() -> None:
-    """Print the table; with --write keep it in the README."""
+    """Print the table; with --write, put it into the README too."""
     cores = os.cpu_count() or 1
     is_kept = "--write" in sys.argv[1:]
     load = os.getloadavg()[0]

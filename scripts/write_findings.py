@@ -10,7 +10,7 @@ FIRST_PAGE = ROOT / "data" / "build" / "notebooks" / "00_introduction.ipynb"
 
 
 def plain_links(findings: str) -> str:
-    """Return the list with the words of its links in place of the links."""
+    """Return the list with every link replaced by its words."""
     return re.sub(r"\{\w+\}`([^`<]+) <[^>]+>`", r"\1", findings)
 
 
@@ -22,7 +22,7 @@ def read_findings(notebook: Path = FIRST_PAGE) -> str:
 
 
 def replace_findings(readme: str, findings: str) -> str:
-    """Return the README with another list between its two marks."""
+    """Return the README with the list between its two marks replaced."""
     before, _, rest = readme.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n{findings}\n{END}{after}"

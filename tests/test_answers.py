@@ -320,7 +320,7 @@ def test_what_looks_like_reasoning_and_is_not_read_is_named(tmp_path, case):
     path = write_lines(tmp_path / "o.jsonl", [UNREAD[case]])
     frame, report = check_source(path)
     assert frame["responses"].tolist() == [1]
-    assert "looks like reasoning and is not read" in print_check(frame, report)
+    assert "looks like reasoning, but is not read" in print_check(frame, report)
 
 
 def test_numbers_and_words_beside_an_answer_are_no_reasoning(tmp_path):
@@ -483,7 +483,7 @@ def test_a_stray_quote_loses_no_row_in_silence(tmp_path, case):
 
 TABLE = f"model,name,response\nm,{RED},Sue wears red.\n"
 LINE = json.dumps(table_row(Answer())) + "\n"
-HEADER = "should hold the names of the columns with commas between them"
+HEADER = "it must be a header with column names separated by commas"
 DIALECTS = {
     "semicolons": ("o.csv", TABLE.replace(",", ";"), HEADER),
     "tabs": ("o.csv", TABLE.replace(",", "\t"), HEADER),
@@ -499,10 +499,10 @@ DIALECTS = {
     "escaped quotes": ("o.csv", TABLE.replace("Sue", '"\\"Sue'), "not CSV: "),
     "array": ("o.jsonl", f"[{LINE}]", "one JSON object per line"),
     "object": ("o.jsonl", json.dumps(table_row(Answer()), indent=1), "object per line"),
-    "gzip": ("o.jsonl", gzip.compress(LINE.encode()), "compressed by gzip; add .gz"),
+    "gzip": ("o.jsonl", gzip.compress(LINE.encode()), "compressed with gzip; add .gz"),
     "not gzip": ("o.jsonl.gz", LINE, "Not a gzipped file"),
-    "workbook": ("o.csv", b"PK\x03\x04" + bytes(30), "a workbook of a spreadsheet"),
-    "Zstandard": ("o.jsonl", b"\x28\xb5\x2f\xfd" + bytes(30), "by Zstandard"),
+    "workbook": ("o.csv", b"PK\x03\x04" + bytes(30), "or a spreadsheet file"),
+    "Zstandard": ("o.jsonl", b"\x28\xb5\x2f\xfd" + bytes(30), "with Zstandard"),
     "Parquet": ("o.jsonl", b"PAR1" + bytes(30), "it is Parquet"),
     "Latin-1": ("o.csv", TABLE.replace("Sue", "Zo\xeb").encode("latin-1"), "UTF-8"),
     "UTF-16": ("o.csv", TABLE.encode("utf-16"), "save it as UTF-8"),
@@ -529,7 +529,7 @@ def test_a_dialect_that_is_not_read_is_named_in_one_sentence(tmp_path, case):
         ("a.ndjson", "files that end in .ndjson are not read; expected are .jsonl"),
         ("a.json", "files that end in .json are not read; expected are .jsonl"),
         ("a.JSONL", "files that end in .JSONL are not read; expected are .jsonl"),
-        ("a", "such files are not read; expected are"),
+        ("a", "files without an ending are not read; expected are"),
     ],
 )
 def test_an_ending_that_is_not_read_is_named(tmp_path, name, words):

@@ -74,7 +74,7 @@ def test_a_run_that_ended_with_an_error(tmp_path):
     assert responses == {"mockllm/model": 3}
     (row, reason, detail), *failed = rejected
     assert (row, reason) == (0, "unfinished log")
-    assert "samples are in it; continue it with `inspect eval-retry`" in detail
+    assert "samples; continue it with `inspect eval-retry`" in detail
     assert {failure[1] for failure in failed} == {"failed request"}
     assert ask(tmp_path / "logs").status == "success"
     responses, rejected = read(tmp_path / "logs", tmp_path / "again")

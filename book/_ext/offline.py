@@ -1,9 +1,9 @@
 """Keep the book on its own host, quick to open, and valid HTML.
 
-Jupyter Book's Thebe extension would fetch scripts from a CDN. Scripts wait until a page is read, pictures until a
-reader comes near them, in a place of their size. A picture that is shown is not kept a second time for its download.
-Icons stand in the style sheet, as a browser may refuse a font that lies beside a page on a disk; the script that draws
-them, maps for debuggers, translations and fonts that no browser of today asks for stay out.
+Thebe, an extension of Jupyter Book that would fetch scripts from a CDN, is removed. Scripts are deferred, and pictures
+are loaded when a reader comes near them, into boxes of their size. A picture that is both shown and offered for
+download is stored once. Icons are embedded in the style sheet, as a browser may refuse to load a font for a page opened
+from disk. The script that draws icons, source maps, translations and fonts for old browsers are left out.
 """
 
 import base64
@@ -16,15 +16,15 @@ from pathlib import Path
 from docutils import nodes
 
 _ICONS = "../vendor/fontawesome/webfonts/fa-solid-900.woff2"
-#: What scripts in the middle of pages add to or call.
+#: Scripts that inline scripts depend on, and that therefore are not deferred.
 _AT_ONCE = ("documentation_options.js", "doctools.js")
-#: The address of the folder leads to the first page.
+#: The page at the address of the folder, which redirects to the first page.
 _INDEX = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <meta http-equiv="refresh" content="0; url={page}"><link rel="canonical" href="{page}"></head>
 <body><p><a href="{page}">{title}</a></p></body></html>
 """
-#: Topics of pages: a query of these words alone finds the page first (page.js).
+#: Topics of pages: the search ranks a page first if all words of a query are among them (page.js).
 _KEYWORDS = {
     "about": "about cite citation bibtex license licence copyright",
     "notebooks/01_identification": "how was the data obtained limitations provenance reconstruction caveats",
@@ -44,7 +44,7 @@ _KEYWORDS = {
     "explorer": "puzzle puzzles example examples step explorer",
     "compare": "compare two models pair regression regressions o3 gpt-5 versus",
 }
-#: Markup that HTML does not have, or that a screen reader stumbles over: what stands for it.
+#: Markup that is not valid HTML, or confuses screen readers, and its replacement.
 _INVALID = (
     (re.compile(r'<p (class="(?:collapsed|expanded) admonition-title")>(.*?)</p>'), r"<span \1>\2</span>"),
     (re.compile(r"<style scoped>.*?</style>\s*", re.S), ""),
@@ -58,7 +58,7 @@ _SETTINGS = re.compile(
 
 
 def _drop_scripts(app, pagename, templatename, context, doctree):
-    """Leave out Thebe, and MathJax where a page has no formula of its own: the root counts as having its chapters'."""
+    """Leave out Thebe, and MathJax on pages without formulas (Sphinx counts the chapters' formulas as the root's)."""
     has_formula = app.env.domains["math"].data["has_equations"].get(pagename)
     dropped = ("thebe",) if has_formula else ("thebe", "mathjax")
     scripts = [
@@ -79,7 +79,7 @@ def _let_scripts_wait(app, pagename, templatename, context, doctree):
 
 
 def _add_keywords(app, doctree):
-    """Put the topics of a page among the words that the search finds it by."""
+    """Add the topics of a page to the keywords by which the search finds it."""
     if words := _KEYWORDS.get(app.env.docname, "").split():
         doctree.append(nodes.meta(name="keywords", content=", ".join(words)))
 
@@ -103,7 +103,7 @@ def _write_valid(app, pagename, templatename, context, doctree):
 
 
 def _resolve_left_out(app, env, node, contnode):
-    """Return text for a link to a chapter that this book does without."""
+    """Return the text that replaces a link to a chapter that this book omits."""
     target = str(node.get("reftarget", "")).lstrip("/")
     if (
         node.get("reftype") in ("doc", "myst")
@@ -145,7 +145,7 @@ def _let_pictures_wait(app, pagename, templatename, context, doctree):
 
 
 def _state_size(picture):
-    """Return the size that an SVG has in points, as attributes in whole pixels; nothing for other pictures."""
+    """Return the size of an SVG (stated in points) as attributes in whole pixels; "" for other pictures."""
     if picture is None or picture.suffix != ".svg":
         return ""
     size = re.search(
@@ -162,7 +162,7 @@ def _state_size(picture):
 
 
 def _doubles(env):
-    """Return of every picture that is offered as a download too its name among the images and its place there."""
+    """Return, for pictures also offered for download, the path among downloads by the name among images."""
     shown = {path: name for path, (_, name) in env.images.items()}
     return {
         shown[path]: place for path, (_, place) in env.dlfiles.items() if path in shown
@@ -183,7 +183,7 @@ def _leave_out(app, exception):
 
 
 def _tidy_search(app, exception):
-    """Put the index of the search in order, without words that no page has any more."""
+    """Sort the index of the search, and remove words that no page has any more."""
     file = Path(app.outdir, "searchindex.js")
     if exception or not file.is_file():
         return
@@ -221,7 +221,7 @@ def _link_to_repository(app, config):
 
 
 def _add_repository_button(app, pagename, templatename, context, doctree):
-    """Lead from every page to the repository; the theme's button knows three hosts only."""
+    """Add a button to every page that leads to the repository; the theme's supports only three hosts."""
     if app.config.repository and "header_buttons" in context:
         button = {
             "type": "link",
@@ -234,7 +234,7 @@ def _add_repository_button(app, pagename, templatename, context, doctree):
 
 
 def _shown_elsewhere(env):
-    """Return what other pages may show of a page: titles, also of sections, and captions."""
+    """Return what other pages may show of a page: titles of pages and sections, and captions."""
     titles = {page: title.astext() for page, title in env.titles.items()}
     return titles, dict(env.domains["std"].labels)
 
@@ -244,9 +244,9 @@ def _remember_titles(app, env, pages):
 
 
 def _write_again(app, env):
-    """Return the pages that are written though their files are as before.
+    """Return the pages that must be rewritten although their files have not changed.
 
-    The search has index entries of pages that are written, and no others.
+    The search has the index entries only of pages that are written.
     """
     if _shown_elsewhere(env) != app.shown_before:
         return list(env.all_docs)
@@ -254,7 +254,7 @@ def _write_again(app, env):
 
 
 def _read_side_by_side(app):
-    """Say of an extension what it does not say itself: it numbers sections when every page has been read."""
+    """Declare an extension safe for parallel reading: it numbers sections only after all pages have been read."""
     app.extensions["sphinx_multitoc_numbering"].parallel_read_safe = True
 
 
@@ -280,7 +280,7 @@ def setup(app):
     app.connect("build-finished", _write_index)
     version = zlib.crc32(
         repr(_KEYWORDS).encode()
-    )  # of what is kept of pages that were read
+    )  # a change makes Sphinx discard its cache of pages
     return {
         "env_version": version,
         "parallel_read_safe": True,

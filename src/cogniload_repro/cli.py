@@ -49,8 +49,9 @@ class _Interrupted(click.ClickException):
 def main() -> None:
     """Rebuild every table and figure of the CogniLoad paper (ICLR 2026).
 
-    The steps, in order: download-outputs, score, fit, render (notebooks and book).
-    `make reproduce` runs them all.
+    The steps, in order: download-outputs, score, fit, render. `make reproduce` runs
+    them all. For maintenance: parameters, which make calls; feasible and reconstruct,
+    which regenerate the committed tables.
     """
 
 

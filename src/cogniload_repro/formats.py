@@ -148,9 +148,9 @@ def format_frame(
 ) -> pd.DataFrame:
     """Return columns of a frame as text, in the order of the mapping; unknown numbers are "--".
 
-    The mapping leads from a column, or several whose values go into one text, to heading and form:
-    a function of the values; the decimals of a number, or of the two ends of a range; or a format
-    such as ".2g".
+    The mapping assigns a heading and a form to a column, or to several whose values make one text.
+    The form is a function of the values; the number of decimals of a number, or of the two ends of
+    a range; or a format such as ".2g".
 
     >>> frame = pd.DataFrame({"model": ["QwQ-32B"], "low": [44.9], "high": [51.2]})
     >>> format_frame(frame, {"model": ("Model", str), ("low", "high"): ("95% interval", 1)})

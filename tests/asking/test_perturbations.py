@@ -169,7 +169,7 @@ def test_what_is_out_of_scope_is_refused(name, text, other):
 )
 def test_a_grid_that_is_not_whole_is_not_read(name, text):
     """It has both markers, and rows of one length."""
-    with pytest.raises(ValueError, match="the text is no grid of this kind"):
+    with pytest.raises(ValueError, match="the text is not a grid of this kind"):
         restore(name, text)
 
 

@@ -70,7 +70,7 @@ def test_the_baseline_is_prepared_like_perturbed_texts(puzzles):
     ("perturbation", "message"),
     [
         ("rot13", "unknown perturbation 'rot13'"),
-        ("interleave_word", "has 1 puzzle of 2 for a query"),
+        ("interleave_word", "has 1 puzzle; interleave_word needs 2 per cell"),
     ],
 )
 def test_a_query_that_cannot_be_written_is_refused(puzzles, perturbation, message):

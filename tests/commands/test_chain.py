@@ -149,7 +149,7 @@ def test_a_build_is_compared_with_another_and_left_as_it_is(fitted, tmp_path):
     other.to_csv(tmp_path / "other.csv", index=False)
     against = ("--against", tmp_path / "other.csv")
     output = run("compare", *against, "--build", build).output
-    assert f"\n1 of {len(other):,} numbers moved" in output
+    assert f"\n1 of {len(other):,} numbers differ" in output
     assert ledger.stat().st_mtime_ns == time
 
 

@@ -107,7 +107,7 @@ def test_departures_beyond_chance_differ(comparison):
     )
     others = rows[rows["model"] != LLAMA]
     assert set(others["verdict"]) == {"not_computable"}
-    assert set(others["reason"]) == {"the model's tokenizer is not here"}
+    assert set(others["reason"]) == {"the model's tokenizer is not available"}
     assert others["recomputed"].isna().all()
 
 

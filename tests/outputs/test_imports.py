@@ -139,7 +139,7 @@ def test_a_source_without_rows_is_refused_in_a_true_sentence(tmp_path, name, con
         "download-outputs", "--source", tmp_path / name, "--build", tmp_path / "build"
     )
     assert done.exit_code == 2
-    assert "no row that can be read; it may be empty, or a header alone" in done.output
+    assert "no row that can be read; it may be empty, or have only a" in done.output
 
 
 def test_a_second_source_brings_other_models_and_agrees_on_puzzles(tmp_path, source):

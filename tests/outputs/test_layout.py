@@ -55,7 +55,7 @@ def test_every_file_is_read_or_listed(tmp_path):
         ("gone", "no outputs at"),
         ("a.txt", "holds no outputs"),
         ("", "holds no outputs"),
-        ("/", "no outputs at /; name their file or folder"),
+        ("/", "no outputs at /; give their file or folder"),
         ("/dev/null", "no outputs at /dev/null"),
     ],
 )

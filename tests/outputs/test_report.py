@@ -38,7 +38,7 @@ def test_the_report_counts_and_shows_an_example():
             1000,
             r"'b\.csv' cannot be read to its end, .*is not closed",
         ),
-        ({"m": 1}, [UNREADABLE], 0, "repair it, or take it out of the source"),
+        ({"m": 1}, [UNREADABLE], 0, "repair it, or remove it from the source"),
         ({}, [NOT_READ], 0, "no row that can be read; it may be empty"),
     ],
 )

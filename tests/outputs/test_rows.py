@@ -149,7 +149,7 @@ def test_every_line_counts(tmp_path):
     malformed = dict.fromkeys((4, 7, 8, 10), "malformed row")
     assert reasons == {3: "wrong type", 6: "not UTF-8"} | malformed
     assert (rows[0], rows[-2]) == (Row(1, {"a": 1}), Row(9, {"c": 2}))
-    assert "the key 'd' comes twice" in rows[-1].refusal[1]
+    assert "the key 'd' occurs twice" in rows[-1].refusal[1]
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz"])
@@ -182,7 +182,10 @@ def test_a_column_that_comes_twice_is_refused(tmp_path):
     twice = pa.table([["a"], ["b"], ["c"]], names=["name", "response", "response"])
     pq.write_table(twice, tmp_path / "o.parquet")
     (row,) = read_whole(tmp_path / "o.parquet")
-    assert row.refusal == ("unreadable file", "it has the column response twice")
+    assert row.refusal == (
+        "unreadable file",
+        "it has the column response twice; remove one",
+    )
     path = write_packed(tmp_path / "o.csv", b"model,name,response,response\na,b,c,d\n")
     assert refused(path) == [(0, "unreadable file")]
     path = write_packed(tmp_path / "p.csv", b"model,name,response,,\na,b,c,1,2\n")
@@ -215,7 +218,7 @@ def test_a_table_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch, endi
     path = write_packed(tmp_path / f"o.{ending}", content)
     *_, last = read_whole(path)
     assert (last.number, last.refusal[0]) == (0, "unreadable file")
-    limit = "has more than 0.0001 GB; if that is right, set COGNILOAD_MAX_UNPACKED_GB to more"
+    limit = "has more than 0.0001 GB; if that is intended, increase COGNILOAD_MAX_UNPACKED_GB"
     assert last.refusal[1] == f"o.{ending} {limit}"
     monkeypatch.delenv("COGNILOAD_MAX_UNPACKED_GB")
     assert "unreadable file" not in [reason for _, reason in refused(path)]

@@ -78,5 +78,5 @@ def test_a_folder_or_file_of_puzzles_gives_the_same_scores(tmp_path, puzzles):
 
 def test_a_table_without_texts_is_refused(puzzles):
     """The sentence names the columns."""
-    with pytest.raises(ValueError, match="the puzzles lack text, gold"):
+    with pytest.raises(ValueError, match="the puzzles have no column text, gold"):
         cl.baselines(puzzles.drop(columns=["text", "gold"]))

@@ -105,8 +105,8 @@ ALL_VALUES = ontology().values[ROW["category"]]
         ({"rho": 0.5}, r"rho is 0\.6 by name and text, 0\.5"),
         ({"puzzle_id": 7}, "puzzle_id is .* by name and text, 7"),
         ({"d": 3}, "d is 5 by name and text, 3"),
-        ({"domain": []}, "that has those of the text"),
-        ({"domain": 5}, "of another type"),
+        ({"domain": []}, "that includes those in the text"),
+        ({"domain": 5}, "has a wrong type"),
         ({"domain": [*ROW["domain"], "stranger"]}, "is not a list of values"),
         (
             {"domain": [*ROW["domain"], ROW["gold"]]},
@@ -116,8 +116,8 @@ ALL_VALUES = ontology().values[ROW["category"]]
             {"domain": ALL_VALUES},
             "values, a puzzle of difficulty 5 has 6 different ones",
         ),
-        ({"text": ROW["text"].replace("\n7. ", "\n8. ")}, "statement 8 where 7 is due"),
-        ({"ratio_pct": 50.0}, r"ratio_pct 50\.0 does not give 24 needles of 40"),
+        ({"text": ROW["text"].replace("\n7. ", "\n8. ")}, "statement 8, expected 7"),
+        ({"ratio_pct": 50.0}, r"ratio_pct 50\.0 does not give 24 needles in 40"),
         ({"ratio_pct": float("nan")}, "ratio_pct nan does not give"),
         (
             {"name": ROW["name"].replace("40_", "41_"), "N": 41},
@@ -138,7 +138,7 @@ def test_a_known_puzzle_may_come_again_but_not_changed():
     add_puzzle(catalog, row)
     add_puzzle(catalog, dict(row))
     assert catalog == {NAME: row}
-    with pytest.raises(ValueError, match="another puzzle of this name"):
+    with pytest.raises(ValueError, match="a different puzzle of this name"):
         add_puzzle(catalog, row | {"text": "changed"})
 
 

@@ -119,7 +119,7 @@ class FixedWords(Elixir):
 def test_the_logarithm_of_zero_ends_in_a_sentence(words, n):
     """Elixir 1.17 would stop there."""
     draws = FixedWords("1.17", words)
-    with pytest.raises(ValueError, match="logarithm of 0; take another puzzle_id"):
+    with pytest.raises(ValueError, match="logarithm of 0; choose another puzzle_id"):
         draws.sample(range(n), 1)
 
 

@@ -77,29 +77,29 @@ QUESTION = "\n\nWhat is the final hair color of Ann?"
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("2. The", "3. The", "line 6: statement 3 where 2 is due"),
-        ("2. The", "The", "line 6: .*no initial line and no statement; number it"),
+        ("2. The", "3. The", "line 6: found statement 3, expected 2"),
+        ("2. The", "The", "line 6: .* nor a statement; number it"),
         (
             "red hair move",
             "reed hair move",
-            "line 5: 'having reed hair' is no condition clause",
+            "line 5: 'having reed hair' is not a condition clause",
         ),
-        ("hair move to", "hair moves to", "line 5: .*is no statement"),
+        ("hair move to", "hair moves to", "line 5: .*is not a statement"),
         (
             "to the bar\n",
             "to the bar and move to the zoo\n",
             "line 5: .*names a category twice",
         ),
-        ("zoo.", "zoo", "line 3: .*is no initial line"),
-        ("is located at the bar", "last ate a pizza", "line 4: other categories"),
-        ("move to the bar", "eat a pizza", "line 5: other categories"),
+        ("zoo.", "zoo", "line 3: .*is neither an initial line"),
+        ("is located at the bar", "last ate a pizza", "line 4: categories differ"),
+        ("move to the bar", "eat a pizza", "line 5: categories differ"),
         ("Bob is", "Ann is", "line 4: a second initial line for Ann"),
         (
             "final hair color",
             "hair colour",
-            "line 8: .*none of the benchmark's questions",
+            "line 8: .*not one of the benchmark's questions",
         ),
-        (QUESTION, "", "line 4: the text goes on"),
+        (QUESTION, "", "line 4: the text continues"),
     ],
 )
 def test_a_broken_text_is_refused_with_its_line(old, new, message):

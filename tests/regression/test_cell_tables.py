@@ -57,14 +57,14 @@ def test_some_models_can_be_asked_for():
 
 def test_a_build_says_what_its_cells_are(tmp_path):
     """An empty build folder, none, and cells without their origin are answered with the remedy."""
-    remedy = "make it again with `make score`"
+    remedy = "create it with `make score`"
     for build in (tmp_path, tmp_path / "none"):
         with pytest.raises(ValueError, match=rf"cells\.parquet is missing; {remedy}"):
             load_cells(build)
     path = tmp_path / "cells.parquet"
     FEW.to_parquet(path)
     with pytest.raises(
-        ValueError, match=f"does not say where its counts come from; {remedy}"
+        ValueError, match=f"where its counts come from; delete it and {remedy}"
     ):
         load_cells(tmp_path)
     FEW.assign(provenance="invented").to_parquet(path)

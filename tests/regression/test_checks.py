@@ -61,13 +61,13 @@ FAULTS = {
     "row 3 of the cells has 94 correct of inf answers: not a whole number": with_row(
         total=np.inf
     ),
-    "row 3 of the cells has 101 correct of 100 answers: more correct than": with_row(
+    "row 3 of the cells has 101 correct of 100 answers: more correct answers": with_row(
         correct=101
     ),
-    "row 3 of the cells has -1 correct of 100 answers: counts begin at 0": with_row(
+    "row 3 of the cells has -1 correct of 100 answers: counts may not be": with_row(
         correct=-1
     ),
-    "row 3 of the cells has 94 correct of 1e+17 answers: counts end at": with_row(
+    "row 3 of the cells has 94 correct of 1e+17 answers: counts may not": with_row(
         total=1e17
     ),
     "row 3 of the cells has '9' correct of 100 answers: not a number": with_value(
@@ -87,7 +87,7 @@ FAULTS = {
         "model", np.nan
     ),
     "row 3 of the cells does not name its model: it has ''": with_value("model", ""),
-    "row 0 of the cells does not name its model: it has 1, not a text": QWQ.assign(
+    "row 0 of the cells does not name its model: it has 1, not a name": QWQ.assign(
         model=1
     ),
     "the cells have the column d twice; keep one of them": pd.concat(

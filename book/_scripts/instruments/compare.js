@@ -1,6 +1,6 @@
 /* Compare: two models side by side, under one regression.
  *
- * Every number was computed with the book. The address keeps the choice behind the #.
+ * Every number was computed with the book. The choice is kept in the address, after the #.
  */
 "use strict";
 
@@ -10,7 +10,7 @@ cogniload.compare = (() => {
   const INSTEAD = "The page shows its usual choice instead.";
   let data, options, parts;
 
-  /** The choice that an address holds, as places in the menus; a sentence if it holds another. */
+  /** The choice in an address, as indices into the menus; a sentence if it is not valid. */
   function readAddress(hash) {
     const [first, second] = data.pairs[0] ?? [0, 0];
     const choice = { first, second, regression: 0, problem: "" };
@@ -48,7 +48,7 @@ cogniload.compare = (() => {
     parts.fit.replaceChildren(showSheet("fit", regression, choice));
   }
 
-  /** Where the counts of both come from, said once if it is the same. */
+  /** Where the counts of both models come from; one text if it is the same. */
   function nameOrigins({ first, second }) {
     const origins = data.origins;
     if (origins[first] === origins[second]) return origins[first];
@@ -56,7 +56,7 @@ cogniload.compare = (() => {
     return models.map((model) => `${data.models[model]}: ${origins[model]}`).join(" ");
   }
 
-  /** The difference of the two, in the order of the build. */
+  /** The difference of the two models, in the order of the build. */
   function showPair({ first, second }) {
     if (first === second) return "Choose two different models.";
     const wanted = [first, second].sort().join();

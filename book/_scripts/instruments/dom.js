@@ -1,4 +1,4 @@
-/* Pieces of a page: elements, tables, names of models. On every page of the book.
+/* Parts of pages: elements, tables, names of models. Loaded on every page of the book.
  *
  * Whatever comes from a file or an address enters the page as text, never as markup.
  */
@@ -18,7 +18,7 @@ cogniload.dom = (() => {
     return node;
   }
 
-  /** Make a table in a box that scrolls; a row is a list of texts or nodes, the first its head. */
+  /** Make a table in a box that scrolls; a row is a list of texts or nodes, the first its heading. */
   function table({ id, caption, columns, rows, isText = false }) {
     const side = isText ? null : "text-right";
     const head = columns.map((name, at) =>
@@ -49,23 +49,23 @@ cogniload.dom = (() => {
     );
   }
 
-  /** A labelled menu; an option is the place of its text. */
+  /** A labelled menu; the value of an option is the index of its text. */
   function menu(id, label, texts, onchange) {
     const options = texts.map((text, at) => el("option", { value: at }, text));
     const select = el("select", { id, onchange: () => onchange(select.selectedIndex) }, options);
     return el("span", { class: "choice" }, el("label", { for: id }, label), select);
   }
 
-  /** A section of a page: a heading and what stands below it. */
+  /** A section of a page: a heading and its content. */
   const section = (title, ...inside) => el("section", {}, el("h2", {}, title), inside);
 
   const squash = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 
-  /** All names of a model, full and short, that a text stands for; only itself for other texts. */
+  /** All names, full and short, of the model that a text names; the text itself if none. */
   const callNames = (text) =>
     (cogniload.data?.models ?? []).find((names) => names.includes(text)) ?? [text];
 
-  /** Which models have a name with these letters; if none has, whatever stands between them. */
+  /** The models with these letters in a name; if there are none, punctuation is ignored. */
   function findCalled(models, letters) {
     const wanted = letters.trim().toLowerCase();
     if (!wanted) return [];

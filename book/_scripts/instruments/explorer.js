@@ -1,7 +1,7 @@
 /* Explorer: a puzzle stepped through, statement by statement, and responses to it with verdicts.
  *
  * Statements are replayed here; verdicts were computed with the book, by the scorer itself. The
- * address keeps the choice behind the #.
+ * choice is kept in the address, after the #.
  */
 "use strict";
 
@@ -16,7 +16,7 @@ cogniload.explorer = (() => {
   let data, levels, parts;
 
   // ---- replay ----
-  /** Read "03a1|02": conditions and updates, each pair the places of a category and a value. */
+  /** Read "03a1|02": conditions and updates, as pairs of the indices of category and value. */
   function readMove(text) {
     const readPair = (pair) => [...pair].map((letter) => parseInt(letter, 36));
     const [conditions, updates] = text.split("|").map((side) => side.match(/../g).map(readPair));
@@ -26,7 +26,7 @@ cogniload.explorer = (() => {
   const meets = (row, conditions) =>
     conditions.every(([category, value]) => row[category] === value);
 
-  /** Replay a puzzle: moves, everybody's values before the first and after each, and the answer. */
+  /** Replay a puzzle: its moves, all states (the first and after each move), and the answer. */
   function solve(puzzle) {
     const moves = puzzle.moves.map(readMove);
     const states = [puzzle.start];
@@ -58,7 +58,7 @@ cogniload.explorer = (() => {
       Object.keys(LOADS).every((load) => puzzle[load] === choice[load]),
     );
 
-  /** The choice that an address holds; what is not there, or is no choice here, is a usual one. */
+  /** The choice in an address; missing or invalid parts are replaced by defaults. */
   function readAddress() {
     const usual = data.puzzles.find(({ d }) => d === 3) ?? data.puzzles[0];
     const words = new URLSearchParams(location.hash.slice(1, 1000));
@@ -185,7 +185,7 @@ cogniload.explorer = (() => {
     );
   }
 
-  /** Counts of all models in this configuration: of reconstructed ones least and most. */
+  /** Counts of all models in this configuration, as ranges for reconstructed ones. */
   function showModels({ N, d, ratio_pct }) {
     const counts = data.counts[[N, d, ratio_pct].join()] ?? [];
     const range = (least, most, decimals) =>

@@ -1,4 +1,4 @@
-/* The puzzle of the first page: one statement a step, with what it changes. */
+/* The puzzle of the first page: one statement per step, with what it changes. */
 "use strict";
 
 document.addEventListener("DOMContentLoaded", () => {

@@ -1,6 +1,6 @@
-/* Page: one switch for the code of a page; what the theme leaves open for readers with a keyboard
- * or a screen reader; and its search, in which the page with the words of the query in its title
- * or among its topics comes first.
+/* Page: one button for all code of a page; repairs of the theme for readers with a keyboard or a
+ * screen reader; and the search, which ranks first the page with the words of the query in its
+ * title or among its topics.
  */
 "use strict";
 
@@ -26,12 +26,12 @@ document.addEventListener("DOMContentLoaded", () => {
     item.setAttribute("role", "listitem");
   }
 
-  // the book's title above the contents is in no landmark of the theme
+  // the theme has no landmark for the book's title above the contents
   const sidebar = document.getElementById("pst-primary-sidebar");
   sidebar?.setAttribute("role", "complementary");
   sidebar?.setAttribute("aria-label", "The book");
 
-  // a button with words on it is called by these words, so that a voice can press it
+  // a button is named by the words on it, so that voice control can press it
   const nameButtons = () => {
     for (const button of document.querySelectorAll("button[aria-label]")) {
       const words = button.textContent.trim().toLowerCase().replace(/\s+/g, " ");
@@ -40,8 +40,8 @@ document.addEventListener("DOMContentLoaded", () => {
     }
   };
 
-  // a box takes the keyboard while something in it lies out of sight, whatever has made it or its
-  // content wider or narrower: the theme looks only when the window changes
+  // a box can be focused and scrolled by keyboard while part of its content is hidden, whatever
+  // changed the size of either: the theme checks only when the window is resized
   const boxes = `.bd-article figure, .bd-article mjx-container, .bd-article .output,
     .bd-article pre, .pst-scrollable-table-container`;
   const mark = (box) => {

@@ -1,6 +1,6 @@
 /* Tables: rows sorted by a column and filtered by words; on every page of the book.
  *
- * Order and filter are what the reader sees, nothing else changes.
+ * They change only what the reader sees.
  */
 "use strict";
 
@@ -12,7 +12,7 @@ cogniload.tables = (() => {
   const textOf = (cell) => cell?.textContent.trim().replace(/\s+/g, " ") ?? "";
   const isNothing = (text) => /^(–|--|—|)$/.test(text);
 
-  /** The number that a text begins with, without stars and commas; NaN for none. "< 0.001" is a
+  /** The number at the start of a text, ignoring stars and commas; NaN for none. "< 0.001" is a
    *  little less than 0.001, "> 5" a little more than 5. */
   function numberOf(text) {
     const plain = text.replace(/^[−–](?=[\d.])/, "-").replace(/,(?=\d{3})/g, "");
@@ -32,7 +32,7 @@ cogniload.tables = (() => {
     return text.localeCompare(other, "en", { numeric: true });
   }
 
-  /** Sort the rows; those without a value stay below. */
+  /** Sort the rows; those without a value stay last. */
   function sort(table, column, direction) {
     const body = table.tBodies[0];
     const rows = [...body.rows].sort((row, other) => {
@@ -46,7 +46,7 @@ cogniload.tables = (() => {
     table.tHead.rows[0].cells[column].setAttribute("aria-sort", order);
   }
 
-  /** Show the rows that have all words, a model by any of its names, and return how many. */
+  /** Show only rows with all words (any name of a model will do); return their number. */
   function filter(table, words) {
     const rows = [...table.tBodies[0].rows];
     const namesOf = (row) => [...row.cells].slice(0, 3).map(textOf);
@@ -96,7 +96,7 @@ cogniload.tables = (() => {
     box.before(el("div", { class: "table-tools" }, said, field));
   }
 
-  /** Give a plain table of some rows its buttons. */
+  /** Add buttons for sorting, and a filter, to a plain table with enough rows. */
   function enhance(table) {
     const rows = table.tBodies[0]?.rows.length ?? 0;
     const isPlain = table.tHead?.rows.length === 1 && !table.querySelector("[colspan], [rowspan]");
@@ -105,7 +105,7 @@ cogniload.tables = (() => {
     if (rows >= LEAST_TO_FILTER) addFilter(table);
   }
 
-  /** Mark the columns of sentences, which a narrow screen must not break into single words. */
+  /** Mark columns of sentences, so that narrow screens do not break them into single words. */
   function markProse(table) {
     const cells = [...(table.tBodies[0]?.rows ?? [])].flatMap((row) => [...row.cells]);
     const prose = cells.filter((cell) => cell.textContent.trim().length > PROSE_CHARACTERS);

@@ -1,8 +1,8 @@
-"""Mean accuracies of models over the cells that they share, and how precise these means are.
+"""Mean accuracies of models over the cells that they share, and the variances of these means.
 
-Each cell has the same weight, so that the variance of a mean is that of a stratified sample: the
-sum over the cells of p (1 - p) / answers. For p stand the accuracies of the paper's regression,
-which the printed tables identify.
+Each cell has the same weight, so a mean over C cells has the variance of a stratified sample: the
+sum over the cells of p (1 - p) / answers, divided by C^2. p is the accuracy fitted by the paper's
+regression, which the printed tables identify.
 """
 
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from cogniload_repro.grid import CELL
 from cogniload_repro.regression.design import GRID
 from cogniload_repro.regression.identification import in_span
 
-#: Correct and wrong answers per coefficient from which a regression's accuracies count
+#: Fewest correct, and fewest wrong, answers per coefficient for fitted accuracies to be used
 #: (Peduzzi and others, 1996, Journal of Clinical Epidemiology 49).
 EVENTS_PER_TERM = 10
 _KEYS_OF_CELL = [*CELL, "perturbation"]
@@ -25,7 +25,8 @@ _KEYS_OF_CELL = [*CELL, "perturbation"]
 class AccuracyTable(NamedTuple):
     """Observed accuracy, fitted accuracy and answers by model and cell, shape (models, cells).
 
-    All three are 0 where a model has no answers. `cells` has the loads and the perturbation.
+    All three are 0 in cells without answers. `cells` has the loads and the perturbation of each
+    cell.
     """
 
     models: tuple[str, ...]
@@ -35,7 +36,7 @@ class AccuracyTable(NamedTuple):
     answers: np.ndarray
 
     def with_counts(self, cells: pd.DataFrame) -> "AccuracyTable":
-        """Return the table with the correct answers of another table of the same cells."""
+        """Return the table with accuracies from other counts of correct answers, same totals."""
         correct = _sum_by_cell(cells, "correct", self.models, self.cells)
         return self._replace(accuracy=correct / np.maximum(self.answers, 1))
 
@@ -43,10 +44,10 @@ class AccuracyTable(NamedTuple):
 def tabulate_accuracies(cells: pd.DataFrame) -> AccuracyTable:
     """Return the accuracies of models over all cells in which any of them has answers.
 
-    Expected accuracies are those of the paper's regression. A model with too few answers for it
-    (`EVENTS_PER_TERM`), or without a finite fit, has its overall accuracy in every cell, so that
-    its mean has the variance of a simple random sample. A cell with another perturbation of the
-    prompts is another cell.
+    Expected accuracies are those fitted by the paper's regression. A model with too few answers
+    for it (`EVENTS_PER_TERM`), or without a finite fit, has its overall accuracy in every cell,
+    as if the answers were a simple random sample. Configurations with different perturbations of
+    the prompts are different cells.
     """
     answered = _name_perturbations(cells[cells["total"] > 0])
     columns = answered[_KEYS_OF_CELL].drop_duplicates()
@@ -63,13 +64,13 @@ def tabulate_accuracies(cells: pd.DataFrame) -> AccuracyTable:
 
 
 def _name_perturbations(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells with a column perturbation, empty where prompts were not perturbed."""
+    """Return the cells with a column perturbation, "" if the prompts were not perturbed."""
     perturbation = cells["perturbation"].fillna("") if "perturbation" in cells else ""
     return cells.assign(model=cells["model"].astype(str), perturbation=perturbation)
 
 
 def _expected_accuracies(cells: pd.DataFrame) -> pd.Series:
-    """Return for each row the fitted accuracy, or the model's overall one where no fit counts."""
+    """Return the fitted accuracy of each row, or the model's overall one if no fit is usable."""
     sums = cells.groupby("model")[["correct", "total"]].transform("sum")
     expected = (sums["correct"] + 0.5) / (sums["total"] + 1)
     for quadratic in fit_quadratics(cells):
@@ -93,19 +94,20 @@ def _sum_by_cell(
 
 
 def mean_shares(table: AccuracyTable, models: np.ndarray, masks: np.ndarray) -> Share:
-    """Return mean accuracies of models, each over the cells of a mask.
+    """Return mean accuracies of models over masked cells, with their effective sample sizes.
 
-    The answers of the share are as many as would have the variance of the mean, were all in one
-    cell. Where the fit misses the observed mean by so much that its variance would be too small,
-    the variance is that of the observed mean.
+    The effective sample size is the number of answers in a single cell whose binomial variance
+    would be the variance of the mean. If m (1 - m) is larger for the observed mean m than for the
+    fitted one, the variance is scaled up as if the mean p (1 - p) within cells were larger by the
+    difference.
 
     Parameters
     ----------
     table : AccuracyTable
     models : array of int, shape (means,)
-        Places of models in the table.
+        Indices of models in the table.
     masks : array of bool, shape (means, cells)
-        The cells of each mean. NaN is the mean over none.
+        The cells of each mean. A mean over no cells is NaN.
     """
     cells = np.where(masks.any(axis=1), masks.sum(axis=1), np.nan)
     binomial = table.expected * (1 - table.expected)
@@ -129,9 +131,9 @@ def compare_means(
     masks: np.ndarray,
     margin: float,
 ) -> pd.DataFrame:
-    """Return a `Difference` of mean accuracies for each pair of models, as places in the table.
+    """Return a `Difference` of mean accuracies per pair of models, given as indices in the table.
 
-    ``masks``, shape (pairs, cells), has the cells over which each pair is compared.
+    ``masks``, shape (pairs, cells), selects the cells over which each pair is compared.
     """
     first_means = mean_shares(table, first, masks)
     second_means = mean_shares(table, second, masks)

@@ -1,8 +1,8 @@
-"""Which models differ in accuracy: two by two, and all pairs at once.
+"""Compare models in accuracy: two models at several levels, or all pairs at once.
 
-Answers of two models count as independent although both may have met the same puzzles, which is
-cautious. Intervals and tests are those of `differences`, the precision of a mean that of
-`accuracies`.
+The answers of two models are treated as independent although both may have had the same puzzles,
+which is conservative. Intervals and tests are those of `differences`, the variances of the means
+those of `accuracies`.
 """
 
 from collections.abc import Sequence
@@ -36,9 +36,9 @@ from cogniload_repro.regression.reconstructions import (
     reconstructed_models,
 )
 
-#: Differences of accuracy below this one are negligible, unless another margin is asked for.
+#: Default equivalence margin: smaller differences of accuracy are negligible.
 MARGIN = 0.05
-#: At most so many models are shown and compared with each other, the paper's first.
+#: Largest number of models that are shown and compared; the paper's models come first.
 MANY = 40
 
 
@@ -60,20 +60,21 @@ def compare_models(
 ) -> pd.DataFrame:
     """Compare the accuracies of two models, overall or at each level of some columns.
 
-    One row per level (all three loads: single cells): the columns; cells, answers_first,
-    answers_second; accuracy_first, accuracy_second (means over the cells that both have); the
-    fields of `Difference`; p_holm (over all rows; overall, as `compare_pairs` has it); verdict (of
-    `DIFFERENCE_VERDICTS`, both p-values Holm-adjusted); identified, difference_p10,
-    difference_p90. A row that the printed tables do not identify (levels of the ratio, single
-    cells, a part of the grid) has the median difference and its range over the reconstructions,
-    but no interval or p; its verdict is in how many of them the models differ.
+    One row per level of the columns ``by`` (single cells if these are all three loads): the
+    columns; cells, answers_first, answers_second; accuracy_first, accuracy_second (means over the
+    cells that both models have); the fields of `Difference`; p_holm (adjusted over all rows;
+    overall, over all pairs of models, see `compare_pairs`); verdict (of `DIFFERENCE_VERDICTS`, both
+    p-values Holm-adjusted); identified, difference_p10, difference_p90. If the printed tables do
+    not identify a row (levels of the ratio, single cells, a part of the grid), it has the median
+    difference and its range over the reconstructions, but no interval or p; its verdict says in how
+    many of them the models differ.
     """
     if not 0 < margin < 1:
-        rule = "a difference of accuracies lies between 0 and 1, such as 0.05"
+        rule = "choose a difference of accuracies between 0 and 1, such as 0.05"
         raise ValueError(f"the margin is {margin:g}; {rule}")
     known = cells.loc[cells["total"] > 0, "model"].unique()
     if first == second or not {first, second} <= set(known):
-        rest = f"of the cells, which have: {', '.join(known)}"
+        rest = f"of the cells; choose two of: {', '.join(known)}"
         raise ValueError(f"{first} and {second} are not two models {rest}")
     pair = cells[cells["model"].isin([first, second])]
     table = tabulate_accuracies(pair)
@@ -100,7 +101,7 @@ def compare_models(
 def _find_levels(
     table: AccuracyTable, by: Sequence[str]
 ) -> tuple[pd.DataFrame, np.ndarray]:
-    """Return the levels at which two models share cells, and the cells of each level as a mask."""
+    """Return the levels at which two models share cells, and a mask of the cells of each level."""
     is_shared = np.asarray((table.answers > 0).all(axis=0))
     if not is_shared.any():
         first, second = table.models
@@ -117,7 +118,7 @@ def _find_levels(
 def _compare_levels(
     table: AccuracyTable, places: np.ndarray, masks: np.ndarray, margin: float
 ) -> pd.DataFrame:
-    """Return accuracies, answers and the tested difference of two models at each level."""
+    """Return accuracies, answers and the difference of two models, with tests, at each level."""
     first, second = np.repeat(places[:, None], len(masks), axis=1)
     columns = {
         "answers_first": masks @ table.answers[places[0]],
@@ -130,7 +131,7 @@ def _compare_levels(
 
 
 def _take_ranges(rows: pd.DataFrame, samples: pd.DataFrame) -> pd.DataFrame:
-    """Return rows with medians and ranges over the samples where a level is not identified."""
+    """Replace the numbers of levels that are not identified by medians and ranges over samples."""
     rows = rows.copy()
     levels = samples.groupby(level=0)
     numbers = ["accuracy_first", "accuracy_second", "difference"]
@@ -140,13 +141,13 @@ def _take_ranges(rows: pd.DataFrame, samples: pd.DataFrame) -> pd.DataFrame:
     rows.loc[is_open, numbers] = levels[numbers].median()
     rows.loc[is_open, ranges] = range_over(levels, ["difference"])
     rows.loc[is_open, tests] = np.nan
-    rows = _judge_rows(rows)  # Holm's adjustment over the tests that remain
+    rows = _judge_rows(rows)  # Holm's adjustment over the identified levels only
     counted = count_different(samples["p_holm"] < ALPHA, samples.index)
     return rows.assign(verdict=rows["verdict"].mask(is_open, counted))
 
 
 def count_different(is_different: pd.Series, groups: pd.Index | pd.Series) -> pd.Series:
-    """Return in how many samples of a group two models differ: "different in 3 of 24"."""
+    """Return for each group in how many samples two models differ: "different in 3 of 24"."""
     samples = is_different.groupby(groups)
     differ = samples.sum().astype(str)
     return "different in " + differ + " of " + samples.size().astype(str)
@@ -155,9 +156,9 @@ def count_different(is_different: pd.Series, groups: pd.Index | pd.Series) -> pd
 def _take_family(
     rows: pd.DataFrame, pairs: pd.DataFrame, names: tuple[str, str]
 ) -> pd.DataFrame:
-    """Return the overall comparison of two models, tested as one among all pairs.
+    """Return the overall comparison of two models, Holm-adjusted over all pairs of models.
 
-    Of very many models not all pairs are compared; then it is tested alone.
+    If the pair is not among the compared ones (of more than `MANY` models), it is tested alone.
     """
     is_pair = pairs[["first", "second"]].isin(names).all(axis=1)
     test = pairs.loc[is_pair, ["p_holm", "verdict"]]
@@ -169,13 +170,13 @@ def compare_pairs(
     cells: pd.DataFrame,
     margin: float = MARGIN,
 ) -> pd.DataFrame:
-    """Compare the accuracies of every pair of models, of at most `MANY`.
+    """Compare the accuracies of every pair of models (of the first `MANY`).
 
-    One row per pair, the larger accuracy first: first, second, cells (that both have), the fields
-    of `Difference`, p_holm, verdict, and by N difference_N and significant_N (after Holm over the
-    levels of the pair). Left out are pairs whose accuracies the printed tables do not identify,
-    because they share a part of the grid only (`compare_models` has these over the
-    reconstructions).
+    One row per pair, the larger accuracy first: first, second, cells (that both models have), the
+    fields of `Difference`, p_holm, verdict, and for each length N difference_N and significant_N
+    (Holm-adjusted over the pair's lengths). Pairs whose accuracies the printed tables do not
+    identify, because they share only a part of the grid, are left out; `compare_models` compares
+    them over the reconstructions.
     """
     cells = limit_models(cells)
     table = tabulate_accuracies(cells)
@@ -199,7 +200,7 @@ def compare_pairs(
 
 
 def _are_identified(table: AccuracyTable, masks: np.ndarray) -> np.ndarray:
-    """Return for each mask whether the printed tables fix the mean accuracies over its cells."""
+    """Return for each mask whether the printed tables identify the mean accuracy over its cells."""
     different, places = np.unique(masks, axis=0, return_inverse=True)
     identified = [is_mean_identified(table.cells[mask]) for mask in different]
     return np.array(identified, dtype=bool)[places]
@@ -211,7 +212,7 @@ def _compare_at_lengths(
     second: np.ndarray,
     masks: np.ndarray,
 ) -> pd.DataFrame:
-    """Return difference_N and significant_N of each pair at each length; nothing without pairs."""
+    """Return difference_N and significant_N per pair and length; empty if there are no pairs."""
     if not first.size:
         return pd.DataFrame()
     lengths = table.cells["N"].to_numpy()
@@ -229,10 +230,10 @@ def _compare_at_lengths(
 
 
 def compare_lengths(cells: pd.DataFrame) -> pd.DataFrame:
-    """Compare every pair of models, of at most `MANY`, by the decimal logarithm of ECL50.
+    """Compare the log10 ECL50 of every pair of models (of the first `MANY`) by a Wald test.
 
     One row per pair, the larger ECL50 first: first, second, difference (of the logarithms), p
-    (errors by the delta method) and p_holm. Models without an ECL50 are left out.
+    (standard errors by the delta method) and p_holm. Models without an ECL50 are left out.
     """
     rows = []
     for quadratic in fit_quadratics(limit_models(cells)):
@@ -252,14 +253,14 @@ def compare_lengths(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rank_pairs(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places of each pair, the larger value first, in the order of the values."""
+    """Return the indices of all pairs, the larger value first, in decreasing order of values."""
     order = np.argsort(-values, kind="stable")
     first, second = np.triu_indices(len(order), k=1)
     return order[first], order[second]
 
 
 def _judge_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """Add p_holm and the verdicts, both questions corrected for all rows."""
+    """Add p_holm and the verdicts; both p-values are Holm-adjusted over all rows."""
     p_holm = correct_holm(rows["p"])
     p_equivalence = correct_holm(rows["p_equivalence"])
     verdicts = map(judge_difference, p_holm, p_equivalence)
@@ -272,10 +273,11 @@ def compare_answers(
     second: pd.Series,
     margin: float = MARGIN,
 ) -> tuple[pd.Series, Difference]:
-    """Compare two models on the puzzles that both have answered, whether each is correct by puzzle.
+    """Compare two models on the puzzles that both answered (matched pairs).
 
-    Returns the puzzles by who solved them (both, first_alone, second_alone, neither), and the
-    difference with Tango's interval; its test is McNemar's.
+    ``first`` and ``second`` say whether each model is correct, indexed by puzzle. Returns the
+    number of puzzles solved by both, first_alone, second_alone and neither, and the difference with
+    Tango's score interval; the test of no difference is McNemar's.
     """
     columns = [first.rename("first"), second.rename("second")]
     pair = pd.concat(columns, axis=1, join="inner").astype(bool)

@@ -1,14 +1,14 @@
-"""The difference of two accuracies: score intervals, and p-values that invert them.
+"""The difference of two accuracies: score intervals and the tests that correspond to them.
 
-A p-value is the level at which the interval would end at the hypothesis, so test and interval
-never disagree. The standard error of an observed share is zero where all answers are alike; the
-score methods, which take it under the hypothesis, have an interval there too.
+A p-value is the level at which the interval would end at the hypothesis, so test and interval never
+disagree. If all answers are alike, the estimated standard error of an accuracy is zero and a Wald
+interval has no width; score methods take the standard error under the hypothesis.
 
 References
 ----------
 Newcombe (1998), Statistics in Medicine 17, 873-890, method 10: independent answers.
 Tango (1998), Statistics in Medicine 17, 891-908: answers to the same puzzles.
-Miettinen and Nurminen (1985), Statistics in Medicine 4, 213-226: two kinds of puzzles within cells.
+Miettinen and Nurminen (1985), Statistics in Medicine 4, 213-226: two kinds of puzzles by cell.
 """
 
 from collections.abc import Callable
@@ -21,24 +21,24 @@ from scipy.stats import norm
 
 from cogniload_repro.published import ALPHA
 
-#: What a comparison may find: a difference; one within the margin; equivalence; neither.
+#: Verdicts: a significant difference; one that is within the margin; equivalence; neither.
 DIFFERENCE_VERDICTS = (
     "different",
     "different, negligible",
     "equivalent",
     "inconclusive",
 )
-#: Standard errors between a share and the ends of its interval.
+#: Normal quantile of two-sided intervals of level 1 - `ALPHA`.
 QUANTILE = norm.ppf(1 - ALPHA / 2)
-_MANY_ERRORS = 1e6  # where the search for a p-value stops: standard errors
-_EDGE = 1 - 1e-9  # at a difference of one itself a score may be zero by zero
+_MANY_ERRORS = 1e6  # upper end of the search for a normal quantile
+_EDGE = 1 - 1e-9  # at a difference of exactly one, a score may be zero by zero
 
 
 class Difference(NamedTuple):
     """A difference of two accuracies (fractions), first minus second, with its interval.
 
-    p is of no difference (two-sided), p_equivalence of one as large as the margin or larger (two
-    one-sided tests).
+    p tests the hypothesis of no difference (two-sided), p_equivalence that of a difference at least
+    as large as the margin (two one-sided tests, TOST).
     """
 
     difference: float
@@ -49,14 +49,14 @@ class Difference(NamedTuple):
 
 
 class Share(NamedTuple):
-    """Accuracies (fractions), and how many answers in one cell would give each its precision."""
+    """Accuracies (fractions) with their effective numbers of answers (`accuracies.mean_shares`)."""
 
     mean: np.ndarray
     answers: np.ndarray
 
 
 class Strata(NamedTuple):
-    """Correct answers and answers of two kinds of puzzles, by cell; every cell has both kinds."""
+    """Correct answers and answers to two kinds of puzzles by cell (stratum), both in every cell."""
 
     correct_first: np.ndarray
     first: np.ndarray
@@ -65,24 +65,24 @@ class Strata(NamedTuple):
 
     @property
     def total(self) -> np.ndarray:
-        """Answers of both kinds."""
+        """Answers to both kinds."""
         return self.first + self.second
 
     @property
     def weight(self) -> np.ndarray:
-        """Mantel and Haenszel's weights."""
+        """Mantel-Haenszel weights."""
         return self.first * self.second / self.total
 
     @property
     def shares(self) -> tuple[float, float]:
-        """Weighted accuracy of each kind."""
+        """Mantel-Haenszel weighted accuracy on each kind."""
         first = np.average(self.correct_first / self.first, weights=self.weight)
         second = np.average(self.correct_second / self.second, weights=self.weight)
         return float(first), float(second)
 
 
 def two_sided_p(z: float | np.ndarray) -> np.ndarray:
-    """Return the probability that a standard normal number is at least as far from zero as z."""
+    """Return the two-sided p-value of a standard normal statistic z."""
     return 2 * norm.sf(np.abs(z))
 
 
@@ -97,7 +97,7 @@ def judge_difference(p: float, p_equivalence: float) -> str:
 
 # ---- independent answers: Newcombe's combination of two Wilson intervals ----
 def compare_shares(first: Share, second: Share, margin: float) -> pd.DataFrame:
-    """Return a `Difference` for each pair of independent accuracies; NaN where one is unknown."""
+    """Return a `Difference` per pair of independent accuracies (Newcombe), NaN if one is NaN."""
     low, high = _newcombe_limits(QUANTILE, *first, *second)
     below_margin = norm.cdf(_newcombe_score(first, second, margin))
     above_margin = norm.sf(_newcombe_score(first, second, -margin))
@@ -116,7 +116,10 @@ def wilson_limits(
     share: Share,
     errors: float | np.ndarray = QUANTILE,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of Wilson's score interval of each accuracy, for a normal quantile."""
+    """Return the limits of Wilson's score interval of each accuracy (paper, Appendix C).
+
+    ``errors`` is the normal quantile z.
+    """
     mean = share.mean
     squared = errors**2 / share.answers
     middle = (mean + squared / 2) / (1 + squared)
@@ -143,9 +146,9 @@ def _newcombe_limits(
 
 
 def _newcombe_score(first: Share, second: Share, value: float) -> np.ndarray:
-    """Return the normal quantile with which Newcombe's interval ends at a hypothetical difference.
+    """Return the normal quantile at which Newcombe's interval ends at a hypothetical difference.
 
-    Negative where the observed difference is below the hypothetical one.
+    It serves as test statistic, negative if the observed difference is below the hypothetical one.
     """
     values = np.full_like(first.mean, value)
     bracket = (0.0, _MANY_ERRORS)
@@ -166,16 +169,17 @@ def _distance_to_end(
     answers_second: np.ndarray,
     value: np.ndarray,
 ) -> np.ndarray:
-    """Return how far a hypothetical difference lies outside the interval for a normal quantile."""
+    """Return how far a hypothetical difference is outside the interval for a normal quantile."""
     low, high = _newcombe_limits(errors, first, answers_first, second, answers_second)
     return np.where(first - second < value, value - high, low - value)
 
 
 # ---- answers to the same puzzles: Tango's score ----
 def compare_paired(alone: int, against: int, puzzles: int, margin: float) -> Difference:
-    """Compare two models on the same puzzles by how many each has solved alone (Tango).
+    """Compare two models on the same puzzles by Tango's score method for matched pairs.
 
-    The test of no difference is McNemar's without correction.
+    ``alone`` and ``against`` are the discordant pairs: the puzzles that only the first, only the
+    second model solved. The test of no difference is McNemar's without continuity correction.
     """
 
     def score(value: float) -> float:
@@ -185,7 +189,11 @@ def compare_paired(alone: int, against: int, puzzles: int, margin: float) -> Dif
 
 
 def _tango_score(alone: int, against: int, puzzles: int, value: float) -> float:
-    """Return the score statistic of a hypothetical difference, standardised under it."""
+    """Return Tango's score statistic of a hypothetical difference, with its variance under it.
+
+    against_share is the restricted maximum-likelihood estimate of the share solved by the second
+    model alone.
+    """
     a = 2 * puzzles
     b = (a - alone + against) * value - alone - against
     c = -against * value * (1 - value)
@@ -196,10 +204,10 @@ def _tango_score(alone: int, against: int, puzzles: int, value: float) -> float:
 
 # ---- two kinds of puzzles within cells: Miettinen and Nurminen's stratified score ----
 def compare_strata(strata: Strata, margin: float) -> Difference:
-    """Compare the accuracies of two kinds of puzzles within cells (Miettinen and Nurminen).
+    """Compare accuracy on two kinds of puzzles within cells by a stratified score method.
 
-    The difference has Mantel and Haenszel's weights, and the test of none is theirs, without
-    correction.
+    The method is Miettinen and Nurminen's with Mantel-Haenszel weights; its test of no difference
+    is the Mantel-Haenszel test without continuity correction.
     """
 
     def score(value: float) -> float:
@@ -210,7 +218,7 @@ def compare_strata(strata: Strata, margin: float) -> Difference:
 
 
 def _strata_score(strata: Strata, value: float) -> float:
-    """Return the score statistic of a hypothetical difference, standardised under it."""
+    """Return the stratified score statistic of a hypothetical difference, standardised under it."""
     weight = strata.weight / strata.weight.sum()
     p_second = _restricted_share(strata, value)
     p_first = p_second + value
@@ -224,9 +232,9 @@ def _strata_score(strata: Strata, value: float) -> float:
 
 
 def _restricted_share(strata: Strata, value: float) -> np.ndarray:
-    """Return the maximum-likelihood accuracy of the second kind per cell, given the difference.
+    """Return the restricted maximum-likelihood accuracy on the second kind per cell.
 
-    It is the root of a cubic equation (Miettinen and Nurminen, appendix I).
+    Given the difference, it is a root of a cubic equation (Miettinen and Nurminen, appendix I).
     """
     total = strata.total
     correct = strata.correct_first + strata.correct_second
@@ -246,7 +254,7 @@ def _restricted_share(strata: Strata, value: float) -> np.ndarray:
 
 
 def _standardise(numerator: float, variance: float) -> float:
-    """Return a score divided by its standard error; without variance it is zero or infinite."""
+    """Return a score divided by its standard error; if that is zero, zero or infinity."""
     if variance > 0:
         return float(numerator / np.sqrt(variance))
     return 0.0 if numerator == 0 else float(np.copysign(np.inf, numerator))
@@ -255,9 +263,9 @@ def _standardise(numerator: float, variance: float) -> float:
 def _invert(
     score: Callable[[float], float], estimate: float, margin: float
 ) -> Difference:
-    """Return a difference with the interval and the tests that invert its score statistic.
+    """Return a difference with its score tests, and the interval that inverts them.
 
-    The score falls with the hypothetical difference, and is zero at the estimate.
+    The score decreases in the hypothetical difference and is zero at the estimate.
     """
     low = -1.0
     if score(-_EDGE) > QUANTILE:

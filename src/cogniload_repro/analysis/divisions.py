@@ -1,9 +1,9 @@
-"""Regressions of finished answers only, however the overflows are distributed over the cells.
+"""Regressions on finished answers only, over all divisions of the overflows among the cells.
 
 Leaving overflows out of the paper's regression changes the number of answers per cell, and the
-printed tables do not say how the overflows divide over the cells. A search from several starts
-finds the least and the largest slope or z. Every value on its way is attained by a division that
-agrees with Tables 2 to 6; nothing proves that none lies beyond.
+printed tables do not say how many overflows each cell has. A local search from several starts
+finds the least and the largest slope or z. Each value found is attained by a division that agrees
+with Tables 2 to 6, but more extreme values may exist: these are not bounds.
 """
 
 from functools import cache
@@ -29,15 +29,15 @@ from cogniload_repro.regression.reconstructions import from_printed_tables
 
 #: The committed rows of `search_divisions` for the paper's models.
 DIVISIONS = RECONSTRUCTED / "divisions.csv"
-#: The term of the slope in N of Table 2's regression; the other terms are products of two loads.
+#: The term whose coefficient is the slope in N of Table 2; other terms are products of two loads.
 SLOPE = "log10_N"
 _SUM_COLUMNS = ["total", "correct", "ctx"]
 _STARTS = 3
 _SEARCH_STEPS = 60
-#: Shortest step of the search, as a share of the way to a corner, and smallest gain.
+#: Shortest step of the search, as a fraction of the way to a vertex, and smallest gain.
 _SHORTEST_STEP = 1e-3
 _GAIN = 1e-5
-#: A linear predictor beyond this size is as good as separated.
+#: A linear predictor beyond this size counts as separation.
 _SEPARATED = 15.0
 
 
@@ -53,9 +53,9 @@ def finished_slopes(cells: pd.DataFrame) -> pd.DataFrame:
     """Return each model's slope in N of the paper's regression among finished answers.
 
     One row per model: model, slope (overflows counted as failures, as in the paper), slope_low and
-    slope_high (least and largest found over all divisions of the overflows; scored answers have
-    one value). For the paper's models on its whole grid they are read from `DIVISIONS`; for other
-    counts they are searched, which takes a second per model.
+    slope_high (the least and the largest found over the divisions of the overflows; equal for
+    scored answers). For the paper's models on its whole grid they are read from `DIVISIONS`; for
+    other counts they are searched for, which takes a second per model.
     """
     rows = []
     for model in cells["model"].unique():
@@ -68,10 +68,11 @@ def finished_interactions(
 ) -> pd.DataFrame:
     """Return z of a product of two loads (dN, drho or Nrho) among finished answers.
 
-    With the level of the third load (nominal fraction, statements, units of d) it is z of the
-    simple slope there in the regression of Table 3; without one, of the product as the only one
-    beside the terms of Table 2. One row per model: model, term, level, ctx (answers that ran out
-    of context), z (overflows counted as failures), z_low and z_high (as in `finished_slopes`).
+    Given a level of the third load (nominal fraction, statements, units of d), z is that of the
+    simple slope at this level in the regression of Table 3. Otherwise it is that of the product
+    when it is the only one added to the terms of Table 2. One row per model: model, term, level,
+    ctx (answers that ran out of context), z (overflows counted as failures), z_low and z_high (as
+    in `finished_slopes`).
     """
     overflows = cells.groupby("model", sort=False, observed=True)["ctx"].sum()
     rows = []
@@ -83,7 +84,7 @@ def finished_interactions(
 
 
 def search_divisions(cells: pd.DataFrame) -> pd.DataFrame:
-    """Search one model's divisions for its rows of the committed table `DIVISIONS`.
+    """Return one model's rows of the committed table `DIVISIONS`, by searching its divisions.
 
     Columns: model, term, level, total, correct and ctx (answers), value, low, high. Term log10_N
     is the slope of `finished_slopes`, other terms are those of `finished_interactions`, at every
@@ -105,7 +106,7 @@ def search_divisions(cells: pd.DataFrame) -> pd.DataFrame:
 
 @cache
 def _read_divisions() -> dict[tuple, Ends]:
-    """Return the committed ends by model, term, level and sums of the counts."""
+    """Return the committed ranges by model, term, level and sums of the counts."""
     ends = {}
     for row in pd.read_csv(DIVISIONS).itertuples(index=False):
         level = None if np.isnan(row.level) else row.level
@@ -115,7 +116,7 @@ def _read_divisions() -> dict[tuple, Ends]:
 
 
 def _find_ends(cells: pd.DataFrame, model: str, term: str, level: float | None) -> Ends:
-    """Return the ends of one model: those committed for these sums, or those of a search."""
+    """Return the range of one model: the committed one for these sums, else that of a search."""
     counts = cells[(cells["model"] == model) & (cells["total"] > 0)]
     if counts.empty:
         return Ends(np.nan, np.nan, np.nan)
@@ -126,10 +127,10 @@ def _find_ends(cells: pd.DataFrame, model: str, term: str, level: float | None) 
 
 
 class _Divisions:
-    """The divisions of one model's overflows over its cells that agree with Tables 2 to 6.
+    """The divisions of one model's overflows among its cells that agree with Tables 2 to 6.
 
-    The value of a division is the slope in N of Table 2's regression among the finished answers, or
-    z of a product of two loads.
+    The value of a division is a statistic of the finished answers: the slope in N of Table 2's
+    regression, or z of a product of two loads.
     """
 
     def __init__(self, cells: pd.DataFrame, term: str, level: float | None):
@@ -147,7 +148,11 @@ class _Divisions:
     def _constrain(
         self, cells: pd.DataFrame, covariates: np.ndarray, correct: np.ndarray
     ) -> tuple[LinearConstraint, LinearConstraint]:
-        """Return the linear constraints on correct answers and overflows by cell, in one vector."""
+        """Return the linear constraints on the vector of correct answers, then overflows, by cell.
+
+        Correct answers keep the identified sums, overflows their sums by N and d; a cell's correct
+        answers and overflows are together at most its answers.
+        """
         levels = [cells["N"] == N for N in cells["N"].unique()]
         levels += [cells["d"] == d for d in cells["d"].unique()]
         by_level = np.column_stack(levels).astype(float)
@@ -161,12 +166,12 @@ class _Divisions:
         )
 
     def value_of_given(self) -> Ends:
-        """Return the estimate for overflows that are known in each cell."""
+        """Return the statistic for known overflows in each cell, as both ends of the range."""
         value = self._evaluate(self._ctx)[0]
         return Ends(self._evaluate(0 * self._ctx)[0], value, value)
 
     def search_ends(self) -> Ends:
-        """Return the least and the largest value that searches from several starts find."""
+        """Return the least and the largest value found by searches from several starts."""
         if not self._ctx.any():
             return self.value_of_given()
         chance = np.random.default_rng(0)
@@ -180,10 +185,10 @@ class _Divisions:
         return Ends(self._evaluate(0 * self._ctx)[0], low, high)
 
     def _search(self, sign: int, ctx: np.ndarray) -> float:
-        """Return the least (sign -1) or largest (1) value that Frank and Wolfe's method finds.
+        """Return the least (sign -1) or largest (1) value found by the Frank-Wolfe method.
 
-        Each step goes to the division with the largest gain along the gradient, a linear programme,
-        and is halved until the value itself gains.
+        Each step is towards the vertex with the largest gain along the gradient, the solution of a
+        linear programme, and is halved until the value itself improves.
         """
         best, gradient = self._evaluate(ctx)
         if not np.isfinite(best):
@@ -203,10 +208,10 @@ class _Divisions:
         return best
 
     def _evaluate(self, ctx: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the value without these overflows and its gradient by them; NaN without a fit."""
+        """Return slope or z without these overflows and its gradient by them, NaN if no fit."""
         x = self._x
         finished = self._total - ctx
-        # the last division's fit is near this one's
+        # start at the fit of the previous division, which is near
         (beta,), _ = maximise_all(x, finished[None], self._sums[None], start=self._beta)
         if not np.abs(x @ beta).max() <= _SEPARATED:
             return np.nan, np.full(len(finished), np.nan)
@@ -231,7 +236,7 @@ class _Divisions:
         return z, z_change
 
     def _corner(self, weights: np.ndarray) -> np.ndarray:
-        """Return the overflows by cell with the largest weighted sum: a corner of the possible."""
+        """Return the overflows by cell with the largest weighted sum: a vertex of the polytope."""
         costs = np.concatenate([np.zeros(len(weights)), -weights])
         programme = milp(
             costs,
@@ -243,7 +248,7 @@ class _Divisions:
 
 
 def _lay_contrast(term: str, level: float | None) -> tuple[tuple[int, ...], np.ndarray]:
-    """Return the columns of a regression, and the contrast of its coefficients that is tested."""
+    """Return the columns of a regression, and the weights of the contrast of its coefficients."""
     if term == SLOPE:
         return QUADRATIC_COLUMNS, np.eye(len(QUADRATIC_COLUMNS))[2]
     if level is None:

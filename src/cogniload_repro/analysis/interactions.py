@@ -1,8 +1,8 @@
-"""Interactions of two loads at the levels of the third load that were tested.
+"""Interactions of two loads at the tested levels of the third load: simple slopes.
 
-Appendix B tests an interaction where the third load is zero (rho = 0, N = 1, d = 0), which no
-puzzle has. A simple slope is the same interaction, of the same fit, at a level of the grid. The
-printed tables identify simple slopes and the arms of the fitted curve along rho.
+Appendix B tests an interaction of two loads where the third is zero (rho = 0, log10 N = 0, d = 0),
+which no puzzle has. A simple slope is the same interaction, from the same fit, at a level of the
+grid. The printed tables identify simple slopes and the arms of the fitted curve along rho.
 """
 
 from collections.abc import Iterator
@@ -19,11 +19,11 @@ from cogniload_repro.regression.design import lay_out
 from cogniload_repro.regression.fits import PRODUCT_TERMS
 from cogniload_repro.regression.glm import INTERACTIONS, SYMBOLS, Fit, fit_glm
 
-#: Products of loads by the names of Table 3.
+#: Terms of the products of loads, by Table 3's names.
 TERMS = {SYMBOLS[term]: term for term in PRODUCT_TERMS}
 #: The load at whose levels a product of two loads is a simple slope.
 THIRD = {"dN": "rho", "drho": "N", "Nrho": "d"}
-#: Where Table 3 tests a product of two loads: the third load at zero, which for log10 N is N = 1.
+#: Level of the third load at which Table 3 tests a product of two: zero, for log10 N at N = 1.
 ORIGIN = {"rho": 0.0, "N": 1.0, "d": 0.0}
 #: The two arms of the fitted curve along rho.
 ARMS = ("fall", "rise")
@@ -37,13 +37,13 @@ _STEP = 1e-3
 def simple_slopes(
     cells: pd.DataFrame, formula: str = INTERACTIONS, family: str = "logit"
 ) -> pd.DataFrame:
-    """Return the interaction of two loads at each tested level of the third, and at its origin.
+    """Return the interaction of two loads at each tested level of the third and at its origin.
 
     One row per model with a finite fit, product of two loads in the formula and level: model, term
     (dN, drho, Nrho), third (rho, N or d), level (nominal fraction, statements, units of d), tested
     (False at the origin, where Table 3 tests), slope (log-odds per unit of both loads), se, p
-    (two-sided Wald), p_holm (over the models, at this product and level) and detectable (the size
-    of a slope that a test at `ALPHA` detects with power `POWER`).
+    (two-sided Wald test), p_holm (adjusted over the models, per product and level) and detectable
+    (the slope that a test at level `ALPHA` detects with power `POWER`).
     """
     levels = tested_levels(cells)
     tables = [pd.DataFrame(columns=["model", *_LEVEL_KEYS, "slope", "se"], dtype=float)]
@@ -59,7 +59,7 @@ def simple_slopes(
 
 
 def tested_levels(cells: pd.DataFrame) -> dict[str, list[float]]:
-    """Return the levels of rho (nominal fraction), N and d that cells have, by load."""
+    """Return the levels of rho (nominal fraction), N and d in the cells, by load."""
     return {
         "rho": sorted(set(cells["ratio_pct"] / 100)),
         "N": sorted(set(cells["N"])),
@@ -68,7 +68,7 @@ def tested_levels(cells: pd.DataFrame) -> dict[str, list[float]]:
 
 
 def _slopes_of_fit(fit: Fit, levels: dict[str, list[float]]) -> Iterator[pd.DataFrame]:
-    """Yield the simple slopes of each product that a fit has, at the origin and at each level.
+    """Yield the simple slopes of each product in a fit, at the origin and at each level.
 
     The slope of a product of two loads is its coefficient plus the third load times the coefficient
     of the product of all three.
@@ -89,7 +89,7 @@ def _slopes_of_fit(fit: Fit, levels: dict[str, list[float]]) -> Iterator[pd.Data
 
 
 def count_slopes(slopes: pd.DataFrame, alpha: float) -> pd.DataFrame:
-    """Count the models with a significant slope of each sign, after Holm's correction.
+    """Count the models with a significant slope of each sign, Holm-adjusted.
 
     One row per product and level: term, third, level, tested, negative_holm and positive_holm.
     """
@@ -107,8 +107,8 @@ def arms_of_the_u(cells: pd.DataFrame) -> pd.DataFrame:
     One row per model with a finite fit of Appendix B's regression, load (d, N) and level: model,
     load, level, fall (fraction, from the lowest rho of the grid to the trough) and rise (from the
     trough to the highest rho). The curve is the mean of fitted accuracies over the levels of the
-    other load. The regression has one curvature for all levels, so that differences between levels
-    show a tilt of the curve.
+    other load. The regression has the same curvature (log-odds) at all levels, so that differences
+    between levels reflect a tilt of the curve, not its curvature.
     """
     tables = [pd.DataFrame(columns=["model", "load", "level", *ARMS])]
     for curves in _fitted_curves(cells):
@@ -119,12 +119,12 @@ def arms_of_the_u(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def arm_changes(cells: pd.DataFrame) -> pd.DataFrame:
-    """Test whether an arm of the fitted curve along rho is longer at the highest level of a load.
+    """Test whether an arm of the fitted curve along rho differs between the ends of a load.
 
     One row per model with a finite fit of Appendix B's regression, load (d, N) and arm (fall,
     rise; see `arms_of_the_u`): model, load, arm, change (fraction: the arm at the highest level
-    minus that at the lowest), se (delta method), p (two-sided) and p_holm (over the models, per
-    load and arm).
+    minus that at the lowest), se (delta method), p (two-sided) and p_holm (adjusted over the
+    models, per load and arm).
     """
     rows = []
     for curves in _fitted_curves(cells):

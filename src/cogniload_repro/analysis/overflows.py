@@ -1,10 +1,10 @@
-"""Answers that ran out of context, and what the tables say of those that were finished.
+"""Answers that ran out of context (overflows), and bounds on accuracy among finished answers.
 
-Tables 4 and 5 print overflows by d and by N. They do not print them by N and d together, nor by
-rho, so accuracy among finished answers is bounded, not identified: a model that only finishes easy
-puzzles looks good when levels of d are pooled. The bounds come from linear programmes over all
-tables with the printed sums; fractions of answers are allowed, so the bounds hold for whole ones.
-`divisions` has slopes among finished answers.
+Tables 4 and 5 print overflows by d and by N, but not by N and d together, nor by rho. Accuracy
+among finished answers is therefore bounded, not identified; pooled over d, it flatters a model that
+finishes only easy puzzles. The bounds are those of linear programmes over all tables with the
+printed sums; fractional answers are allowed, so the bounds hold for integers too. For slopes among
+finished answers see `divisions`.
 """
 
 from collections.abc import Collection, Mapping
@@ -18,7 +18,7 @@ from cogniload_repro.regression.cell_tables import errors_by
 from cogniload_repro.regression.reconstructions import from_printed_tables
 from cogniload_repro.schemas import ERRORS
 
-#: Accuracy at a level is marked where a larger share of a model's answers ran out of context.
+#: Accuracy at a level is marked if more than this fraction of answers ran out of context.
 MARKED_SHARE = 0.10
 _OUTCOMES = ("correct", *ERRORS)
 #: Numerical error of a linear programme, in answers.
@@ -28,9 +28,9 @@ _SLACK = 1e-6
 def overflow_shares(cells: pd.DataFrame, by: str = "N") -> pd.DataFrame:
     """Count answers that ran out of context by model and one load.
 
-    One row per model and level: model, the load, total, wrong and ctx (answers), share (of the
-    answers that ran out of context) and of_errors (their share of the wrong answers; NaN without
-    any). Empty if overflows are not known.
+    One row per model and level: model, the load, total, wrong and ctx (numbers of answers, wrong
+    answers and overflows), share (overflows among all answers, fraction) and of_errors (overflows
+    among wrong answers; NaN if there are none). Empty if overflows are not known.
     """
     columns = ["model", by, "total", "wrong", "ctx", "share", "of_errors"]
     if "ctx" not in cells:
@@ -44,10 +44,10 @@ def overflow_shares(cells: pd.DataFrame, by: str = "N") -> pd.DataFrame:
 
 
 def marked_levels(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the levels of d and of N at which a model has more overflows than `MARKED_SHARE`.
+    """Return the levels of d and of N at which a model's overflows exceed `MARKED_SHARE`.
 
-    One row per model and such level: model, load (d or N), level, share (fraction). The tables
-    print these counts, so they are the same in each reconstruction.
+    One row per model and marked level: model, load (d or N), level, share (fraction). The tables
+    print these counts, so they are the same in every reconstruction.
     """
     by_difficulty = overflow_shares(cells, "d").rename(columns={"d": "level"})
     by_length = overflow_shares(cells, "N").rename(columns={"N": "level"})
@@ -62,9 +62,9 @@ def finished_accuracy(
 ) -> pd.DataFrame:
     """Bound each model's accuracy among finished answers at one length, for named sets of d.
 
-    One row per model and set: model, d (its name), fewest and most (finished answers), low and high
-    (accuracy among them: least and largest in any counts with the printed sums by d and by N; NaN
-    where no answer can have finished). Scored answers have one value.
+    One row per model and set: model, d (name of the set), fewest and most (finished answers), low
+    and high (least and largest accuracy among them over all counts with the printed sums by d and
+    by N; NaN if no answer can have finished). For scored answers both ends are the same.
     """
     columns = ["model", "d", "fewest", "most", "low", "high"]
     if "ctx" not in cells:
@@ -87,7 +87,7 @@ def finished_accuracy(
 
 
 def _count_finished(table: pd.DataFrame) -> tuple[int, int, float, float]:
-    """Return the number of finished answers and the accuracy among them, both as ranges."""
+    """Return the finished answers and the accuracy among them, as ranges with equal ends."""
     correct, ctx, total = table[["correct", "ctx", "total"]].sum()
     finished = total - ctx
     accuracy = correct / finished if finished else np.nan
@@ -104,8 +104,8 @@ def _bound_finished(table: pd.DataFrame) -> tuple[int, int, float, float]:
     finished = is_finished.to_numpy(float)
     sums, printed = _lay_out_sums(counts)
     fewest, most = _find_extremes(finished, sums, printed)
-    # a ratio is linear in counts that are divided by its denominator (Charnes and Cooper, 1962);
-    # the last variable is one over the denominator
+    # accuracy is a ratio: divided by its denominator, the counts enter a linear programme
+    # (Charnes and Cooper, 1962); the last variable is one over the denominator
     scaled_sums = np.block([[sums, -printed[:, None]], [finished, np.zeros(1)]])
     scaled_printed = np.append(np.zeros(len(printed)), 1.0)
     low, high = _find_extremes(np.append(correct, 0.0), scaled_sums, scaled_printed)
@@ -132,7 +132,7 @@ def _lay_out_sums(counts: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 def _find_extremes(
     weights: np.ndarray, sums: np.ndarray, printed: np.ndarray
 ) -> tuple[float, float]:
-    """Return the least and largest weighted sum of counts with given sums; NaN without any."""
+    """Return the least and largest weighted sum of counts with given sums; NaN if infeasible."""
     least = linprog(weights, A_eq=sums, b_eq=printed)
     largest = linprog(-weights, A_eq=sums, b_eq=printed)
     if least.fun is None or largest.fun is None:

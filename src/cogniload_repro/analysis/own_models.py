@@ -1,6 +1,6 @@
-"""A reader's models: ranks among the paper's; accuracy above guessing and the last clause.
+"""A reader's models: ranks among the paper's, and accuracy compared with two baselines.
 
-The paper's counts are reconstructed, so a rank is found, and tested, in every reconstruction.
+The paper's counts are reconstructed, so ranks are computed and tested in every reconstruction.
 """
 
 from collections.abc import Sequence
@@ -37,25 +37,25 @@ from cogniload_repro.regression.reconstructions import (
     range_over,
 )
 
-#: How an accuracy compares with that of a guesser.
+#: How an accuracy compares with that of guessing.
 ABOVE = "above"
 BELOW = "below"
 LIKE = "not different"
-_TIE = 1e-9  # values that differ by less are equal, but for rounding
+_TIE = 1e-9  # smaller differences are rounding errors
 _RANK_COLUMNS = ["rank", "rank_low", "rank_high", "best", "worst", "of", "nearest"]
 
 
 def rank_models(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
-    """Rank each of a reader's models among the paper's, over the cells that the reader's has.
+    """Rank each of a reader's models among the paper's, over the cells that it has answered.
 
-    One row per model: model, total (answers), cells (of the paper's grid); accuracy (the mean over
-    these cells, each with the same weight), low, high (95% interval); rank among the paper's models
-    (the median over the reconstructions), rank_low and rank_high (the least and greatest of them);
-    best and worst, the ranks that the tests against each model leave open in some reconstruction
-    (Holm, 5%); of (models); nearest (the closest, in most reconstructions); identified (whether the
-    printed tables fix the mean accuracies compared). The same by ECL50 with the suffix _ecl50, and
-    left_out (models of the paper without ECL50 on these cells), status (of the model's regression).
-    Without a cell of the grid there is no accuracy and no rank.
+    One row per model: model, total (answers), cells (of the paper's grid); accuracy (mean over
+    these cells, equally weighted), low, high (95% interval); rank among the paper's models (median
+    over the reconstructions), rank_low and rank_high (smallest and largest over them); best and
+    worst (extremes of the ranks that the pairwise tests leave possible in some reconstruction;
+    Holm, 5%); of (number of models ranked); nearest (the closest model in most reconstructions);
+    identified (whether the printed tables identify the mean accuracies compared). The same by
+    ECL50, with the suffix _ecl50; left_out (the paper's models without an ECL50 on these cells);
+    status (of the model's regression). A model without cells of the grid has no rank.
     """
     grid = pd.MultiIndex.from_frame(paper[CELL].astype(float))
     on_grid = pd.MultiIndex.from_frame(cells[CELL].astype(float)).isin(grid)
@@ -80,11 +80,11 @@ def rank_models(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
 def compare_in_samples(
     cells: pd.DataFrame, pairs: Sequence[tuple[str, str]]
 ) -> pd.DataFrame:
-    """Compare pairs of models over the reconstructions, where the tables identify no difference.
+    """Compare pairs of models over the reconstructions, if their difference is not identified.
 
-    One row per pair with a cell in common: first, second, cells (that both have), difference (of
-    their mean accuracies over these, the median over the reconstructions), difference_p10,
-    difference_p90, and verdict, in how many reconstructions they differ, as in `compare_models`.
+    One row per pair with cells in common: first, second, cells (that both have), difference (of
+    mean accuracies over these cells, median over the reconstructions), difference_p10,
+    difference_p90, and verdict (in how many reconstructions they differ, as in `compare_models`).
     """
     table = tabulate_accuracies(cells)
     names = pd.DataFrame(pairs, columns=["first", "second"])
@@ -146,7 +146,7 @@ def _rank_by_accuracy(
     answered: pd.DataFrame,
     paper: pd.DataFrame,
 ) -> dict[str, dict[str, object]]:
-    """Return the ranks of models by accuracy, over all reconstructions of the paper's."""
+    """Return the ranks of models by accuracy, summarised over the reconstructions."""
     names = pd.Index(table.models)
     models = answered["model"].unique()
     rivals = names[~names.isin(models)]
@@ -169,9 +169,9 @@ def _rank_by_accuracy(
 
 
 def _rank(rivals: pd.DataFrame) -> dict[str, object]:
-    """Return a model's rank in one table, and the best and worst that the tests leave open.
+    """Return a model's rank in one table, and the best and worst rank that the tests allow.
 
-    The rows have each rival, its difference from the model, and the p-value of no difference.
+    There is one row per rival, with its difference from the model and the p-value of no difference.
     """
     difference = rivals["difference"].to_numpy()
     differs = correct_holm(rivals["p"]) < ALPHA
@@ -186,7 +186,7 @@ def _rank(rivals: pd.DataFrame) -> dict[str, object]:
 
 
 def _summarise_ranks(ranks: list[dict[str, object]]) -> dict[str, object]:
-    """Return a model's rank over the reconstructions, from its rank in each of them."""
+    """Summarise a model's ranks over the reconstructions: median rank, extremes, nearest model."""
     table = pd.DataFrame(ranks)
     return {
         "rank": int(table["rank"].quantile(0.5, interpolation="nearest")),
@@ -201,7 +201,7 @@ def _summarise_ranks(ranks: list[dict[str, object]]) -> dict[str, object]:
 
 # ---- ranks by ECL50 ----
 def _rank_by_length(cells: pd.DataFrame, paper: pd.DataFrame) -> dict[str, object]:
-    """Return the rank of one model by ECL50 on its cells; nothing where it has none."""
+    """Return the rank of one model by ECL50 on its cells, empty if it has no ECL50."""
     log_ecl50, se = estimate_point(fit_glm(cells), grid_means(cells), "ecl50")
     if not np.isfinite([log_ecl50, se]).all():
         return {}
@@ -226,7 +226,7 @@ def _rank_by_length(cells: pd.DataFrame, paper: pd.DataFrame) -> dict[str, objec
 
 
 def _paper_lengths(paper: pd.DataFrame) -> pd.DataFrame:
-    """Return the ECL50 of the paper's models in each reconstruction; NaN where there is none.
+    """Return the ECL50 of the paper's models in each reconstruction, NaN if there is none.
 
     One row per model and reconstruction: rival, reconstruction, log_ecl50, se.
     """
@@ -241,19 +241,19 @@ def _paper_lengths(paper: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["rival", "reconstruction", "log_ecl50", "se"])
 
 
-# ---- answerers that track nobody ----
+# ---- baselines that do no reasoning ----
 def compare_with_baselines(
     scores: pd.DataFrame, baselines: pd.DataFrame
 ) -> pd.DataFrame:
-    """Compare each model with a guesser and a last-clause answerer on the puzzles it answered.
+    """Compare each model with random guessing and the last-clause shortcut on its puzzles.
 
-    Scores are of real outputs, baselines those of `baselines.baselines`. One row per model, in the
-    order of the scores: model, answers, correct; accuracy, low, high (Wilson's 95% interval);
-    guess (expected accuracy of the guesser), p_guess and against_guess (above, below or not
-    different: the score test, which the interval inverts); clause (accuracy of the last-clause
-    answerer); above, above_low, above_high and p_above (the model's accuracy minus that, on the
-    same puzzles: `differences.compare_paired`). A guesser's chances differ between puzzles; the
-    test takes their mean, which overstates its variance.
+    ``scores`` are those of real responses, ``baselines`` as returned by `baselines.baselines`. One
+    row per model, in the order of the scores: model, answers, correct; accuracy, low, high
+    (Wilson's 95% interval); guess (expected accuracy of guessing), p_guess and against_guess
+    (above, below or not different: the score test, which the interval inverts); clause (accuracy of
+    the shortcut); above, above_low, above_high and p_above (the model's accuracy minus that of the
+    shortcut on the same puzzles: `differences.compare_paired`). The probability of a correct guess
+    differs between puzzles; the test uses its mean, which overstates the variance.
     """
     known = baselines.drop_duplicates("name")[["name", "guess", "last_clause"]]
     answers = scores[["model", "name", "correct"]].merge(known, on="name")

@@ -1,14 +1,14 @@
 """The last-clause shortcut: how many answers can use it, and whether a model's answers do.
 
-The *shortcut* names the last value that any statement gives the attribute asked about. Counts bound
-its use: if a share s of a model's answers repeats it, the model is right at least as often as s
-times the shortcut in every cell. So for all weights w >= 0 over the cells,
+The *shortcut* answers with the last value that any statement gives the attribute asked about.
+Counts bound its use: if a fraction s of a model's answers in every cell are the shortcut's, the
+model's accuracy is at least s times the shortcut's in every cell. So for all weights w >= 0,
 
     s  <=  sum(w * correct) / sum(w * answers * accuracy of the shortcut).
 
-If w is a combination of the columns whose sums the paper fixes, the right side is the same in every
-table that agrees with the paper. A linear programme finds the weights with the smallest right side.
-Real answers show more: whether a model is right more often where the last clause is.
+If w is a linear combination of the columns whose sums the paper fixes, the right side is
+identified. A linear programme finds the weights that minimise it. Scored answers show more: whether
+a model is correct more often on the puzzles on which the shortcut is.
 """
 
 from typing import NamedTuple
@@ -43,7 +43,7 @@ _USE_COLUMNS = [
 
 
 class _Bound(NamedTuple):
-    """The smallest upper bound of the share, its standard error, and the weights of the cells."""
+    """The smallest upper bound on the fraction s, its standard error, and the cells' weights."""
 
     share: float
     error: float
@@ -51,26 +51,26 @@ class _Bound(NamedTuple):
 
 
 def shortcut_bound(cells: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
-    """Return the largest share of each model's answers that can repeat the last clause.
+    """Return an upper bound on the fraction of each model's answers that repeat the last clause.
 
-    The share is that of every cell if it is the same in all of them, and else a mean over the cells
-    with the weights that give the smallest bound.
+    The bound is on the fraction in every cell, if it is the same in all cells; otherwise on a
+    weighted mean of the fractions, with the weights that give the smallest bound.
 
     Parameters
     ----------
     cells : DataFrame
         Counts as `load_cells` returns them: model, N, d, ratio_pct, total, correct.
     baselines : DataFrame
-        One row per puzzle as `baselines` returns it: N, d, ratio_pct and last_clause (1 where the
-        shortcut is right).
+        One row per puzzle as `baselines` returns it: N, d, ratio_pct and last_clause (1 if the
+        shortcut is correct).
 
     Returns
     -------
     DataFrame
         One row per model: model, bound (fraction of the answers, at most 1), upper (one-sided
-        upper limit of the bound at level 1 - `published.ALPHA`, for the chance in answers and
-        puzzles) and identified (False if tables that agree with the paper differ in it, as on a
-        part of the grid). NaN where no cell of the model has a puzzle of the baselines.
+        upper confidence limit of level 1 - `published.ALPHA`, for the sampling of answers and
+        puzzles) and identified (False if the bound differs between tables that agree with the
+        paper, as on a part of the grid). NaN if no cell of the model has a puzzle of the baselines.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def shortcut_bound(cells: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame
 
 
 def _smallest_bound(cells: pd.DataFrame, columns: np.ndarray) -> _Bound:
-    """Return the smallest bound over the non-negative combinations of some columns."""
+    """Return the smallest bound over all non-negative weights in the span of some columns."""
     answers = cells["total"].to_numpy(float)
     correct = cells["correct"].to_numpy(float)
     shortcut = cells["right"].to_numpy(float)
@@ -109,7 +109,7 @@ def _smallest_bound(cells: pd.DataFrame, columns: np.ndarray) -> _Bound:
         return _Bound(0.0, 0.0, np.zeros(len(cells)))
 
     scaled = columns / np.abs(columns).max(axis=0).clip(min=1)
-    size = correct.max()  # the solver takes tiny costs for zero
+    size = correct.max()  # scaled, as the solver treats tiny costs as zero
     programme = linprog(
         scaled.T @ (correct / size),
         A_ub=-scaled,
@@ -122,7 +122,7 @@ def _smallest_bound(cells: pd.DataFrame, columns: np.ndarray) -> _Bound:
         return unknown
     weights = (scaled @ programme.x).clip(min=0)
 
-    # the denominator is 1, so that both variances are relative to it
+    # delta method for a ratio of independent sums whose denominator is 1
     accuracy = correct / answers
     answer_variance = weights**2 @ (answers * accuracy * (1 - accuracy))
     puzzle_spread = shortcut * (1 - shortcut) / cells["puzzles"].to_numpy(float)
@@ -133,15 +133,14 @@ def _smallest_bound(cells: pd.DataFrame, columns: np.ndarray) -> _Bound:
 
 
 def shortcut_use(scores: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
-    """Compare each model's accuracy where the last clause is right with that where it is wrong.
+    """Compare each model's accuracy on puzzles where the shortcut is right with that on others.
 
-    Scores are of real outputs (reconstructed ones say nothing), baselines those of
-    `baselines.baselines`. One row per model, in the order of the scores: model; answers_right,
-    correct_right, answers_wrong, correct_wrong (all answers to the two kinds of puzzles); answers
-    (in cells that have both kinds); right and wrong, the accuracies (fractions) within these cells,
-    both with Mantel and Haenszel's weights, so that no load differs between them; difference,
-    ci_low, ci_high and p (`differences.compare_strata`). The last six are NaN where no cell has
-    both kinds.
+    ``scores`` are those of real responses (reconstructed counts cannot tell), ``baselines`` as
+    returned by `baselines.baselines`. One row per model, in the order of the scores: model;
+    answers_right, correct_right, answers_wrong, correct_wrong (all answers to the two kinds of
+    puzzles); answers (in cells with both kinds); right and wrong (accuracies in these cells, both
+    with Mantel-Haenszel weights, so that the loads are balanced); difference, ci_low, ci_high and p
+    (`differences.compare_strata`). The last six are NaN if no cell has both kinds.
     """
     clause = baselines.drop_duplicates("name").set_index("name")["last_clause"]
     answers = scores[["model", *CELL, "correct"]]
@@ -160,7 +159,7 @@ def shortcut_use(scores: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
 
 
 def _compare_kinds(model: str, counts: pd.DataFrame) -> dict[str, object]:
-    """Return one row of `shortcut_use` from a model's answers and correct ones by cell and kind."""
+    """Return a model's row of `shortcut_use` from its answers and correct ones by cell and kind."""
     sums = counts.sum().astype(int)
     row: dict[str, object] = {
         "model": model,

@@ -1,4 +1,4 @@
-"""Other regressions than the paper's, and what they change; the scatter around it."""
+"""Alternatives to the paper's regression, what they change, and the dispersion around it."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
@@ -25,10 +25,10 @@ from cogniload_repro.regression.reconstructions import (
     reconstructed_models,
 )
 
-#: By how much an AIC or BIC must be lower to speak for a regression.
+#: Smallest decrease of AIC or BIC that counts in favour of a regression.
 AIC_MARGIN = 2
 
-#: All columns whose sums over the correct answers the printed tables fix.
+#: The largest identified regression: all columns whose sums the printed tables fix.
 FIXED_SUMS = (
     "correct ~ C(d) + C(N) + rho + I(rho**2) "
     "+ d:log10_N + d:rho + log10_N:rho + d:log10_N:rho"
@@ -37,9 +37,9 @@ FIXED_SUMS = (
 _LOAD_NAMES = ("d", "N", "log10_N", "rho", "ratio_pct", "needles")
 #: Lengths (log10 of statements) at which a fit is evaluated in the search for its ECL50.
 _LOG_LENGTHS = np.arange(0, 7.001, 0.01)
-#: The middle of the grid (log10 of statements): of several ECL50 the nearest one counts.
+#: The middle of the grid (log10 of statements): of several roots, the nearest one is the ECL50.
 _MIDDLE = 1.85
-#: A linear predictor beyond this size is as good as separated.
+#: A linear predictor beyond this size counts as separation.
 _LARGEST_PREDICTOR = 20.0
 
 
@@ -52,7 +52,7 @@ class Specification(NamedTuple):
 
     @property
     def others(self) -> frozenset[str]:
-        """Covariates that are no load, such as a number of tokens."""
+        """Covariates that are not loads, such as a number of tokens."""
         return frozenset(name_covariates(self.formula)).difference(_LOAD_NAMES)
 
     @property
@@ -72,10 +72,10 @@ _OF_FIT = ["status", "terms", "loglik", "aic", "bic", "ecl50", "fit"]
 
 # ---- models with the same cells ----
 class SharedGrid(NamedTuple):
-    """Models (or tables of counts of a model) with the same cells.
+    """Tables of counts, of several models or reconstructions, with the same cells.
 
-    ``names`` has one row per table: its model, and its reconstruction if there are several. Correct
-    answers and answers have the shape (tables, cells).
+    ``names`` has one row per table: its model, and its reconstruction if there are several.
+    ``correct`` and ``total`` (answers) have the shape (tables, cells).
     """
 
     names: pd.DataFrame
@@ -87,9 +87,9 @@ class SharedGrid(NamedTuple):
 def shared_grids(
     cells: pd.DataFrame, others: Collection[str] = ()
 ) -> Iterator[SharedGrid]:
-    """Group the models that have the same cells and, there, the same values of other covariates.
+    """Yield groups of models with the same cells and the same values of other covariates in them.
 
-    Stacked tables of one model, with a column reconstruction, count as models.
+    If there is a column reconstruction, each reconstruction of a model is a table of its own.
     """
     cells = cells[cells["total"] > 0].reset_index(drop=True)
     names = cells[[name for name in ("reconstruction", "model") if name in cells]]
@@ -149,11 +149,11 @@ def fit_specifications(
 
 
 def _fit_grid(grid: SharedGrid, specification: Specification) -> pd.DataFrame:
-    """Return the columns `_OF_FIT` of a specification, one row per table of a grid."""
+    """Fit a specification to each table of a grid; one row per table with `_OF_FIT`."""
     _, formula, family = specification
     try:
         fits = fit_tables(grid.cells, grid.correct, grid.total, formula, family)
-    except ValueError:  # a spline has too few values
+    except ValueError:  # too few distinct values for a spline
         nothing = pd.DataFrame(np.nan, grid.names.index, _OF_FIT)
         return nothing.assign(status="too few values for its terms", terms=1)
     curve = None
@@ -172,7 +172,7 @@ def _fit_grid(grid: SharedGrid, specification: Specification) -> pd.DataFrame:
 def _lay_curve(spec: object, cells: pd.DataFrame) -> np.ndarray | None:
     """Return the design matrix of a fit along `_LOG_LENGTHS`, averaged over the levels of d.
 
-    None where the fit has no values between the tested levels.
+    None if the fit is not defined between the tested levels, as with factors.
     """
     levels = np.sort(cells["d"].unique())
     rho = cells["rho"].mean()
@@ -187,7 +187,10 @@ def _lay_curve(spec: object, cells: pd.DataFrame) -> np.ndarray | None:
 
 
 def _find_ecl50(above_half: np.ndarray) -> float:
-    """Return the length at which a curve along `_LOG_LENGTHS` falls through zero."""
+    """Return the length (statements) at which a curve along `_LOG_LENGTHS` falls below zero.
+
+    If it never does, the length is infinite for a curve that starts above zero, else 0.
+    """
     is_known = np.isfinite(above_half)
     curve = above_half[is_known]
     lengths = _LOG_LENGTHS[is_known]
@@ -211,18 +214,19 @@ def compare_specifications(
 ) -> pd.DataFrame:
     """Return what each specification would change, over the models that it can be fitted to.
 
-    One row per specification: specification, identified, models (fitted), daic (sum of AIC less
-    the paper's), aic_better and bic_better (models with one lower by more than `AIC_MARGIN`),
-    ecl50_ratio (median ratio of ECL50 to the paper's, in either direction), ecl50_left (models
-    whose ECL50 leaves the paper's interval), order (Spearman correlation of ECL50 with the
-    paper's). Where it is not identified, these are medians of the samples; *_p10 and *_p90 are the
-    10 and 90% quantiles.
+    One row per specification: specification, identified, models (number fitted), daic (sum over the
+    models of AIC minus that of the paper's regression), aic_better and bic_better (models whose
+    criterion is lower by more than `AIC_MARGIN`), ecl50_ratio (median over the models of the ratio
+    of ECL50 to the paper's, or its inverse if below 1), ecl50_left (models whose ECL50 is outside
+    the interval of the paper's), order (Spearman correlation of ECL50 with the paper's). If a
+    specification is not identified, these are medians over the reconstructions; *_p10 and *_p90 are
+    the 10 and 90% quantiles.
     """
     specifications = tuple(specifications)
     names = [specification.name for specification in specifications]
     identified = pd.Series(are_identified(cells, specifications), names)
     fits = _fit_with_samples(cells, specifications, identified)
-    # sums over models would otherwise be of other models in each sample
+    # only models fitted in every sample, so that sums over models are comparable
     keys = [fits["specification"], fits["model"]]
     is_fitted = (fits["status"] == "ok").groupby(keys).transform("all")
     numbers = ["aic", "bic", "ecl50"]
@@ -246,9 +250,9 @@ def _fit_with_samples(
     specifications: tuple[Specification, ...],
     identified: pd.Series,
 ) -> pd.DataFrame:
-    """Fit every specification to the counts as given, and the unidentified ones to each sample.
+    """Fit every specification to the counts as given, and those not identified to each sample.
 
-    The paper's regression, which stands first, is fitted to the samples too if any other is.
+    The paper's regression, the first one, is fitted to the samples if any other is.
     """
     fits = fit_specifications(cells.assign(reconstruction=GIVEN), specifications)
     varying = [other for other in specifications if not identified[other.name]]
@@ -262,7 +266,7 @@ def _fit_with_samples(
 def _measure_changes(
     fits: pd.DataFrame, paper: str, ends: pd.DataFrame
 ) -> dict[str, pd.DataFrame]:
-    """Return what each specification changes, by reconstruction (rows) and specification."""
+    """Return each quantity of `compare_specifications` by reconstruction and specification."""
     numbers = ["aic", "bic", "ecl50"]
     wide = fits.pivot_table(
         numbers, ["reconstruction", "model"], "specification", dropna=False
@@ -277,7 +281,7 @@ def _measure_changes(
     is_inside = ecl50.ge(limits["profile_low"].to_numpy(), axis=0)
     is_inside &= ecl50.le(limits["profile_high"].to_numpy(), axis=0)
     has_left = (~is_inside).astype(float).where(ratio.notna())
-    ranks = ecl50.groupby("reconstruction").rank()  # infinite ones are the longest
+    ranks = ecl50.groupby("reconstruction").rank()  # infinite ones rank last
     correlations = ranks.groupby("reconstruction").corr(method="spearman")
     return {
         "daic": daic.groupby("reconstruction").sum(min_count=1),
@@ -289,14 +293,14 @@ def _measure_changes(
     }
 
 
-# ---- scatter ----
+# ---- dispersion ----
 def dispersion_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the dispersion of the cells around the paper's regression, and its lack of fit.
+    """Return the dispersion of the cells around the paper's regression, and a lack-of-fit test.
 
-    One row per model: model, phi (Pearson's chi-square per degree of freedom; not identified), lr,
-    lr_df and p_lr (likelihood-ratio test of all identified terms against the paper's), and
-    phi_lower_bound (lr per residual degree of freedom: no table of counts that agrees with the
-    printed ones has a smaller deviance).
+    One row per model: model, phi (Pearson's chi-square per residual degree of freedom; not
+    identified), lr, lr_df and p_lr (likelihood-ratio test of the paper's regression against
+    `FIXED_SUMS`; identified), and phi_lower_bound (lr per residual degree of freedom: a lower bound
+    on the deviance per degree of freedom in every table that agrees with the printed ones).
     """
     columns = ["model", "phi", "lr", "lr_df", "p_lr", "phi_lower_bound"]
     tables = [_measure_scatter(grid) for grid in shared_grids(cells)]
@@ -312,11 +316,11 @@ def _measure_scatter(grid: SharedGrid) -> pd.DataFrame:
     accuracy = np.clip(expit(predictors), 1e-12, 1 - 1e-12)
     variance = total * accuracy * (1 - accuracy)
     chi_square = ((grid.correct - total * accuracy) ** 2 / variance).sum(axis=1)
-    # with as many terms as cells there is no scatter
+    # with as many terms as cells, the dispersion is not defined
     residual_df = len(grid.cells) - x.shape[1] or np.nan
 
     wide = build_design(grid.cells, FIXED_SUMS)[0].to_numpy()
-    # no fit exists for a level without correct or without wrong answers
+    # FIXED_SUMS has no finite fit if all answers at a level are correct, or all wrong
     _, wide_logliks = maximise_all(wide, total, grid.correct @ wide)
     has_wide = np.isfinite(wide_logliks)
 

@@ -1,8 +1,8 @@
-"""Intervals of the capacity points and of the trough along rho, and many tests at once.
+"""Profile-likelihood intervals of the capacity points and the trough along rho; Holm's method.
 
-A capacity point is the load at which the linear predictor is zero. Held at a value it is one linear
-constraint on the coefficients, so that a profile likelihood needs no more than the same regression
-without intercept on covariates measured from that point.
+A capacity point is the load at which the linear predictor is zero. Fixing it at a value is one
+linear constraint on the coefficients: the profile likelihood at that value is the maximum for the
+same regression without intercept, with covariates measured from the point.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,14 +30,14 @@ from cogniload_repro.regression.identification import is_identified
 from cogniload_repro.regression.likelihood import maximise
 from cogniload_repro.regression.reconstructions import reconstructed_models
 
-#: Probability with which an effect of the size called detectable is found.
+#: Power of a test against an effect of the size called detectable.
 POWER = 0.8
-#: Where the search for an end of an interval stops (log10 statements, fraction of needles, d).
+#: Limits of the search for the ends of an interval (log10 statements, needle ratio, d).
 _POINT_LIMITS = {"ecl50": (-30.0, 30.0), "nt50": (0.0, 1.0), "id50": (-300.0, 300.0)}
 _TROUGH_LIMITS = (-10.0, 10.0)
-#: The load of each point.
+#: The load that each capacity point is a value of.
 _LOAD_OF_POINT = {"ecl50": "log10_N", "nt50": "rho", "id50": "d"}
-#: Where accuracy is lowest along rho, as the paper states it (section 3): nominal ratios.
+#: The range of rho in which the paper states that accuracy is lowest (section 3), nominal.
 STATED_TROUGH = (0.25, 0.5)
 #: The ends of the paper's grid, nominal ratios.
 _LOWEST_RHO = 0.05
@@ -47,7 +47,8 @@ _HIGHEST_RHO = 0.95
 class Quadratic(NamedTuple):
     """One model's fit of the paper's regression.
 
-    x (1, d, log10 N, rho, rho^2) and k of n correct answers by cell, and the means of the loads.
+    By cell: covariates x (1, d, log10 N, rho, rho^2) and k correct of n answers. ``means`` are the
+    means of the loads over the cells.
     """
 
     model: str
@@ -58,12 +59,12 @@ class Quadratic(NamedTuple):
     means: dict[str, float]
 
     def loss(self, x: np.ndarray) -> float:
-        """Return the likelihood-ratio statistic of a regression on other covariates."""
+        """Return the likelihood-ratio statistic of a restricted regression, on covariates x."""
         _, loglik = maximise(x, self.n, x.T @ self.k)
         return 2 * (self.fit.loglik - loglik)
 
     def loss_at(self, point: str, value: float) -> float:
-        """Return the likelihood-ratio statistic of a value of a capacity point; log10 for ECL50."""
+        """Return the likelihood-ratio statistic of a capacity point's value (log10 for ECL50)."""
         distances = self.x[:, 1:] - place(point, value, self.means)[1:]
         return self.loss(distances)
 
@@ -71,7 +72,7 @@ class Quadratic(NamedTuple):
 def correct_holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
     """Return p-values adjusted by Holm's method; NaN stays NaN and does not count as a test.
 
-    statsmodels' function takes 0.1 s a call, since it collects garbage each time.
+    statsmodels' function takes 0.1 s per call, since it collects garbage each time.
     """
     p = np.array(p, dtype=float)
     known = np.flatnonzero(np.isfinite(p))
@@ -82,9 +83,10 @@ def correct_holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
 
 
 def count_separated(accuracies: Sequence[float], answers: int, level: float) -> int:
-    """Return how many pairs of models would differ significantly with so many answers each.
+    """Return how many pairs of models would differ significantly, given their accuracies.
 
-    Two-sample tests of proportions, with Holm's adjustment.
+    Each model has the same number of ``answers``. Two-sample z tests of proportions with pooled
+    variance, Holm-adjusted over the pairs.
     """
     first, second = np.array(list(combinations(accuracies, 2))).T
     pooled = (first + second) / 2
@@ -94,16 +96,16 @@ def count_separated(accuracies: Sequence[float], answers: int, level: float) -> 
 
 
 def correct_within(table: pd.DataFrame, family: list[str]) -> np.ndarray:
-    """Return the column p of a table adjusted after Holm within each family.
+    """Return the column p of a table, Holm-adjusted within each family of tests.
 
-    A family is the rows with the same values in the columns that name it.
+    A family is a set of rows with the same values in the columns ``family``.
     """
     groups = table.groupby(family, sort=False)["p"]
     return groups.transform(correct_holm).to_numpy(float)
 
 
 def fit_quadratics(cells: pd.DataFrame) -> tuple[Quadratic, ...]:
-    """Fit the paper's regression to every model, and return the fits that exist."""
+    """Fit the paper's regression to every model and return the finite fits."""
     quadratics = []
     covered = cells[cells["total"] > 0]
     for model, counts in covered.groupby("model", sort=False, observed=True):
@@ -118,7 +120,7 @@ def fit_quadratics(cells: pd.DataFrame) -> tuple[Quadratic, ...]:
 
 
 def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the capacity points with profile-likelihood intervals.
+    """Return each model's capacity points with profile-likelihood intervals.
 
     Parameters
     ----------
@@ -129,10 +131,10 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         One row per model and point: model, point, se (of the decimal logarithm for ecl50),
-        estimate, profile_low and profile_high (of level 1 - `published.ALPHA`), and identified
-        (whether the printed tables fix them). ECL50 in statements, NT50 as a fraction, ID50 in
-        units of d; NaN where the point does not exist, infinite where the likelihood sets no limit
-        (for NT50: none inside [0, 1]).
+        estimate, profile_low and profile_high (level 1 - `published.ALPHA`), and identified
+        (whether the printed tables identify them). ECL50 is in statements, NT50 a fraction, ID50 in
+        units of d. Numbers are NaN if the point does not exist; an end is infinite if the
+        likelihood-ratio test rejects no value on that side (for NT50: none inside [0, 1]).
 
     Examples
     --------
@@ -166,7 +168,7 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def place(point: str, value: float, means: dict[str, float]) -> np.ndarray:
-    """Return 1, d, log10 N, rho, rho^2 at one value of a load, the other loads at their means."""
+    """Return 1, d, log10 N, rho, rho^2 at a value of one load, the others at their means."""
     loads = means | {_LOAD_OF_POINT[point]: value}
     return np.array(
         [1.0, loads["d"], loads["log10_N"], loads["rho"], loads["rho"] ** 2]
@@ -198,7 +200,7 @@ def _search_ends(
     step: float,
     bounds: tuple[float, float],
 ) -> tuple[float, float]:
-    """Return the two ends at which a statistic reaches chi-square's quantile."""
+    """Return the ends at which a statistic reaches the quantile of chi-square with 1 df."""
     low = _search_limit(statistic, value, -step, bounds[0])
     high = _search_limit(statistic, value, step, bounds[1])
     return low, high
@@ -207,7 +209,10 @@ def _search_ends(
 def _search_limit(
     statistic: Callable[[float], float], value: float, step: float, bound: float
 ) -> float:
-    """Walk from a value towards a bound until the test rejects, and return where it begins to."""
+    """Return where the test begins to reject between a value and a bound; infinite if nowhere.
+
+    Growing strides bracket the root, which is then found by Brent's method.
+    """
     quantile = chi2.ppf(1 - ALPHA, 1)
     sign = np.sign(step)
     stride = min(abs(step), 1e6)
@@ -223,15 +228,18 @@ def _search_limit(
 
 
 def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return where along rho the quadratic fit is lowest, and whether there is a U at all.
+    """Return where along rho the quadratic fit is lowest, and Sasabuchi's test of a U shape.
 
-    One row per model: model, trough (fraction; of a maximum if curvature is negative), low, high
-    (profile likelihood, infinite if unlimited; these three are NaN for a curve so straight that it
-    turns nowhere near the tested ratios, or not at all), lowest (of the tested ratios, nominal,
-    the one at which the fit is lowest), inside (whether that is in `STATED_TROUGH`), curvature
-    (beta_rho2), slope_low, slope_high (log-odds per unit of rho at 5% and 95%), p_u (Sasabuchi's
-    test: the larger of the one-sided p-values of a fall at the low end and a rise at the high
-    end).
+    One row per model:
+
+    - model
+    - trough (rho at the turning point, a maximum if the curvature is negative), low, high (profile
+      likelihood, infinite if unlimited); NaN if the curve turns beyond `_TROUGH_LIMITS` or nowhere
+    - lowest (the tested ratio, nominal, at which the fit is lowest), inside (whether it is in
+      `STATED_TROUGH`)
+    - curvature (beta_rho2), slope_low, slope_high (log-odds per unit of rho, at 5% and 95%)
+    - p_u (Sasabuchi's test: the larger of the one-sided p-values of a negative slope at 5% and a
+      positive slope at 95%)
     """
     columns = ["model", "trough", "low", "high", "lowest", "inside", "curvature"]
     columns += ["slope_low", "slope_high", "p_u"]
@@ -252,7 +260,7 @@ def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _find_trough(quadratic: Quadratic) -> tuple[float, float, float]:
-    """Return the rho at which the fitted curve turns, with its interval; NaN if it does not."""
+    """Return the turning point of the fitted curve along rho with its interval, or NaN."""
     linear, curvature = quadratic.fit.coef[3:]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         trough = -linear / (2 * curvature)
@@ -268,6 +276,6 @@ def _find_trough(quadratic: Quadratic) -> tuple[float, float, float]:
 
 
 def _slope_error(quadratic: Quadratic, rho: float) -> float:
-    """Return the standard error of the fitted slope along rho, at one value of rho."""
+    """Return the standard error of the fitted slope along rho at one value of rho."""
     weights = np.array([1, 2 * rho])
     return float(np.sqrt(weights @ quadratic.fit.covariance[3:, 3:] @ weights))

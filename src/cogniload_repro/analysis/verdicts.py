@@ -1,7 +1,6 @@
-"""Verdicts on the paper's statements, each from tests of its models.
+"""Verdicts on the paper's statements, derived from tests of its models.
 
-The words are the same in all chapters. A test that is missing makes a statement untested, never
-false.
+All chapters use the same words. If a test is missing, a statement is untested, never false.
 """
 
 from collections.abc import Iterable
@@ -15,7 +14,7 @@ from cogniload_repro.published import ALPHA
 SUPPORTED = "supported"
 PARTLY = "supported in part"
 NOT_SUPPORTED = "not supported"
-#: Whether a statement holds is not identified among finished answers.
+#: The printed tables do not identify whether a statement holds among finished answers.
 DEPENDS = "depends on the overflows"
 DEFINITION = "a matter of definition"
 UNKNOWN = "not tested in this build"
@@ -24,7 +23,7 @@ VERDICT_WORDS = (NOT_SUPPORTED, DEPENDS, PARTLY, SUPPORTED, DEFINITION, UNKNOWN)
 
 
 class Judgement(NamedTuple):
-    """A verdict and the count that it follows from."""
+    """A verdict and the count on which it is based."""
 
     word: str
     evidence: str = ""
@@ -38,13 +37,13 @@ def single(holds: object, evidence: str = "") -> Judgement:
 
 
 def each(holds: Iterable[object], what: str = "models") -> Judgement:
-    """Judge "every X is Y": supported if it holds for all, in part for some, not for none."""
+    """Judge "every X is Y": supported if true of all, in part if of some, not if of none."""
     holds = list(holds)
     return counted(holds, len(holds), what)
 
 
 def counted(holds: Iterable[object], stated: int, what: str = "models") -> Judgement:
-    """Judge "in 17 models": supported if it holds for 17, in part for others, not for none."""
+    """Judge "in 17 models": supported if true of 17, in part if of others, not if of none."""
     known, unknown = _known(holds)
     evidence = f"{sum(known)} of {len(known) + unknown} {what}"
     if unknown:
@@ -59,10 +58,10 @@ def counted(holds: Iterable[object], stated: int, what: str = "models") -> Judge
 def most(
     agree: Iterable[object], disagree: Iterable[object], what: str = "models"
 ) -> Judgement:
-    """Judge a statement on models in general by a sign test over significant models.
+    """Judge a statement on models in general by a sign test over the significant models.
 
-    Supported if significantly more agree than disagree, not supported if more disagree, else in
-    part.
+    Supported if significantly more models agree than disagree, not supported if more disagree than
+    agree, otherwise supported in part.
     """
     agreeing, unknown = _known(agree)
     disagreeing, _ = _known(disagree)
@@ -82,9 +81,9 @@ def most(
 def no_effect(survivals: Iterable[object]) -> Judgement:
     """Judge "there is no effect" by the effects that are significant with overflows as failures.
 
-    For each it takes whether the effect is also significant among finished answers, in every table
-    that was searched. One that is refutes the statement; if there is none, it depends on the
-    overflows. Without any significant effect the statement is supported.
+    ``survivals`` has one value per such effect: whether it is significant among finished answers,
+    too, in every table that was searched. If any is, the statement is not supported; if none is,
+    it depends on the overflows. If there is no significant effect at all, it is supported.
     """
     survivals = list(survivals)
     if not survivals:
@@ -93,9 +92,9 @@ def no_effect(survivals: Iterable[object]) -> Judgement:
 
 
 def all_parts(**parts: Judgement) -> Judgement:
-    """Judge a statement of several parts: as its parts if these agree, else supported in part.
+    """Judge a statement of several parts: their verdict if they agree, else supported in part.
 
-    A part that could not be tested leaves the whole statement untested.
+    If a part could not be tested, the statement is untested.
     """
     evidence = "; ".join(f"{name}: {part.evidence}" for name, part in parts.items())
     words = {part.word for part in parts.values()}
@@ -107,7 +106,7 @@ def all_parts(**parts: Judgement) -> Judgement:
 
 
 def _known(holds: Iterable[object]) -> tuple[list[bool], int]:
-    """Return the tests that have a result, and the number of those that have none."""
+    """Return the results of the tests that have one, and the number of tests without."""
     values = list(holds)
     known = [bool(value) for value in values if not pd.isna(value)]
     return known, len(values) - len(known)

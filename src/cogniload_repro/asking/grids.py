@@ -1,8 +1,8 @@
 """Perturbations that write a text into a grid (arXiv:2604.08571, Section 3.4).
 
-Sizes are those of the document's Figure 2. Grids are filled with dots, which would hide whether a
-statement ends in one or two: here a snake or a perimeter ends in at least one filler, a space if
-the text ends in a dot. A line break of the text becomes a symbol of its own.
+Sizes are those of the document's Figure 2. The document fills grids with dots, which hides how
+many dots end a statement. Here a snake or a perimeter ends in at least one filler, a space if the
+text ends in a dot. A line break of the text becomes a symbol of its own.
 """
 
 from collections.abc import Callable
@@ -22,8 +22,9 @@ Places = list[tuple[int, int]]
 class Grid:
     """A way to write a text into rows and columns.
 
-    ``path`` gives the places of the symbols in a grid of so many rows and columns; ``shape`` the
-    rows and columns for a length of text.
+    ``path`` returns the positions of the symbols, in order, for numbers of rows and columns;
+    ``shape`` returns these numbers for the length of a text. If the grid ``is_filled``, the path
+    is longer than the text.
     """
 
     path: Callable[[int, int], Places]
@@ -31,7 +32,7 @@ class Grid:
     is_filled: bool = True
 
     def write(self, text: str) -> str:
-        """Write a text along the path; fill the rest of the path, and put dots beside."""
+        """Write a text along the path, then fillers; put dots in all other positions."""
         text = text.replace("\n", LINE_BREAK)
         rows, columns = self.shape(len(text))
         places = self.path(rows, columns)
@@ -43,7 +44,7 @@ class Grid:
         return "\n".join([_START, *("".join(line) for line in lines), _STOP])
 
     def read(self, grid: str) -> str:
-        """Read a grid along its path, up to the fillers; ValueError if it is none."""
+        """Read a grid along its path, up to the fillers; ValueError if it is not such a grid."""
         rows = grid.split("\n")[1:-1]
         columns = len(rows[0]) if rows else 0
         try:
@@ -58,8 +59,8 @@ class Grid:
         text = text.replace(LINE_BREAK, "\n")
         if self.write(text) != grid:
             raise ValueError(
-                "the text is no grid of this kind; give the whole grid, with its marks, dots "
-                "and spaces"
+                "the text is not a grid of this kind; give the whole grid, with its first and "
+                "last line, dots and spaces"
             )
         return text
 
@@ -70,7 +71,7 @@ def _zigzag(rows: int, columns: int) -> Places:
 
 
 def _perimeter(rows: int, columns: int) -> Places:
-    """Go clockwise along the edges, from the top left."""
+    """Return the positions along the edges, clockwise from the top left."""
     top = [(0, column) for column in range(columns)]
     east = [(row, columns - 1) for row in range(1, rows - 1)]
     bottom = [(rows - 1, column) for column in reversed(range(columns))]
@@ -79,7 +80,7 @@ def _perimeter(rows: int, columns: int) -> Places:
 
 
 def _snake(rows: int, columns: int) -> Places:
-    """Go through the rows: the first forwards, the second backwards, and so on."""
+    """Return the positions row by row: the first forwards, the second backwards, and so on."""
     places: Places = []
     for row in range(rows):
         forwards = [(row, column) for column in range(columns)]
@@ -96,7 +97,7 @@ def _shape_rails(length: int) -> tuple[int, int]:
 
 
 def _shape_rectangle(length: int) -> tuple[int, int]:
-    # 2 (rows + 37) - 4 places for the text and a filler
+    # the perimeter has 2 (rows + 37) - 4 positions, for the text and a filler
     return max(2, -((69 - length) // 2)), 37
 
 

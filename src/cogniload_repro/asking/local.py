@@ -1,7 +1,7 @@
-"""A small model asked on this machine: our task of Inspect, a local server, the answers as a table.
+"""A small model asked on this machine: the Inspect task, a local server, the answers as a table.
 
-A model has a folder with the logs of Inspect. Puzzles that a log there has an answer to are not
-asked again: the same command continues an interrupted run, and another grid extends it.
+Each setup of a model has a folder with Inspect's logs. Puzzles that are answered in these logs are
+not asked again: the same command continues an interrupted run, and another grid extends it.
 """
 
 import json
@@ -28,14 +28,14 @@ from cogniload_repro.outputs.rows import read_rows
 from cogniload_repro.puzzles.sets import write_jsonl
 from cogniload_repro.schemas import OUTPUTS
 
-#: The model writes its likeliest token each time, so that the same prompt has the same answer.
+#: The model always writes its likeliest token, so that the same prompt gives the same answer.
 TEMPERATURE = 0.0
-#: An answer is given up when it takes so many times longer than expected, and so many seconds.
+#: An answer times out after this multiple of its expected time, but not before these seconds.
 _PATIENCE = 20
 _PATIENCE_SECONDS = 600
-# of an error that quotes the request, its end says why
+# an error quotes the request first; the reason is at its end
 _REASON_CHARS = 200
-# the cause of the last attempt's failure in the words of a client
+# the cause of the last failed attempt, as the client words it
 _RAISED = re.compile(r"RetryError.* raised (\w+)")
 
 
@@ -52,16 +52,16 @@ class Setup:
     temperature: float = TEMPERATURE
 
     def folder(self, parent: Path) -> Path:
-        """Return the folder for answers to this setup alone."""
+        """Return the folder for the answers under this setup alone."""
         digest = sha256(json.dumps(asdict(self)).encode()).hexdigest()
         return parent / f"{self.model}-{digest[:8]}"
 
 
 def describe_setup(model: Path | None) -> tuple[Path, Setup]:
-    """Return the file of a model, by default SmolLM2-135M-Instruct, and how it is asked.
+    """Return the file of a model (default: SmolLM2-135M-Instruct) and its setup.
 
-    Names end in "-local": neither the paper's models nor committed answers have such a name.
-    ValueError where the model cannot be served on this machine.
+    The model's name ends in "-local", unlike those of the paper's models and of the committed
+    answers. Raises ValueError if the model cannot be served on this machine.
     """
     provider = server.server_version()
     path = model or server.find_bundled_model()
@@ -84,10 +84,10 @@ def evaluate(
     threads: int,
     say: Callable[[str], None],
 ) -> Path:
-    """Ask a model the puzzles of a grid that it has not answered yet; return its table of answers.
+    """Ask a model the puzzles of a grid that it has not answered; return the file of its answers.
 
-    The table has the model's name and all its answers; beside it are the logs, and
-    ``not_asked.csv`` with those puzzles of the grid that the model's window cannot hold.
+    The file (JSON lines) is named after the model and has all its answers. Beside it are the logs,
+    and ``not_asked.csv`` with the puzzles of the grid that exceed the model's context window.
     """
     path, setup = describe_setup(model)
     task = cogniload(
@@ -113,7 +113,7 @@ def evaluate(
     if unanswered:
         raise ValueError(
             f"{len(unanswered):,} answers cannot be used; `cogniload check {folder / 'logs'}` says "
-            "why, and the same command asks again"
+            "why, and the same command asks these again"
         )
     if not rows:
         raise ValueError(
@@ -123,7 +123,7 @@ def evaluate(
 
 
 def read_answers(logs: Path, setup: Setup) -> list[dict]:
-    """Return the answers in a folder of logs, one row for each puzzle that was answered."""
+    """Return the answers in a folder of logs, one row per answered puzzle."""
     rows = {}
     for log in sorted(logs.glob("*.eval")):
         for answer in read_rows(log):
@@ -147,9 +147,9 @@ def read_answers(logs: Path, setup: Setup) -> list[dict]:
 def _leave_out_long_prompts(
     samples: Sequence[Sample], running: Server, folder: Path, say: Callable[[str], None]
 ) -> dict[str, int]:
-    """Return the tokens of prompts that the window holds with the longest answer; list the others.
+    """Return the lengths in tokens of the prompts that fit the window with the longest answer.
 
-    Prompts have the names of their puzzles.
+    The keys are the names of the puzzles. All other puzzles are listed in ``not_asked.csv``.
     """
     window = running.find_window()
     tokens = {
@@ -157,7 +157,7 @@ def _leave_out_long_prompts(
     }
     table = pd.DataFrame(tokens.items(), columns=["name", "prompt_tokens"])
     too_long = table[table["prompt_tokens"] + MAX_TOKENS > window].assign(
-        reason=f"with {MAX_TOKENS} for the answer beyond the window of {window} tokens"
+        reason=f"with {MAX_TOKENS} for the answer it exceeds the window of {window} tokens"
     )
     path = write_whole(folder / "not_asked.csv", too_long.to_csv(index=False))
     if len(too_long):
@@ -178,7 +178,7 @@ def _ask(
     logs: Path,
     say: Callable[[str], None],
 ) -> None:
-    """Ask the model, one puzzle at a time; raise an error that says what ended the run early."""
+    """Ask the model one puzzle at a time; raise ValueError if the run ends early."""
     reading, writing = running.measure_speed()
     tokens = sum(prompts.values())
     least_minutes = math.ceil(tokens / reading / 60)
@@ -186,13 +186,13 @@ def _ask(
         (tokens / reading + len(prompts) * MAX_TOKENS / writing) / 60
     )
     say(
-        f"Asking {setup.model} {len(prompts):,} puzzles of {tokens:,} tokens: {least_minutes:,} to "
-        f"{most_minutes:,} minutes, by how much it writes. If it is interrupted, the same command "
-        "continues."
+        f"Asking {setup.model} {len(prompts):,} puzzles ({tokens:,} tokens): "
+        f"{least_minutes:,} to {most_minutes:,} minutes, depending on how much it writes. "
+        "If interrupted, the same command continues."
     )
     longest = max(prompts.values()) / reading + MAX_TOKENS / writing
     limit = max(_PATIENCE_SECONDS, round(_PATIENCE * longest))
-    # the bar grows by the tokens of prompts, as long puzzles take longer
+    # progress is measured in prompt tokens, as long puzzles take longer
     with tqdm(total=tokens, unit="tokens") as bar:
         finished = inspect_ai.eval(
             task_with(task, solver=chain(task.solver, show_progress(bar, prompts))),
@@ -218,16 +218,16 @@ def _ask(
         if "AttemptTimeoutError" in error:
             error = f"it gave no answer within {limit // 60:,} minutes"
         elif raised := _RAISED.search(error):
-            error = f"{raised[1]} (what the server printed: {running.log})"
+            error = f"{raised[1]} (output of the server: {running.log})"
         reason = running.describe_end() or " ".join(error.split())[-_REASON_CHARS:]
         raise ValueError(
-            f"the model stopped answering: {reason}. The same command continues"
+            f"the model stopped answering: {reason}. The same command continues the run"
         )
 
 
 @solver
 def show_progress(bar: tqdm, prompts: Mapping[str, int]) -> Solver:
-    """Show that a puzzle is answered."""
+    """Advance the progress bar when a puzzle has been answered."""
 
     async def solve(state: TaskState, _: Generate) -> TaskState:
         bar.update(prompts[str(state.sample_id)])

@@ -1,10 +1,10 @@
 """The 13 perturbations of the Robust Reasoning Benchmark (arXiv:2604.08571), each undone exactly.
 
-Section 3, Appendix A.1 and Figure 2 of the document describe them. What it leaves open is decided
-so that each can be undone; the modules `substitutions`, `interleavings` and `grids` say how. The
-reversals stand here (Section 3.3): each is its own inverse. Words stand between single spaces, so
-that two spaces hold an empty word. Periods stay where they are, with the white space and periods
-after them.
+Section 3, Appendix A.1 and Figure 2 of the document describe them. Where it leaves details open,
+they are chosen so that each can be undone (see `substitutions`, `interleavings` and `grids`). The
+reversals (Section 3.3) are in this module; each is its own inverse. Words are separated by single
+spaces, so two spaces enclose an empty word. When sentences are reversed, periods keep their
+positions, with the white space and periods after them.
 """
 
 import re
@@ -43,7 +43,7 @@ def _reverse_symbols(text: str) -> str:
 
 
 def _reverse_sentences(text: str) -> str:
-    """Reverse the order of sentences, which are what periods separate: "A. B." becomes "B. A."."""
+    """Reverse the order of sentences, separated by periods: "A. B." becomes "B. A."."""
     rest = re.sub(r"\A[.\s]*", "", text)
     start = len(text) - len(rest)
     # sentences, and between them a period with the periods and the white space that follow
@@ -91,8 +91,8 @@ PERTURBATIONS = {
 
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%.*")
 _BREAK = re.compile("\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
-#: A backslash beside a letter that would make it a control character, in either order: a reversal
-#: exchanges them.
+#: A backslash next to a letter with which it writes a control character, in either order, since a
+#: reversal swaps them.
 _ESCAPE = re.compile(r"\\(?=[ntbraf])|[ntbraf](?=\\)")
 
 
@@ -107,9 +107,9 @@ def perturb(name: str, text: str, other: str | None = None) -> str:
     name : str
         A key of `PERTURBATIONS`.
     text : str
-        The statement to perturb; `prepare` brings it into the form in which the document perturbs.
+        The statement to perturb, normally prepared by `prepare`, as in the document.
     other : str, optional
-        The statement that the three interleavings need to weave in; the others do not use it.
+        A second statement, which the three interleavings need and the others ignore.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def perturb(name: str, text: str, other: str | None = None) -> str:
 
 
 def restore(name: str, text: str) -> str:
-    """Undo a perturbation; of two statements woven together, return the first.
+    """Undo a perturbation; of two interleaved statements, return the first.
 
     Raises
     ------
@@ -167,11 +167,11 @@ def find_perturbation(name: str) -> Perturbation:
 
 
 def prepare(text: str) -> str:
-    r"""Bring a text into the form in which the document perturbs it (Section 4).
+    r"""Prepare a text for a perturbation, as the document does (Section 4).
 
     LaTeX comments are removed, line breaks become "; ", and a space separates every backslash from
-    a neighbouring n, t, b, r, a or f, before or after it, so that no reversal makes a control
-    character. The document's baseline is prepared too.
+    an n, t, b, r, a or f right before or after it, so that no reversal creates a control
+    character. The document prepares its baseline in the same way.
 
     Examples
     --------

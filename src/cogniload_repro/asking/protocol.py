@@ -1,10 +1,10 @@
-"""What a model is asked with a perturbed puzzle, and perturbed answers against their baseline.
+"""The prompts for perturbed puzzles, and perturbed answers compared with their baseline.
 
 Source: "Robust Reasoning Benchmark" (arXiv:2604.08571), Section 4 and Appendix A.2. The document
-asks for answers in ``\\boxed{}``; a CogniLoad puzzle names its own form of answer, so the protocol
-leaves the form to the statement. Prompts are worded anew. Texts are prepared before they are
-perturbed (`prepare`); the condition ``baseline`` is the prepared text without perturbation, with
-which perturbed answers are compared.
+asks for answers in ``\\boxed{}``; a CogniLoad puzzle states the form of its answer, so the protocol
+leaves the form to the puzzle. The wording of the prompts is ours. Texts are prepared before they
+are perturbed (`prepare`); under the condition ``baseline`` the prepared text is asked without
+perturbation, for comparison.
 """
 
 import re
@@ -25,7 +25,7 @@ from cogniload_repro.puzzles.sets import read_puzzles
 
 #: Version of what models are asked, raised when prompts, verdicts or the order of draws change.
 COMPARABILITY = 1
-#: The condition of a text that is prepared like perturbed ones and asked as it is.
+#: The condition of a text that is prepared like the others and asked without perturbation.
 BASELINE = "baseline"
 _PROTOCOL = (
     "Work in two stages:\n"
@@ -36,9 +36,9 @@ _PROTOCOL = (
 
 
 class Query(NamedTuple):
-    """What a model is asked about the puzzle of a name.
+    """The prompt for one puzzle: the puzzle's name, the condition and the text.
 
-    The condition is empty for the puzzle as it is, ``baseline``, or a key of `PERTURBATIONS`.
+    The condition is "" for the original puzzle, ``baseline``, or a key of `PERTURBATIONS`.
     """
 
     name: str
@@ -47,9 +47,9 @@ class Query(NamedTuple):
 
 
 def protocol_prompt(name: str, text: str, other: str | None = None) -> str:
-    """Return the query for a perturbed text: the two stages, the rule, the perturbed text.
+    """Return the prompt for a text under a perturbation: two stages, the rule, the result.
 
-    A double negation needs no decoding, so ``not_not`` is asked as it stands (Appendix A.1).
+    Double negations need no decoding, so for ``not_not`` it is the result alone (Appendix A.1).
     """
     perturbed = perturb(name, text, other)
     rule = find_perturbation(name).rule
@@ -61,11 +61,11 @@ def protocol_prompt(name: str, text: str, other: str | None = None) -> str:
 def write_queries(
     puzzles: Iterable[tuple[str, str]], perturbation: str | None = None
 ) -> Iterator[Query]:
-    """Yield what to ask a model about each puzzle, given as name and text, cell by cell.
+    """Yield the prompts for puzzles, given as pairs of name and text, cell by cell.
 
-    ``perturbation`` is a key of `PERTURBATIONS` or ``baseline``, and both see the same prepared
-    text; without it the puzzles stay as they are. An interleaving weaves in the puzzle before in
-    the same cell.
+    ``perturbation`` is a key of `PERTURBATIONS` or ``baseline``; both start from the prepared text.
+    Without it, the puzzles are unchanged. An interleaving adds the previous puzzle of the same
+    cell, and to the first puzzle the last.
     """
     is_perturbed = perturbation not in (None, BASELINE)
     needs_pairs = is_perturbed and find_perturbation(str(perturbation)).pairs
@@ -77,7 +77,7 @@ def write_queries(
         if needs_pairs and len(pairs) < 2:
             numbers = ", ".join(cell)
             raise ValueError(
-                f"cell N, d, needles = {numbers} has 1 puzzle of 2 for a query"
+                f"cell N, d, needles = {numbers} has 1 puzzle; {perturbation} needs 2 per cell"
             )
         _, other = pairs[-1]
         for name, text in pairs:
@@ -93,7 +93,7 @@ def write_queries(
 def list_queries(
     source: str | Path, perturbation: str | None = None
 ) -> Iterator[Query]:
-    """Yield `write_queries` for the puzzles of a set (`read_puzzles`)."""
+    """Yield the prompts (`write_queries`) for a stored set of puzzles (`read_puzzles`)."""
     parts = read_puzzles(source, ["name", "text"])
     pairs = (pair for part in parts for pair in part.itertuples(index=False))
     return write_queries(pairs, perturbation)
@@ -102,8 +102,8 @@ def list_queries(
 def split_perturbations(cells: pd.DataFrame) -> pd.DataFrame:
     """Return cells or scores with the perturbation as a column, a factor for regressions.
 
-    Answers to perturbed prompts are imported as those of a model "MODEL (NAME)"; the column model
-    loses the addition, and perturbation is the condition of the `Query`, "" for none.
+    Answers to perturbed prompts are imported as those of a model "MODEL (NAME)". Here NAME, the
+    condition of the `Query`, moves from the column model to the column perturbation ("" for none).
     """
     names = "|".join([*PERTURBATIONS, BASELINE])
     pattern = rf"^(?P<model>.*?)(?: \((?P<perturbation>{names})\))?$"
@@ -116,8 +116,8 @@ def split_perturbations(cells: pd.DataFrame) -> pd.DataFrame:
 def compare_perturbations(scores: pd.DataFrame) -> pd.DataFrame:
     """Compare answers to perturbed prompts with the same model's answers to the same puzzles.
 
-    The latter are those to the condition ``baseline`` or, for a model without any, to the puzzles
-    as they are.
+    The latter are the answers under the condition ``baseline`` or, if a model has none, the answers
+    to the original puzzles.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def compare_perturbations(scores: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         One row per model and perturbation: model, perturbation, total (puzzles answered under both
-        conditions), accuracy and baseline (fractions of these), drop (baseline less accuracy),
+        conditions), accuracy and baseline (fractions of these), drop (baseline minus accuracy),
         refusals (share of answers that the source marks as refused), tokens (mean response tokens;
         NaN where not counted), tokens_ratio (to the baseline). The mean of drop over the
         perturbations of a model is the average drop of the document's Figure 4.

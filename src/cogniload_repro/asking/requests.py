@@ -1,8 +1,8 @@
 """Prompts as lines, as requests of a batch, or as a task of lm-evaluation-harness.
 
-The paper gives prompt and response 32,768 tokens together (Appendix D.3). A request can only limit
-the response, and the scorer applies the budget from the counts that come back with the answers; so
-the limit of a request has to be no smaller than what the budget leaves, and may be the whole of it.
+The paper gives prompt and response 32,768 tokens together (Appendix D.3). A request can limit the
+response alone; the scorer applies the budget later, from the token counts of the answers. So the
+limit of a request must be at least what the prompt leaves of the budget, and may be all of it.
 """
 
 import json
@@ -17,26 +17,26 @@ from cogniload_repro.files import write_whole
 from cogniload_repro.outputs.responses import is_safe
 from cogniload_repro.puzzles.sets import cut, write_jsonl
 
-#: A file of a batch is full with so many requests, or from so many bytes on: 200 MB are allowed,
-#: with the last line.
+#: Numbers of requests and of bytes at which a batch file is full. The endpoint allows 200 MB; the
+#: rest is for the last line.
 _MAX_REQUESTS = 50_000
 _FULL_BYTES = 180_000_000
-#: What OpenAI's endpoint calls the settings.
+#: Names of the settings at OpenAI's endpoint.
 _OPENAI_NAMES = {
     "max_tokens": "max_completion_tokens",
     "effort": "reasoning_effort",
     "temperature": "temperature",
 }
 
-#: How a model is to answer, under the names of columns that an import reads back: effort and
-#: temperature, unless they are the server's defaults, and max_tokens.
+#: Settings of requests, under the names of the columns that an import reads: max_tokens, and, if
+#: not left to the server, effort and temperature.
 Sampling = Mapping[str, Any]
 
 
 def batch_request(query: Query, model: str, sampling: Sampling) -> dict:
-    """Return the line of a batch that asks one query.
+    """Return one query as a request of a batch.
 
-    Under a condition its id begins with ``MODEL (CONDITION)/``.
+    If the query has a condition, the request's id begins with ``MODEL (CONDITION)/``.
     """
     body = {"model": model, "messages": [{"role": "user", "content": query.text}]}
     for setting, name in _OPENAI_NAMES.items():
@@ -56,13 +56,13 @@ def batch_request(query: Query, model: str, sampling: Sampling) -> dict:
 def write_batches(
     folder: str | Path, queries: Iterable[Query], model: str, sampling: Sampling
 ) -> list[Path]:
-    """Write requests in as many files as the endpoint needs, in place of an earlier batch's.
+    """Write requests into as many files as the endpoint requires, and return their paths.
 
-    Return their paths.
+    Files of an earlier batch are replaced or removed.
     """
     if not is_safe(f"{model} (rectangle_perimeter)", slash=True):
         raise ValueError(
-            f"answers of a model named {model[:200]!r} could not be imported; take the "
+            f"answers of a model named {model[:200]!r} could not be imported; use the "
             "endpoint's own name"
         )
     folder = Path(folder)
@@ -79,7 +79,7 @@ def write_batches(
 
 
 def write_prompts(folder: str | Path, queries: Iterable[Query]) -> Path:
-    """Write ``prompts.jsonl``, and return it; per line: name, perturbation, prompt."""
+    """Write ``prompts.jsonl`` (per line: name, perturbation, prompt) and return its path."""
     path = Path(folder) / "prompts.jsonl"
     rows = (
         {"name": query.name, "perturbation": query.condition, "prompt": query.text}
@@ -115,7 +115,7 @@ def load_puzzles(**_):
 
 
 def judge(doc, results):
-    """Score one response by the rules of the paper's Appendix D, its budget of tokens aside."""
+    """Score one response by the rules of the paper's Appendix D, without its token budget."""
     asked = {key: doc[key] for key in ("poi", "gold", "domain", "category")}
     return {"correct": float(score_response(results[0], **asked).is_correct)}
 '''
@@ -126,8 +126,8 @@ def write_harness(
 ) -> Path:
     """Write a task for lm-evaluation-harness (``--include_path``) beside ``puzzles.parquet``.
 
-    The temperature is always written, so that the harness's logs tell it: 0, its clients' default,
-    unless given.
+    The temperature is always written, so that the harness's logs record it; if none is given, it is
+    0, the default of the harness's clients.
     """
     columns = ["name", "poi", "category", "gold", "domain"]
     puzzles = {

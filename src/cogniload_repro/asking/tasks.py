@@ -1,6 +1,6 @@
-"""CogniLoad as a task of Inspect: ``inspect eval cogniload_repro/cogniload``.
+"""CogniLoad as an Inspect task: ``inspect eval cogniload_repro/cogniload``.
 
-Inspect asks the model, keeps the log and resumes runs that were stopped. Needs the extra
+Inspect asks the model, keeps the log and resumes interrupted runs. Requires the extra
 ``evaluate``.
 """
 
@@ -42,15 +42,15 @@ from cogniload_repro.scoring.verdict import BUCKETS
 INTERFACE = "E"
 #: The only effort that the paper states, for the gpt-5 family (Table 1).
 EFFORT = "medium"
-#: A run ends when this share of its samples has failed; a single bad answer does not end it.
+#: A run stops when this share of its samples has failed; a single failure does not stop it.
 FAILED_SHARE = 0.5
-#: Fewest tokens per piece of a prompt, over all tokenizers and cells: an estimate above the count
-#: would cut answers.
+#: Fewest tokens per piece of a prompt over all tokenizers and cells, since overestimating a prompt
+#: would cut off answers.
 TOKENS_PER_PIECE = 0.88
 # Words with a symbol right before them, digits, runs of a symbol, line ends: about one token each
 # for a tokenizer
 _PIECES = re.compile(r"[^\w\s]?[^\W\d]+|\d|([^\w\s])\1*|\n+")
-#: What a sample says of its puzzle, and of it what the scorer is asked.
+#: What a sample says about its puzzle, and the part of it that the scorer needs.
 _FACTS = ("N", "d", "ratio_pct", "needles", "rho", "poi", "category", "domain")
 _ASKED = ("poi", "category", "domain")
 
@@ -66,30 +66,30 @@ def cogniload(
     effort: str = EFFORT,
     max_tokens: int | None = None,
 ) -> Task:
-    """Ask a model CogniLoad's puzzles.
+    """Return the Inspect task that asks a model CogniLoad's puzzles.
 
     Parameters
     ----------
     grid : str
         "paper" (140 cells), "mini" (18 of them), or cells such as ``N=20:50,ratio=5,d=3``.
     per_cell : int
-        Puzzles per cell: the first so many, the same ones as ``cogniload puzzles`` writes.
+        Puzzles per cell; of the default set the first ones, as in ``cogniload puzzles``.
     seed : int
-        42 asks the default set; any other one fresh puzzles.
+        42 selects the default set, any other seed new puzzles.
     rounding : str
         Rule for the number of needles, see `grid.count_needles`.
     edition : str
         Edition of the generator.
     perturb : str, optional
-        A key of ``cl.PERTURBATIONS``: every prompt is perturbed, with the rule that undoes it;
-        "baseline": the text is prepared like perturbed ones and left unperturbed.
+        A key of ``cl.PERTURBATIONS``: every prompt is perturbed and states the rule to undo;
+        "baseline": the text is prepared in the same way, but not perturbed.
     effort : str
         Reasoning effort sent to the provider (the paper's for gpt-5 is "medium"); "unset" sends
         none.
     max_tokens : int, optional
-        Fewer tokens per answer than the paper's context leaves, for models that allow no more.
+        Limit on the tokens per answer, for models that allow fewer than the paper's context.
     """
-    if isinstance(grid, list):  # Inspect makes a list of what has commas
+    if isinstance(grid, list):  # Inspect turns text with commas into a list
         grid = " ".join(grid)
     cells = grid_cells(grid, rounding)
     generator = resolve_edition(edition)
@@ -99,7 +99,7 @@ def cogniload(
     samples = []
     condition = ""
     for query in write_queries(texts, perturb):
-        answer_budget(query.text)  # one that fills the context is refused unpaid
+        answer_budget(query.text)  # rejects too long prompts unpaid
         row = rows[query.name]
         condition = query.condition
         facts = {fact: row[fact] for fact in _FACTS}
@@ -128,8 +128,8 @@ def cogniload(
 def answer_budget(query: str) -> int:
     """Estimate how many tokens the paper's context leaves for an answer (Appendix D.3).
 
-    The estimate is rather too small: too large, and an answer would be cut off where the paper's
-    was not.
+    Tokens of the prompt are underestimated on purpose: a budget that is too small would cut off
+    answers that the paper counted, while one that is too large is corrected by the scorer.
     """
     tokens = floor(TOKENS_PER_PIECE * sum(1 for _ in _PIECES.finditer(query)))
     budget = CONTEXT_TOKENS - RESERVED_TOKENS - tokens
@@ -143,7 +143,7 @@ def answer_budget(query: str) -> int:
 
 @solver
 def ask(limit: int | None = None) -> Solver:
-    """Ask once, with as many tokens as the paper's context and the limit leave."""
+    """Ask each puzzle once, with as many tokens as the paper's context and the limit allow."""
     limit = None if limit is None else check_count("max_tokens", limit, 1)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
@@ -160,7 +160,7 @@ def ask(limit: int | None = None) -> Solver:
 
 @metric
 def shares() -> Metric:
-    """Shares of all answers: cut off, and in each of the eight buckets (Appendix D.5)."""
+    """Measure the shares of answers cut off, and in each of the eight buckets (Appendix D.5)."""
 
     def measure(scores: list[SampleScore]) -> Value:
         answers = [item.score.metadata for item in scores if item.score.metadata]

@@ -2,5 +2,5 @@
 
 import logging
 
-# where its own folder cannot be written, matplotlib would say so on the pages
+# otherwise matplotlib warns on the pages if it cannot write to its cache folder
 logging.getLogger("matplotlib").setLevel(logging.ERROR)

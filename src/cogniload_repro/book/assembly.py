@@ -1,4 +1,4 @@
-"""Put the book's sources together and build the HTML, all of it or none."""
+"""Assemble the book's sources and build the HTML, completely or not at all."""
 
 import errno
 import html
@@ -18,7 +18,7 @@ from cogniload_repro import __version__
 from cogniload_repro.files import DATA, write_whole
 from cogniload_repro.models import MODELS
 
-#: What pages show or offer for download: folder in the book, and where it comes from in the build.
+#: Files that pages show or offer for download: folder in the book, and patterns in the build.
 _RESULTS = {
     "notebooks": ("notebooks/*.ipynb",),
     "_scripts/instruments": ("pages/*-data.js",),
@@ -32,20 +32,20 @@ _COMMITTED = (
     "outputs/*.jsonl",
     "puzzle_ids*.csv",
 )
-#: What `write_data` makes: data by the pages whose scripts load them.
+#: The data that `write_data` writes, by the page whose script loads them.
 _DATA = {
     "notebooks/00_introduction": "models",
     "compare": "compare",
     "explorer": "puzzles",
 }
-#: Where the pages are in a staged book, and what Sphinx keeps of those that it has read.
+#: The pages of a staged book, and Sphinx's cache of the sources that it has read.
 _HTML = Path("_build", "html")
 _DOCTREES = Path("_build", "doctrees")
-#: Files of which Sphinx knows the pages that show them; others may change any page.
+#: Types of files that Sphinx tracks by page; a change to another file may affect any page.
 _FOLLOWED = (".ipynb", ".md", ".svg", ".png", ".csv", ".tex", ".jsonl")
-#: A file that Sphinx writes at the end; pages would show its sum if it were there before.
+#: A file that Sphinx writes at the end; if it were there before, pages would hold its checksum.
 _IGNORED = shutil.ignore_patterns("mystnb*.css")
-#: Stop at nothing, but let one warning (a dead link, an unknown key) fail the build.
+#: Report all warnings; a single one (a dead link, an unknown key) fails the build.
 _STRICT = ("-W", "-n", "--keep-going")
 
 
@@ -104,7 +104,7 @@ def stage_book(
 
 
 def _find_files(build: Path, sources: Path) -> Iterator[tuple[Path, Path]]:
-    """Yield the place in the staged book of every file, and where it comes from."""
+    """Yield the path of every file in the staged book, and the file that it is copied from."""
     for file in _files_below(sources):
         if "__pycache__" not in file.parts and not file.name.startswith("."):
             yield file.relative_to(sources), file
@@ -119,7 +119,7 @@ def _find_files(build: Path, sources: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
-    """Yield the files of a book's folder, but for what was made of them."""
+    """Yield the files in a book's folder, except those that were generated."""
     for file in folder.rglob("*"):
         place = file.relative_to(folder)
         if file.is_file() and place.parts[0] not in ("_build", "conf.py"):
@@ -127,9 +127,9 @@ def _files_below(folder: Path) -> Iterator[Path]:
 
 
 def list_data(build: Path, sources: str | Path) -> list[str]:
-    """Return what data the scripts of a book's pages load that a build lacks or has of old results.
+    """Return the names of page data that a build lacks, or that are older than its results.
 
-    The names are those of `write_data`.
+    These are names that `write_data` takes, of the pages that are in the book.
     """
     results = (build / "fidelity.csv").stat().st_mtime_ns
     names = []
@@ -143,7 +143,7 @@ def list_data(build: Path, sources: str | Path) -> list[str]:
 
 
 def write_data(names: Collection[str], build: Path) -> None:
-    """Write data that the scripts of pages load, as scripts, into ``BUILD/pages``."""
+    """Write the named page data into ``BUILD/pages``, as scripts that the pages load."""
     from cogniload_repro.book.compare_data import compare_data
     from cogniload_repro.book.page_data import explorer_data, write_script
 
@@ -160,9 +160,9 @@ def write_data(names: Collection[str], build: Path) -> None:
 def build_book(build_dir: str | Path, jobs: int = 1) -> Path:
     """Build the HTML of the book that `stage_book` has staged and return its ``index.html``.
 
-    Sphinx works on a copy of the book that is there, and reads and writes what has changed since.
-    Where a page cannot be built without a warning, a ValueError quotes each, and the old book is
-    left alone.
+    Sphinx works on a copy of the existing book, and reads and writes only what has changed. If a
+    page cannot be built without warnings, a ValueError quotes them all, and the existing book is
+    left untouched.
     """
     staged = Path(build_dir).resolve() / "book"
     new = staged.with_name("book-next")
@@ -181,12 +181,12 @@ def build_book(build_dir: str | Path, jobs: int = 1) -> Path:
     shutil.rmtree(staged / "_build", ignore_errors=True)
     new.rename(staged / "_build")
     index = staged / _HTML / "index.html"
-    os.utime(index)  # make compares times, and the folder is as new
+    os.utime(index)  # the time of the build, for make and `_is_as_built`
     return index
 
 
 def _run_sphinx(staged: Path, new: Path, jobs: int) -> tuple[int, str]:
-    """Write Sphinx's configuration and run it; return its exit status and what it says."""
+    """Write Sphinx's configuration and run it; return its exit status and its messages."""
     from jupyter_book.cli.main import main as jupyter_book
     from sphinx.cmd.build import main as sphinx
 
@@ -205,7 +205,7 @@ def _run_sphinx(staged: Path, new: Path, jobs: int) -> tuple[int, str]:
 
 
 def _configure(config: str, notice: str, left_out: Collection[str]) -> str:
-    """Return the configuration with version, chapters left out and the notice on every page."""
+    """Return the configuration with the version, omitted chapters and notice filled in."""
     names = ", ".join(Path(page).name for page in left_out)
     config = config.replace("{version}", __version__).replace("{left_out}", names)
     if not notice:
@@ -216,7 +216,7 @@ def _configure(config: str, notice: str, left_out: Collection[str]) -> str:
 
 
 def _read_toc(sources: Path, leave_out: Collection[str]) -> dict:
-    """Return the table of contents without some pages, and without parts that are empty then."""
+    """Return the table of contents without some pages, and without parts left empty by that."""
     toc = yaml.safe_load((sources / "_toc.yml").read_text(encoding="utf-8"))
     for part in toc["parts"]:
         part["chapters"] = [

@@ -1,4 +1,4 @@
-"""A backend of matplotlib that shows a figure where a cell asks for it, and nowhere else."""
+"""A matplotlib backend that shows a figure only where a cell asks for it."""
 
 import matplotlib as mpl
 from IPython.core.getipython import get_ipython
@@ -11,7 +11,7 @@ __all__ = ["FigureCanvas", "show", "take_open_figures", "use_backend"]
 
 
 def use_backend() -> None:
-    """Draw figures with this backend; one that a cell ends with is shown as a picture."""
+    """Make matplotlib use this backend; show a figure that is a cell's last value as PNG."""
     mpl.use(f"module://{__name__}")
     shell = get_ipython()
     if shell is not None:
@@ -25,7 +25,7 @@ def show(*_arguments: object, **_options: object) -> None:
 
 
 def take_open_figures() -> list:
-    """Return the figures that pyplot knows, and have it forget them."""
+    """Return the open figures of pyplot, and close them."""
     figures = [plt.figure(number) for number in plt.get_fignums()]
     plt.close("all")
     return figures

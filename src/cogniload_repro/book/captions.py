@@ -21,9 +21,9 @@ from cogniload_repro.regression.cell_tables import describe_cells
 
 
 def caption_figure(figure: PaperFigure) -> str:
-    """Return a figure's finding and what its points and bars mean, as MyST Markdown.
+    """Return a figure's caption as MyST Markdown: its finding, and what points and bars mean.
 
-    There is no full stop at its end.
+    The last sentence has no full stop.
     """
     models, answers = _count_models_and_answers(figure)
     axes = _join(dict.fromkeys(AXES[panel.across].symbol for panel in figure.panels))
@@ -62,7 +62,7 @@ def caption_figure(figure: PaperFigure) -> str:
 
 
 def describe_figure(figure: PaperFigure) -> str:
-    """Return a figure's description for readers who do not see it."""
+    """Return the text alternative of a figure, for readers who cannot see it."""
     kind = f"{len(figure.panels)} line charts"
     if len(figure.panels) == 1:
         kind = "Line chart with 90% intervals"
@@ -87,7 +87,7 @@ def _count_models_and_answers(figure: PaperFigure) -> tuple[str, str]:
 
 
 def _describe_finding(figure: PaperFigure) -> str:
-    """Return the finding: falls along d and N, lowest points along rho, or rises from them."""
+    """Return the finding: fall along d and N, trough along rho, or rise from the trough."""
     findings = []
     rises = []
     for panel, accuracy in zip(figure.panels, figure.accuracies, strict=True):
@@ -110,7 +110,7 @@ def _describe_finding(figure: PaperFigure) -> str:
 
 
 def _compare_ends(panel: Panel, by_level: pd.DataFrame) -> str:
-    """Return in how many models accuracy falls along an axis, or has its trough inside."""
+    """Return in how many models accuracy falls along an axis, or is lowest inside it."""
     symbol = AXES[panel.across].symbol
     first = by_level.iloc[:, 0]
     last = by_level.iloc[:, -1]

@@ -1,7 +1,7 @@
-"""The cells of a notebook, run in this process: what they show is what Jupyter would show.
+"""Run the cells of a notebook in this process, with the outputs that Jupyter would show.
 
-There is no kernel and there are no sockets, and a fork has what its parent has imported. papermill
-knows the engine by `ENGINE`.
+This needs no kernel and no sockets, and a forked process keeps the imports of its parent.
+papermill finds the engine by the name `ENGINE`.
 """
 
 import base64
@@ -28,9 +28,9 @@ from cogniload_repro.book.page import Page
 
 #: The name under which papermill knows the engine.
 ENGINE = "cogniload"
-#: Characters of a plain text of a cell that a notebook keeps.
+#: Characters to which plain text in an output is truncated.
 MOST_CHARS = 1_000_000
-# what an executed notebook says of its language
+# the language metadata of an executed notebook
 _LANGUAGE = {
     "name": "python",
     "version": platform.python_version(),
@@ -43,14 +43,14 @@ _LANGUAGE = {
 
 
 def run_cells(cells: list[NotebookNode]) -> NotebookNode | None:
-    """Run cells one by one until one fails, which is returned; what they show is in them."""
+    """Run cells in order, and put their outputs into them; stop at and return a failed cell."""
     _Shell.clear_instance()
     shell = _Shell.instance(
         display_pub_class=_Publisher,
         displayhook_class=_Hook,
         config=Config(HistoryManager={"enabled": False}),
     )
-    mpl.rcdefaults()  # a reader's matplotlibrc does not shape the book
+    mpl.rcdefaults()  # a reader's matplotlibrc must not affect the book
     use_backend()
     inline = InlineBackend.instance(parent=shell)
     inline.shell = shell
@@ -101,7 +101,7 @@ def _run_cell(shell: "_Shell", cell: NotebookNode) -> tuple[bool, object]:
 
 
 def _describe_error(error: BaseException, is_meant: bool) -> NotebookNode:
-    """Return an error as an output; one that the cell is there to show, as text."""
+    """Return an error as an output, or as text if the cell is meant to raise it."""
     lines = [_spell_out(line) for line in traceback.format_exception(error)]
     if is_meant:
         return new_output("stream", name="stderr", text=lines)
@@ -115,14 +115,14 @@ def _describe_error(error: BaseException, is_meant: bool) -> NotebookNode:
 
 
 def _cut(text: str) -> str:
-    """Return a text, cut where it is too long for a page."""
+    """Return a text, truncated if it is too long for a page."""
     if len(text) <= MOST_CHARS:
         return text
     return f"{text[:MOST_CHARS]}\n... and {len(text) - MOST_CHARS:,} more characters\n"
 
 
 class _Stream(io.TextIOBase):
-    """What a cell prints, as one of its outputs; printed without a pause it is one text."""
+    """Collects what a cell prints; consecutive prints become one output."""
 
     encoding = "utf-8"
 
@@ -142,7 +142,7 @@ class _Stream(io.TextIOBase):
 
 
 def _spell_out(text: str) -> str:
-    """Return text that UTF-8 can hold."""
+    """Return text with characters escaped that UTF-8 cannot encode."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -158,7 +158,7 @@ class _Publisher(DisplayPublisher):
         *_arguments: Any,
         **_options: Any,
     ) -> None:
-        """Add what is displayed."""
+        """Add a display to the outputs."""
         data = {kind: _encode(value) for kind, value in data.items()}
         if "text/plain" in data:
             data["text/plain"] = _cut(data["text/plain"])
@@ -171,14 +171,14 @@ class _Publisher(DisplayPublisher):
 
 
 def _encode(value: object) -> object:
-    """Return a representation as a notebook has it: bytes in base64, text that UTF-8 can hold."""
+    """Return a representation as a notebook stores it: bytes in base64, text as valid UTF-8."""
     if isinstance(value, bytes):
         return base64.b64encode(value).decode("ascii")
     return _spell_out(value) if isinstance(value, str) else value
 
 
 class _Hook(DisplayHook):
-    """Puts the value at the end of a cell among what the cell displays."""
+    """Adds the value at the end of a cell to the cell's outputs."""
 
     shell: Any
 
@@ -193,7 +193,7 @@ class _Hook(DisplayHook):
 
 
 class _Shell(InteractiveShell):
-    """Prints no traceback of a cell, which the notebook has; has no windows for figures."""
+    """Prints no tracebacks, since outputs hold them, and opens no windows for figures."""
 
     display_pub: Any
     display_formatter: Any
@@ -201,7 +201,7 @@ class _Shell(InteractiveShell):
     def showtraceback(
         self, exc_tuple: tuple | None = None, *_arguments, **_options
     ) -> None:
-        """Print what went wrong while a value was shown, after which the cell goes on."""
+        """Print an error that was raised while a value was shown; the cell continues."""
         if exc_tuple is not None:
             traceback.print_exception(exc_tuple[1])
 

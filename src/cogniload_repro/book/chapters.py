@@ -9,30 +9,30 @@ from pathlib import Path
 
 #: Folders of a build for the files that chapters write.
 FOLDERS = ("figures", "tables", "verdicts")
-#: How the folder begins in which these are until a run has ended well.
+#: Prefix of the temporary folder in which these files are kept until a run has succeeded.
 STAGE = ".chapter-"
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """A notebook of the book, and what its metadata say under ``cogniload``."""
+    """A notebook of the book, with the options in its metadata under ``cogniload``."""
 
     source: Path
-    takes: frozenset[str] = frozenset()  # the names that its cell of parameters sets
+    takes: frozenset[str] = frozenset()  # the names that its parameters cell sets
     needs: tuple[
         str, ...
     ] = ()  # what a build must have for it: "whole grid", "another model"
-    long: bool = False  # it runs longest, and so is started before the others
-    reads_verdicts: bool = False  # of the others, and so runs after them
+    long: bool = False  # it runs longest, so it starts before the others
+    reads_verdicts: bool = False  # of other chapters, so it runs after them
 
 
 def list_chapters(
     folder: str | Path, *, whole_grid: bool, another_model: bool = False
 ) -> list[Chapter]:
-    """Return the chapters of a build's book, longest first: none should be left to run alone.
+    """Return the chapters of a build's book, longest first, so that none is left to run alone.
 
-    A file that is no notebook, or metadata that say something else than `Chapter` knows, raise a
-    ValueError.
+    Raises ValueError if a file is not a notebook, or if its metadata have an option that `Chapter`
+    lacks.
     """
     present = {"whole grid": whole_grid, "another model": another_model}
     chapters = []
@@ -42,7 +42,7 @@ def list_chapters(
         if unknown:
             missing = ", ".join(sorted(unknown))
             raise ValueError(
-                f"{source.name}: its metadata need {missing}, which no build has"
+                f"{source.name}: unknown need {missing}; needs are: {', '.join(present)}"
             )
         if all(present[need] for need in chapter.needs):
             chapters.append(chapter)
@@ -54,7 +54,7 @@ def _turn(chapter: Chapter) -> tuple[bool, int, str]:
 
 
 def _read_chapter(source: Path) -> Chapter:
-    try:  # nbformat, which would check all the rest, takes a hundred times as long
+    try:  # nbformat, which checks everything else, takes a hundred times as long
         notebook = json.loads(source.read_text(encoding="utf-8"))
         options = dict(notebook["metadata"].get("cogniload", {}))
         if "needs" in options:
@@ -62,12 +62,12 @@ def _read_chapter(source: Path) -> Chapter:
         return Chapter(source, _read_names(notebook), **options)
     except (ValueError, TypeError, KeyError, SyntaxError) as error:
         raise ValueError(
-            f"{source.name} is no notebook as `Chapter` describes it: {error}"
+            f"{source.name} is not a notebook as `Chapter` describes it: {error}"
         ) from None
 
 
 def _read_names(notebook: dict) -> frozenset[str]:
-    """Return the names that the cell of parameters sets."""
+    """Return the names that the parameters cell sets."""
     names = set()
     for cell in notebook["cells"]:
         if "parameters" not in cell["metadata"].get("tags", ()):
@@ -79,14 +79,14 @@ def _read_names(notebook: dict) -> frozenset[str]:
 
 
 def executed_copy(chapter: Chapter, build: Path) -> Path:
-    """Return the notebook that a chapter's last run has written, with what its cells have shown."""
+    """Return the path of a chapter's executed copy, which holds the outputs of its last run."""
     return build / "notebooks" / chapter.source.name
 
 
 def _list_chapter_files(copy: Path) -> list[str] | None:
-    """Return the files that a chapter has written in its last run, such as ``tables/table2.csv``.
+    """Return the files that a chapter wrote in its last run, such as ``tables/table2.csv``.
 
-    None where there is no copy of that run that could be read.
+    None if there is no executed copy that can be read.
     """
     try:
         return json.loads(copy.read_text(encoding="utf-8"))["metadata"][
@@ -99,10 +99,9 @@ def _list_chapter_files(copy: Path) -> list[str] | None:
 def is_current(chapter: Chapter, build: Path, parameters: Path) -> bool:
     """Return whether a chapter need not be run again.
 
-    Its executed copy is newer than the notebook, the data that it reads (of a chapter that reads
-    verdicts, theirs too) and, if it takes any, the file of its parameters. Figures and tables carry
-    the time of the run that wrote them, which is the copy's: a file of another time comes from
-    elsewhere.
+    Its executed copy must be newer than the notebook, the data that it reads (including the other
+    chapters' verdicts, if it reads these) and, if it takes any, the file of its parameters. Figures
+    and tables have the same time as the copy: a file with another time comes from elsewhere.
     """
     copy = executed_copy(chapter, build)
     files = _list_chapter_files(copy)
@@ -122,9 +121,9 @@ def is_current(chapter: Chapter, build: Path, parameters: Path) -> bool:
 
 
 def remove_others(chapters: Sequence[Chapter], build: Path) -> None:
-    """Remove what no chapter has written from the figures, tables, verdicts and copies of a build.
+    """Remove figures, tables, verdicts and copies of a build that none of the chapters wrote.
 
-    What a killed run has left goes too. A ValueError names two chapters that write the same file.
+    Also removes what killed runs left. A ValueError names two chapters that write the same file.
     """
     copies = [executed_copy(chapter, build) for chapter in chapters]
     writers: dict[str, str] = {}

@@ -1,7 +1,7 @@
-"""What the page "Compare" shows of any two models, as texts in the order of its tables.
+"""The data of the page "Compare" for any two models, as texts in the order of its tables.
 
 The numbers are those of chapters 8, 11 and 12. Models, regressions and rows are lists, which the
-page reads by place: a name may be anybody's text.
+page reads by index, since a name may be any text.
 """
 
 import re
@@ -51,7 +51,7 @@ from cogniload_repro.regression.reconstructions import (
 LEVELS = {"N": "N = {:g}", "d": "d = {:g}", "ratio_pct": "ρ = {:g}%"}
 #: Heading and decimals of each capacity point.
 POINT_FORMATS = {"ecl50": ("ECL50", 1), "nt50": ("NT50", 2), "id50": ("ID50", 2)}
-#: What stands above the tables of the page.
+#: Captions of the tables of the page.
 CAPTIONS = {
     "pair": f"Mean accuracy over the cells that both have, with a {CONFIDENCE} interval. p-values "
     "are adjusted after Holm over all pairs of models, results by length over the lengths; "
@@ -66,7 +66,7 @@ CAPTIONS = {
     f"printed tables identify them. Capacity points (ECL50 in statements) with {CONFIDENCE} "
     "profile-likelihood intervals under the paper's regression; under others, ECL50 alone.",
 }
-#: How the pieces of a term are written.
+#: How the parts of a term are written: patterns and their replacements.
 _TERM_SIGNS = (
     (r"C\((\w+)\)\[T\.(.+)\]", r"\1 = \2"),
     (r"I\((\w+) \*\* 2\)", r"\1²"),
@@ -79,11 +79,11 @@ _TERM_SIGNS = (
 
 
 def compare_data(build: str | Path) -> dict[str, Any]:
-    """Return what the page shows of a build's models and of the paper's, ready for JSON.
+    """Return the page's data on a build's models and the paper's, ready for JSON.
 
-    models are names as they are shown. A sheet (accuracy, overflow, and each of the regressions)
-    has labels and, for each model, the texts beside them. pairs are those of `pair_rows`; origins
-    say of each model where its counts come from.
+    ``models`` are display names. Each sheet (accuracy, overflow, and every regression) has labels
+    and, per model, a row of texts. ``pairs`` are those of `pair_rows`; ``origins`` say where the
+    counts of each model come from.
     """
     cells = as_given(limit_models(cells_to_show(build)))
     models = order_models(cells["model"])
@@ -108,7 +108,7 @@ def compare_data(build: str | Path) -> dict[str, Any]:
 
 
 def lay_out_sheet(texts: pd.DataFrame, models: list[str]) -> dict[str, Any]:
-    """Return texts by model and label as labels and rows, a row per model; "--" for no text."""
+    """Return the labels of some texts, and a row of them per model; "--" marks a missing text."""
     labels = texts["label"].unique().tolist()
     wide = texts.pivot_table("text", "model", "label", aggfunc="first")
     rows = wide.reindex(index=models, columns=labels).fillna(NONE)
@@ -118,8 +118,9 @@ def lay_out_sheet(texts: pd.DataFrame, models: list[str]) -> dict[str, Any]:
 def accuracy_texts(cells: pd.DataFrame) -> pd.DataFrame:
     """Return accuracies in percent, overall and by load: model, label, text.
 
-    Identified ones stand with their 90% Wilson interval. Where the printed tables do not identify a
-    level, the median over the reconstructions stands with the 10 to 90% range in square brackets.
+    Identified accuracies have their 90% Wilson interval. If the printed tables do not identify a
+    level, the text is the median over the reconstructions with the 10 to 90% range in square
+    brackets.
     """
     overall = accuracy_by(cells, "model").assign(label="all puzzles")
     parts = [overall.assign(text=_write_accuracies(overall))]
@@ -140,7 +141,7 @@ def accuracy_texts(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _not_identified(load: str) -> list[float]:
-    """Return the levels of a load at which the printed tables do not fix the mean accuracy."""
+    """Return the levels of a load at which the printed tables do not identify mean accuracy."""
     return [
         level for level, inside in GRID.groupby(load) if not is_mean_identified(inside)
     ]
@@ -169,7 +170,7 @@ def _write_ranges(cells: pd.DataFrame, load: str) -> pd.Series:
 
 
 def overflow_texts(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return by N and d how many percent of the answers ran out of context: model, label, text.
+    """Return the share of answers (%) that ran out of context, by N and d: model, label, text.
 
     Scored answers whose tokens are not known are left out.
     """
@@ -196,10 +197,10 @@ def identified_specifications() -> list[Specification]:
 def regression_texts(
     cells: pd.DataFrame, specification: Specification, papers: pd.Series
 ) -> pd.DataFrame:
-    """Return one regression of all models as model, label, text, beside the AICs of the paper's.
+    """Return one regression of all models: model, label, text.
 
-    The labels are AIC, its difference from the paper's, capacity points and terms. A model without
-    a finite fit has the reason in place of its AIC.
+    The labels are AIC, its difference from that of the paper's regression (``papers``), capacity
+    points and terms. If a model has no finite fit, the reason replaces its AIC.
     """
     fits = fit_specifications(cells, [specification]).set_index("model")
     aic = fits["aic"].map("{:,.1f}".format)
@@ -254,11 +255,12 @@ def write_term(term: str) -> str:
 
 
 def pair_rows(cells: pd.DataFrame, models: list[str]) -> list[list[Any]]:
-    """Return each pair of models: the places of both, then rows of label, difference, result.
+    """Return each pair of models: the indices of both, then rows of label, difference, result.
 
-    The difference is the first model's accuracy minus the second's. Overall it is tested among all
-    pairs, by length within the pair (Holm, both). Where the printed tables do not identify it, its
-    range over the reconstructions stands. A pair without a cell in common is left out.
+    The difference is the first model's accuracy minus the second's. Tests are Holm-adjusted: over
+    all pairs for the overall difference, within the pair for those by length. If the printed tables
+    do not identify the difference, its range over the reconstructions is given. Pairs without a
+    common cell are omitted.
     """
     pairs = compare_pairs(cells)
     lengths = [

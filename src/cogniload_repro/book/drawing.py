@@ -1,4 +1,4 @@
-"""Models on axes: their lines and points, names beside the ends of lines, legends."""
+"""Models on axes: lines and points, names at the ends of lines, legends."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -11,10 +11,10 @@ from matplotlib.lines import Line2D
 
 from cogniload_repro.book.style import Pen
 
-_LABEL_ROUNDS = 100  # enough for names beside lines to come to rest
+_LABEL_ROUNDS = 100  # enough rounds for the positions of names to settle
 _LABEL_SIZE = 8.5
-_NAME_GAP = 0.085  # accuracy that a name beside its line takes
-_NAME_ROOM = 0.42  # room for names, in widths of the axis
+_NAME_GAP = 0.085  # height of a name, in units of accuracy
+_NAME_ROOM = 0.42  # width reserved for names, as a share of the axis
 
 
 def label_ends(
@@ -22,11 +22,11 @@ def label_ends(
 ) -> None:
     """Write names beside the right ends of lines, at least a gap apart.
 
-    Each end is the height of its line, the name and the colour, in the units of the axes.
+    Each end is the height of its line (in units of the axes), the name and the colour.
     """
     ends = sorted(ends)
     places = [height for height, _, _ in ends]
-    for _ in range(_LABEL_ROUNDS):  # neighbours that overlap give way to both sides
+    for _ in range(_LABEL_ROUNDS):  # push overlapping neighbours apart
         for upper in range(1, len(places)):
             overlap = places[upper - 1] + gap - places[upper]
             if overlap > 0:
@@ -49,7 +49,7 @@ def label_ends(
 
 
 def name_ends(ax: Axes, levels: list[int], ends: list[tuple[float, str, str]]) -> None:
-    """Write names beside the ends of lines, with the axis extended below them."""
+    """Write names beside the ends of lines, and extend the axis to make room for them."""
     scale = ax.xaxis.get_transform()
     first, last = scale.transform([levels[0], levels[-1]])
     width = max(last - first, 0.01 * last)
@@ -61,7 +61,7 @@ def name_ends(ax: Axes, levels: list[int], ends: list[tuple[float, str, str]]) -
 
 def draw_course(ax: Axes, x, y, pen: Pen, marked, strength: float = 1.0) -> None:
     """Draw the line and the points of a model; marked points are hollow."""
-    if pen.own:  # a white seam, so that the line stands out where others cross it
+    if pen.own:  # a white outline, so that the line stands out where others cross it
         ax.plot(x, y, color="white", linewidth=4, zorder=5)
     ax.plot(x, y, **pen.line(), alpha=1.0 if pen.own else strength)
     ax.plot(x, y, **pen.dots())
@@ -72,9 +72,9 @@ def draw_course(ax: Axes, x, y, pen: Pen, marked, strength: float = 1.0) -> None
 
 
 def spread_sideways(accuracy: pd.DataFrame, drawn: dict[str, Pen]) -> dict[str, float]:
-    """Return how far beside its level each model stands.
+    """Return the horizontal offset of each model from its level.
 
-    Ranks times the golden ratio keep neighbours in rank apart.
+    Multiplying ranks by the golden ratio separates models of neighbouring ranks.
     """
     means = accuracy.groupby("model")["accuracy"].mean().loc[list(drawn)]
     ranked = means.sort_values(kind="stable").index
@@ -98,5 +98,5 @@ def draw_legend(figure: Figure, drawn: list[Pen], place: str, columns: int) -> N
     }
     legend = figure.legend(handles, ["" for _ in drawn], **look)
     for text, pen in zip(legend.get_texts(), drawn, strict=True):
-        # as it is: matplotlib leaves out _names and reads $math$
+        # set afterwards: matplotlib would drop labels with a leading _ and parse $math$
         text.set(text=pen.label, parse_math=False)

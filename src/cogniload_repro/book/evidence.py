@@ -65,11 +65,12 @@ _WHOLE_GRID = ("published", "independent", "identified", "bounded")
 
 
 def judge_evidence(claim: str | pd.DataFrame, cells: pd.DataFrame | None) -> str:
-    """Return what numbers from some cells rest on, a key of `EVIDENCE`.
+    """Return the kind of evidence behind numbers from some cells, a key of `EVIDENCE`.
 
-    The claim is what the numbers are for the paper's models on its whole grid: a key of `EVIDENCE`,
-    or a table whose column ``identified`` says so. Scored answers are outputs, whatever the claim,
-    and a part of the grid is one reconstruction, since no table of the paper prints its sums.
+    ``claim`` is the kind for the paper's models on its whole grid: a key of `EVIDENCE`, or a table
+    whose column ``identified`` decides. Whatever the claim, scored answers are "outputs". On a part
+    of the grid, claims that need the whole grid become "one reconstruction", since no table of the
+    paper prints the sums of a part.
     """
     if isinstance(claim, pd.DataFrame):
         claim = "identified" if claim["identified"].all() else "not identified"
@@ -90,5 +91,5 @@ def judge_evidence(claim: str | pd.DataFrame, cells: pd.DataFrame | None) -> str
 
 
 def rests_on_paper(kind: str) -> bool:
-    """Return whether numbers of a kind may name a table of the paper as their source."""
+    """Return whether numbers with this kind of evidence may cite a table of the paper."""
     return kind not in ("outputs", "mixed", "one reconstruction")

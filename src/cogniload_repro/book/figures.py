@@ -1,7 +1,7 @@
 """The paper's Figures 1 and 3 to 7, drawn from a cells frame.
 
 Panels of a row or a column have numeric axes (logarithmic for N). A large panel has its levels at
-equal distances, so that the intervals of 22 models have room beside one another.
+equal distances, so that the intervals of 22 models fit side by side.
 """
 
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ class Panel:
 
     @property
     def title(self) -> str:
-        """The level that its cells have in common, with math; "" for all cells."""
+        """The level that its cells share, with math; "" for all cells."""
         return f"{AXES[self.at].symbol} = {self.level}" if self.at else ""
 
 
@@ -77,11 +77,11 @@ FIGURES = {
     "figure6": (Panel("ratio_pct"),),
     "figure7": (Panel("N"),),
 }
-#: Inches that a line of the legend takes, and a panel of a column.
+#: Height in inches of a line of the legend, and of a panel in a column.
 _LINE_IN = 0.158
 _PANEL_IN = 2.35
 _LEGEND_COLUMNS = 4
-#: Models that a column of panels names, from all heights and families; the others are grey.
+#: Models named in a column of panels, of all accuracies and families; the others are grey.
 NAMED = (
     "gpt-5-2025-08-07",
     "gpt-5-mini-2025-08-07",
@@ -90,7 +90,7 @@ NAMED = (
     "QwQ-32B",
     "Qwen3-1.7B",
 )
-#: In place of a model: the shortcut that tracks nobody (`puzzles.baselines`).
+#: Name under which the last-clause shortcut is drawn like a model (`puzzles.baselines`).
 LAST_CLAUSE = "last clause"
 
 
@@ -99,9 +99,9 @@ def panel_accuracy(
 ) -> pd.DataFrame:
     """Return the accuracies that a panel shows; none if the grid lacks the panel's level.
 
-    With ``banded`` the accuracies of reconstructed models are the mean over the drawn tables of
-    counts (`reconstructions.mean_cells`), and lowest and highest the ends of their band, missing
-    for other models. ``marked`` is whether too many of the answers ran out of context, as far as
+    With ``banded``, the accuracies of reconstructed models are means over the reconstructions
+    (`reconstructions.mean_cells`); lowest and highest are the ends of their band, missing for
+    other models. ``marked`` says whether too many of the answers ran out of context, as far as
     that is known (`overflows.marked_levels`).
     """
     counts = cells if panel.at is None else cells[cells[panel.at] == panel.level]
@@ -125,7 +125,7 @@ def panel_accuracy(
 
 
 def without_shortcut(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of models."""
+    """Return the rows of real models, without those of the last-clause shortcut."""
     return rows[rows["model"] != LAST_CLAUSE]
 
 
@@ -133,9 +133,9 @@ class PaperFigure:
     """One of the paper's figures over the cells given.
 
     It shows accuracy (0 to 1) by model, pooled over the puzzles of all other dimensions. Models
-    beside the paper's 22 are drawn in black, over the others. Reconstructed points are the mean
-    over drawn tables of counts, and behind them lies the band of these. The name is a key of
-    `FIGURES`; a ValueError where there is no such figure, or the cells hold no puzzle.
+    other than the paper's 22 are drawn in black, over the others. For reconstructed models, the
+    points are means over reconstructions, with their band behind. The name is a key of `FIGURES`.
+    Raises ValueError if there is no such figure, or if the cells hold no puzzle.
     """
 
     def __init__(self, name: str, cells: pd.DataFrame):
@@ -148,7 +148,7 @@ class PaperFigure:
                 f"no cell has a puzzle, so {name} cannot be drawn; score some outputs "
                 "first"
             )
-        limited = limit_models(cells)  # of very many, the paper's and some others
+        limited = limit_models(cells)  # if there are many: the paper's and some others
         self.left_out = cells["model"].nunique() - limited["model"].nunique()
         self.panels = FIGURES[name]
         self.banded = bool(from_printed_tables(limited).any())
@@ -159,7 +159,7 @@ class PaperFigure:
         self.pens = pens(order_models(self.cells["model"]))
 
     def draw(self) -> Figure:
-        """Return the picture: a large panel, or panels with some models named, others grey."""
+        """Draw the figure: one large panel, or a column with some models named, others grey."""
         if len(self.panels) == 1:
             return self.draw_as_printed()
         size = (PHONE_IN, 0.2 + _PANEL_IN * len(self.panels))
@@ -198,7 +198,7 @@ class PaperFigure:
         name_ends(ax, sorted(accuracy[panel.across]), ends)
 
     def draw_as_printed(self) -> Figure:
-        """Return the picture as the paper arranges it, every model with its own line."""
+        """Draw the figure in the paper's layout, every model with its own line."""
         is_large = len(self.panels) == 1
         columns = 2 if is_large else _LEGEND_COLUMNS
         lines = np.ceil(len(self.pens) / columns)
@@ -283,7 +283,7 @@ class PaperFigure:
                 )
 
     def _set_numeric_levels(self, ax: Axes, panel: Panel) -> None:
-        """Lay out the axes of a panel beside others, with its levels where their numbers are."""
+        """Set up the axes of a panel in a row or column, with levels at their numeric values."""
         _set_axes(ax, panel)
         if panel.across == "N":
             ax.set_xscale("log")
@@ -297,7 +297,7 @@ class PaperFigure:
 
 
 def _set_axes(ax: Axes, panel: Panel) -> None:
-    """Lay out what all panels share: accuracy in per cent, labels and lines."""
+    """Set up what all panels share: accuracy in percent, labels and grid lines."""
     ax.set_ylim(-0.02, 1.02)
     ax.set_yticks(np.linspace(0, 1, 6))
     ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
@@ -307,7 +307,7 @@ def _set_axes(ax: Axes, panel: Panel) -> None:
 
 
 def _note_empty(ax: Axes, panel: Panel) -> None:
-    """Write that the grid lacks a panel's level."""
+    """Write into a panel that the grid lacks its level."""
     note = f"No cells at {panel.title}\nin this grid"
     look: dict[str, Any] = {"ha": "center", "va": "center", "color": "0.35"}
     ax.text(0.5, 0.5, note, transform=ax.transAxes, **look)

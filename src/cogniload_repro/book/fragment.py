@@ -26,7 +26,7 @@ class Fragment:
 
 
 def write_caption(kind: str, caption: str, source: str = "") -> str:
-    """Return a caption after its badge, with its source where tables of the paper are one."""
+    """Return a caption with its badge and, if numbers rest on the paper's tables, its source."""
     color, words, _ = EVIDENCE[kind]
     badge = f"{{bdg-{color}}}`{words}`" if words else ""
     origin = f"Source: {source}." if source and rests_on_paper(kind) else ""

@@ -6,16 +6,15 @@ from collections.abc import Collection
 
 import pandas as pd
 
-#: What Markdown may read as markup. Commas, quotes and the like it never does.
+#: Characters that Markdown may read as markup (never commas, quotes and the like).
 _PUNCTUATION = re.compile(r"([!#$%&()*+\-.:<=>\[\\\]^_`{|}~])")
 _MATH = re.compile(r"(\$[^$]+\$)")
 
 
 def escape(text: object, *, math: bool = False) -> str:
-    """Return text as one line of Markdown that shows it letter by letter.
+    """Return text as one line of Markdown that shows it literally, without markup or links.
 
-    No markup, link or role is read into it. With ``math``, for text of ours, what stands between
-    dollar signs is kept.
+    With ``math``, for our own text only, formulas between dollar signs are kept.
     """
     line = " ".join(str(text).split())
     parts = _MATH.split(line) if math else [line]
@@ -24,7 +23,7 @@ def escape(text: object, *, math: bool = False) -> str:
 
 
 def _cell(text: object, *, math: bool = False) -> str:
-    """Return text as Markdown for one cell of a table, which a bar ends even within math."""
+    """Return text as Markdown for a table cell; bars are escaped, as they end it even in math."""
     parts = _MATH.split(escape(text, math=math)) if math else [escape(text)]
     parts[1::2] = [part.replace("|", r"\|") for part in parts[1::2]]
     return "".join(parts)

@@ -1,4 +1,4 @@
-"""Run a notebook with checked parameters, apart from the reader's own settings.
+"""Run a notebook with checked parameters, isolated from the reader's own settings.
 
 The executed copy does not show when or where it ran.
 """
@@ -21,10 +21,10 @@ from cogniload_repro.book.chapters import FOLDERS, STAGE
 from cogniload_repro.book.page import Page
 from cogniload_repro.files import replacing, write_whole
 
-#: Characters of a failing cell's message that are shown.
+#: Characters to which the message of a failing cell is truncated.
 _MESSAGE_CHARS = 500
 _INJECTED = "injected-parameters"
-# what a notebook of Python says of itself; no kernel is started
+# the kernel metadata of a Python notebook; no kernel is started
 _KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 
@@ -36,14 +36,14 @@ def run_notebook(
 ) -> Path:
     """Execute a copy of a notebook with new parameters; the copy has no times or paths.
 
-    Figures and tables of its `Page` go into folders of ``files`` after the run has ended well;
-    without it there are none. They and the copy have the time at which the run began: what changes
-    while it runs is newer. Two runs with the same inputs write the same bytes.
+    Figures and tables of its `Page` are moved into folders of ``files`` after a successful run;
+    without ``files``, none are kept. They and the copy carry the time at which the run began, so
+    that whatever changed during the run is newer. Runs with the same inputs write the same bytes.
 
-    Cells run in this process and in the notebook's own folder, and parameters that are ``Path``
-    objects reach them relative to it: parallel notebooks need one process each. A ValueError names
-    notebook, cell, error and remedy; a failed run leaves all files alone and keeps the copy with
-    the traceback beside the target, as ``<name>.failed.ipynb``.
+    Cells run in this process and in the notebook's own folder, so parallel notebooks need one
+    process each; ``Path`` parameters are passed relative to that folder. If a cell fails, a
+    ValueError names notebook, cell, error and remedy, all files are left alone, and the copy with
+    the traceback is kept beside the target, as ``<name>.failed.ipynb``.
     """
     source = Path(source).resolve()
     target = Path(target).resolve()
@@ -79,7 +79,7 @@ def run_notebook(
 
 
 def _place(value: object, source: Path) -> object:
-    """Return a parameter as a notebook takes it: a path is relative to its folder."""
+    """Return a parameter's value for a notebook: a path becomes relative to its folder."""
     if not isinstance(value, Path):
         return value
     return Path(os.path.relpath(value, source.parent)).as_posix()
@@ -92,7 +92,7 @@ def _execute(
     source: Path,
     output: Path | None,
 ) -> None:
-    """Execute a notebook in its folder; the target holds what was done, after an error too."""
+    """Execute a notebook in its folder, and write the copy to the target even after an error."""
     os.environ["IPYTHONDIR"] = str(target.parent)
     Page.chapter = source.stem
     Page.output = output
@@ -112,9 +112,10 @@ def _execute(
 
 
 def _move_files(stage: Path, folder: Path, names: Sequence[str], began: int) -> None:
-    """Move the files of a run into a folder; they get the time at which it began.
+    """Move the files of a run into a folder, and set their times to the start of the run.
 
-    An equal file stays: chapters that read the folder look at when a file in it was replaced.
+    An identical file is not replaced, as that would change the time of the folder, which chapters
+    that read it compare.
     """
     for name in names:
         file = folder / name
@@ -125,7 +126,7 @@ def _move_files(stage: Path, folder: Path, names: Sequence[str], began: int) -> 
 
 
 def _read(source: Path) -> NotebookNode:
-    """Return a Python notebook with one cell of parameters and lasting ids."""
+    """Read a Python notebook, check that it has one parameters cell, and give cells stable ids."""
     try:
         content = json.loads(source.read_text(encoding="utf-8"))
         content["metadata"]["kernelspec"] = _KERNEL
@@ -137,7 +138,7 @@ def _read(source: Path) -> NotebookNode:
         raise ValueError(
             f"{source} is not a readable notebook ({error}); check the name and the file"
         ) from None
-    # papermill's cell of an earlier run
+    # drop the cell that papermill inserted in an earlier run
     notebook.cells = [cell for cell in notebook.cells if _INJECTED not in _tags(cell)]
     count = sum("parameters" in _tags(cell) for cell in notebook.cells)
     if count != 1:
@@ -149,7 +150,7 @@ def _read(source: Path) -> NotebookNode:
 
 
 def _name_cells(content: dict) -> None:
-    """Give numbers as ids to cells without ids of their own; nbformat draws random ones."""
+    """Give all cells numbers as ids if some lack one or share one; nbformat draws random ones."""
     cells = content.get("cells", [])
     names = {cell.get("id") for cell in cells}
     if None in names or len(names) < len(cells):
@@ -181,9 +182,9 @@ def _describe_failure(
 def _tidy(
     executed: Path, values: Mapping[str, object], files: Sequence[str] = ()
 ) -> str:
-    """Drop times, durations and random identifiers.
+    """Return an executed notebook as text, without times, durations and random ids.
 
-    Show the injected parameters if they are more than the build.
+    The injected parameters are shown if there are others than the build.
     """
     notebook = nbformat.read(executed, as_version=4)
     notebook.metadata.pop("papermill", None)

@@ -1,4 +1,4 @@
-"""What the book says of a reader's model, in sentences; their numbers are in tables beside them."""
+"""The book's sentences on a reader's model; the tables beside them hold the numbers."""
 
 import pandas as pd
 
@@ -104,7 +104,7 @@ def _describe_length(ranked: pd.Series) -> str:
 
 
 def print_among(place: float, count: float) -> str:
-    """Return a rank, or a number of answers, among some, such as "9 of 23"."""
+    """Return a rank or a number of answers with its total, such as "9 of 23"."""
     return f"{place:,.0f} of {count:,.0f}"
 
 
@@ -114,14 +114,14 @@ def print_percent(accuracy: float, low: float, high: float) -> str:
 
 
 def print_range(low: float, high: float) -> str:
-    """Return a range of ranks, or the one that there is."""
+    """Return a range of ranks, or one rank if both ends are equal."""
     return f"{low:.0f}" if low == high else f"{low:.0f} to {high:.0f}"
 
 
 def describe_regressions(models: pd.DataFrame) -> str:
-    """Return which models have no regression and why, and whose rests on few answers.
+    """Return sentences on the models without a regression, and on those with few answers.
 
-    Models have name, status (of the fit), correct and wrong (answers).
+    ``models`` has the columns name, status (of the fit), correct and wrong (numbers of answers).
     """
     lacking = models[models["status"] != "ok"]
     fitted = models[models["status"] == "ok"]
@@ -149,7 +149,7 @@ def explain_status(status: str) -> str:
 
 
 def shorten(text: str, longest: int) -> str:
-    """Return the beginning and the end of a text that is longer than so many characters."""
+    """Return a text, reduced to its beginning and end if it exceeds ``longest`` characters."""
     if len(text) <= longest:
         return text or "(no text)"
     half = longest // 2

@@ -37,8 +37,8 @@ from cogniload_repro.published import load_conclusions
 from cogniload_repro.regression.cell_tables import coverage, load_cells
 from cogniload_repro.regression.reconstructions import from_printed_tables
 
-#: A cell that holds numbers alone, with signs, stars and units, as an interval or a share; or
-#: nothing.
+#: An empty cell, or one that holds only numbers with signs, stars and units, such as an interval
+#: or a share.
 _NUMBER_CELL = r"(?:[-+−–<>±\d.,e%*/() ]|to|of|no limit|nan)*"
 #: Columns of the verdicts of a chapter.
 _JUDGED = ["conclusion", "claim", "verdict", "evidence"]
@@ -47,22 +47,22 @@ _JUDGED = ["conclusion", "claim", "verdict", "evidence"]
 class Page:
     """The page of one notebook over a build folder (its ``cells.parquet`` and the like).
 
-    Figures and tables are also written as files if the runner of the book says where. A reader who
-    runs the notebook by hand sees them, and no file of the build is touched.
+    When the book is built, figures and tables are also written as files. A reader who runs the
+    notebook by hand sees them, and no file of the build is touched.
 
-    Sets the plot style for the whole notebook, seaborn's figures included. A figure is shown by
-    `figure`, and where a cell asks for it: by `matplotlib.pyplot.show` or as its last value. A
-    caption is MyST Markdown, in which other people's text goes through `markdown.escape`; ``name``
-    is the label for references and the stem of the files.
+    A page sets the plot style for the whole notebook, seaborn's figures included. A figure is shown
+    by `figure`, by `matplotlib.pyplot.show`, or as the last value of a cell. Captions are MyST
+    Markdown, in which other people's text must be escaped (`markdown.escape`); ``name`` is the
+    label for references and the stem of the files.
 
-    ``evidence`` says what the numbers of a figure or table are if the chapter shows the paper's
-    models on its whole grid: a key of `EVIDENCE`, or a table with the column ``identified``; "" for
-    what shows no data of models. The badge follows the cells that the chapter took with `cells`, or
-    those given: scored answers are outputs, a part of the grid is one reconstruction, and neither
-    names a table of the paper as its ``source``.
+    ``evidence`` is the kind of evidence behind a figure or table if the chapter shows the paper's
+    models on its whole grid: a key of `EVIDENCE`, or a table with the column ``identified``; "" if
+    it shows no data of models. The badge depends on the cells that the chapter took with `cells`,
+    or those given: scored answers are outputs, a part of the grid is one reconstruction, and
+    neither cites a table of the paper as its ``source``.
     """
 
-    #: Name of the chapter that the runner of the book runs, and the folder for its files.
+    #: Name of the chapter that is run, and the folder for its files; `notebooks` sets both.
     chapter: ClassVar[str] = ""
     output: ClassVar[Path | None] = None
     #: Figures that a page has shown.
@@ -80,9 +80,9 @@ class Page:
         return load_cells(self.build)
 
     def cells(self, models: Collection[str] | str | None = None) -> pd.DataFrame:
-        """Return the cells of the chapter's models, on which its badges rest.
+        """Return the cells of some models, and base the badges of the page on them.
 
-        Without names they are the paper's models if the build has any, else all of its models.
+        Default: the paper's models if the build has any, else all models of the build.
         """
         if models is not None:
             self._cells = load_cells(self.build, models)
@@ -100,9 +100,10 @@ class Page:
 
     @cached_property
     def complete(self) -> bool:
-        """Return whether statements on the paper can rest on the build.
+        """Return whether the build suffices to judge the paper's statements.
 
-        It has the paper's 22 models on its whole grid, and a finite fit of its regression to each.
+        It must have the paper's 22 models on the whole grid, each with a finite fit of the paper's
+        regression.
         """
         paper = self._build_cells[self._build_cells["model"].isin(NAMES)]
         if paper["model"].nunique() < len(NAMES):
@@ -139,11 +140,11 @@ class Page:
     def verdicts(
         self, judged: Mapping[str, Judgement], findings: Mapping[str, str] | None = None
     ) -> Fragment:
-        """Show what the chapter judges, and keep its rows for chapter 10 (`read_verdicts`).
+        """Show the chapter's verdicts, and save them for chapter 10 (`read_verdicts`).
 
-        A statement is a claim, or the name of a conclusion (`load_conclusions`). Its finding takes
-        the place of the verdict's own evidence; both are Markdown of ours. Where the build is not
-        complete no statement is tested, and one sentence says why.
+        The keys are statements: claims, or names of conclusions (`load_conclusions`). A finding
+        replaces the evidence of the verdict; both are Markdown written by us. If the build is not
+        complete, no statement is tested, and one sentence says why.
         """
         conclusions = load_conclusions().set_index("name")
         rows = []
@@ -170,7 +171,7 @@ class Page:
         return Fragment("\n".join(lines), pd.DataFrame(rows).to_html(index=False))
 
     def read_verdicts(self) -> pd.DataFrame:
-        """Return what the chapters of the build have judged in their last runs.
+        """Return the verdicts that the chapters of the build wrote in their last runs.
 
         One row per statement: chapter, conclusion (a name of `load_conclusions`, or ""), claim,
         verdict (a word of `VERDICT_WORDS`) and evidence.
@@ -182,9 +183,9 @@ class Page:
         return pd.concat(frames, ignore_index=True)
 
     def state(self, key: str, text: str, *, any_build: bool = False) -> Fragment:
-        """Keep Markdown under a key.
+        """Keep Markdown under a key for ``{glue:md}``; show it in Jupyter.
 
-        What speaks of the paper needs its models: without them it says what the build covers.
+        If the build is not complete, `covers` replaces the text, unless it holds for any build.
         """
         if not any_build and not self.complete:
             text = markdown.escape(self.covers)
@@ -204,7 +205,7 @@ class Page:
 
     @cached_property
     def _output(self) -> Path:
-        """Return the runner's folder for files, else one that is deleted with this page."""
+        """Return the folder for files: the runner's, or a temporary one deleted with the page."""
         if self.output is not None:
             return self.output
         folder = tempfile.mkdtemp(prefix="cogniload-")
@@ -212,7 +213,7 @@ class Page:
         return Path(folder)
 
     def _place(self, file: Path) -> Path:
-        """Return where a reader finds a file: in the build, if the runner moves it there."""
+        """Return the final path of a file: in the build, if the runner will move it there."""
         if self.output is None:
             return file
         return self.build / file.relative_to(self.output)
@@ -230,7 +231,7 @@ class Page:
     ) -> Fragment:
         """Return a figure, or seaborn's grid, with badge, caption and downloads as PNG and SVG.
 
-        ``alt`` says what it shows to readers who do not see it.
+        ``alt`` describes it to readers who cannot see it.
         """
         kind = self._kind(evidence, cells)
         self.placed.add(figure.figure)
@@ -242,7 +243,7 @@ class Page:
         path = f"../figures/{svg.name}"
         image = markdown.picture(path, name, caption=caption, alt=alt, wide=wide)
         downloads = list_downloads(png, svg)
-        if self.output is None:  # a browser reaches no folder of its own
+        if self.output is None:  # a browser cannot read the temporary folder
             content = base64.b64encode(png.read_bytes()).decode("ascii")
             address = f"data:image/png;base64,{content}"
         else:
@@ -271,7 +272,7 @@ class Page:
 
         ``columns`` maps a column, or several, to heading and format (`formats.format_frame`);
         without it all are shown, with ``$...$`` in their names as math. ``csv`` offers the whole
-        frame, unformatted; ``empty`` takes the place of a table without rows.
+        frame, unformatted; ``empty`` is shown if the table has no rows.
         """
         texts = frame if columns is None else format_frame(frame, columns)
         if texts.empty:
@@ -329,7 +330,7 @@ class Page:
         )
 
     def csv(self, frame: pd.DataFrame, name: str, what: str) -> Fragment:
-        """Return a link to a frame as ``tables/NAME.csv``."""
+        """Write a frame to ``tables/NAME.csv``, and return a link to it."""
         text = for_spreadsheet(frame).to_csv(index=False, lineterminator="\n")
         file = write_whole(self._output / "tables" / f"{name}.csv", text)
         return self.download(self._place(file), what)
@@ -340,9 +341,9 @@ class Page:
         return Fragment(link, f"<p>{html.escape(str(file))}</p>")
 
     def sentence(self, text: str, name: str = "") -> Fragment:
-        """Return a plain sentence, escaped, its first letter a capital.
+        """Return a plain sentence, escaped, starting with a capital.
 
-        ``name`` is a label where it stands in place of a figure or table.
+        ``name`` is its label if it replaces a figure or table.
         """
         text = text[:1].upper() + text[1:]
         label = f"({name})=\n\n" if name else ""
@@ -359,7 +360,7 @@ class Page:
         )
 
     def fold(self, fragment: Fragment, title: str) -> Fragment:
-        """Return a fragment that shows only its title, our text, until it is opened."""
+        """Return a fragment folded under a title (not escaped) until a reader opens it."""
         marks = markdown.fence(fragment.markdown, ":")
         return Fragment(
             f"{marks}{{dropdown}} {title}\n{fragment.markdown}\n{marks}",

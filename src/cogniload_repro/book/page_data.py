@@ -1,4 +1,4 @@
-"""Data that the scripts of pages find beside them: puzzles to step through, counts of models."""
+"""Data for the scripts of pages: puzzles to step through, and counts of all models."""
 
 import json
 from collections.abc import Iterator
@@ -25,18 +25,18 @@ from cogniload_repro.scoring.verdict import find_mention
 
 
 def write_script(name: str, value: Any) -> str:
-    """Return a script that leaves a value in ``cogniload.data.NAME``.
+    """Return a script that stores a value in ``cogniload.data.NAME``.
 
-    A page that is opened from a disk may load scripts that lie beside it, and nothing else.
+    A page opened from disk may load scripts from its folder, but no other data.
     """
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     return f"(globalThis.cogniload ??= {{}}).data ??= {{}};\ncogniload.data.{name} = {text};\n"
 
 
 def cells_to_show(build: str | Path) -> pd.DataFrame:
-    """Return the cells of a build's scored answers, and committed ones of the paper's other models.
+    """Return the scored cells of a build, and the committed cells of the paper's other models.
 
-    The committed ones cover the whole grid, so that what they show is identified in any build.
+    The committed cells cover the whole grid, so that what they show does not depend on the build.
     """
     cells = load_cells(build)
     scored = cells[~from_printed_tables(cells)]
@@ -46,13 +46,13 @@ def cells_to_show(build: str | Path) -> pd.DataFrame:
 
 
 def describe_origin(cells: pd.DataFrame) -> str:
-    """Return sentences on where counts come from and what they cover; "" for real ones."""
+    """Return sentences on where counts come from and what they cover; "" for scored answers."""
     origin = describe_cells(cells)
     return f"{origin}." if origin else ""
 
 
 def has_tokens(cells: pd.DataFrame) -> pd.Series:
-    """Return for each row whether its answers have the tokens that the context limit needs."""
+    """Return for each row whether the token counts that the context limit needs are known."""
     return cells.reindex(columns=["prompt_mean", "output_mean"]).notna().all(axis=1)
 
 
@@ -63,16 +63,16 @@ _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 def explorer_data(build: str | Path) -> dict[str, Any]:
     """Return what the explorer needs: phrases, some puzzles of each cell, and counts of all models.
 
-    phrases are initial, condition, update and question of each category, with {} for the value or
-    person. puzzles are those of `describe_puzzle`, with prepared answers and the scorer's verdicts.
-    models and counts are those of `configuration_counts`, origin says where these come from.
+    ``phrases`` has the initial, condition, update and question phrase of each category, with {} for
+    the value or person. ``puzzles`` are those of `describe_puzzle`, with example answers and their
+    verdicts. ``models``, ``counts`` and their ``origin`` are those of `configuration_counts`.
     """
     build = Path(build)
     puzzles = []
     for row in _choose_puzzles(build / "puzzles.parquet").to_dict("records"):
         try:
             puzzle = parse_puzzle(row["text"])
-        except ValueError:  # a puzzle of the reader that the parser does not understand
+        except ValueError:  # a reader's own puzzle that the parser cannot read
             continue
         question = {name: row[name] for name in ("poi", "gold", "category")}
         question["domain"] = list(row["domain"])
@@ -99,9 +99,9 @@ def _choose_puzzles(path: Path) -> pd.DataFrame:
 def configuration_counts(cells: pd.DataFrame) -> dict[str, Any]:
     """Return the answers of all models in each configuration.
 
-    models are names as they are shown. counts has, by "N,d,ratio", a row for each model: its place,
-    answers, the least and most correct ones over the reconstructions (equal for scored answers),
-    and the answers that ran out of context, None where that is not known.
+    ``models`` are display names. ``counts`` has, by "N,d,ratio", one row per model: its index, the
+    number of answers, the fewest and most correct ones over the reconstructions (equal for scored
+    answers), and the number that ran out of context, None if unknown.
     """
     cells = cells[cells["total"] > 0]
     names = display_names(cells["model"])
@@ -128,10 +128,10 @@ def configuration_counts(cells: pd.DataFrame) -> dict[str, Any]:
 
 
 def describe_puzzle(puzzle: Puzzle) -> dict[str, Any]:
-    """Return a puzzle in numbers: places in lists for people, categories and values.
+    """Return a puzzle in which indices into lists replace people, categories and values.
 
-    A statement in moves is a text such as "03a1|02": conditions and updates, each a letter for the
-    category and one for the value.
+    Each statement in ``moves`` is a text such as "03a1|02": conditions and updates, each a base-36
+    digit for the category and one for the value.
     """
     moves = [
         f"{_write_places(conditions, before)}|{_write_places(updates, after)}"
@@ -186,11 +186,11 @@ def prepare_answers(
 def judge_answer(
     text: str, question: dict[str, Any], title: str = "", **tokens: Any
 ) -> dict[str, Any]:
-    """Return an answer as the scorer sees it.
+    """Return an answer with the scorer's verdict on it.
 
-    bucket, the value that decided (answer), the place of its window, or -1, and windows. Of each
-    window the place in the lower-case text (start and end, or itself where it is not in the text)
-    and the values found in it.
+    Has the bucket, the value that decided (``answer``), the index of the window that decided (-1
+    for none), and the windows: of each, its start and end in the lower-case text (or the window
+    itself if the text does not contain it) and the values found in it.
     """
     verdict = score_response(text, **question, **tokens)
     windows = list(verdict.windows)

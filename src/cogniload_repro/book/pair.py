@@ -23,10 +23,10 @@ from cogniload_repro.storage import partition_path
 def describe_pair(
     build: Path, first: str, second: str, loads: Sequence[list[str]], margin: float
 ) -> Iterator[str]:
-    """Yield what tells two models of a build apart: accuracies by load, overflows, answers.
+    """Yield paragraphs that compare two models of a build: accuracies, overflows, answers.
 
-    Without a build, these are the committed counts of the paper's models. `loads` are the columns
-    of each table, beside the one of all cells; differences below `margin` are negligible.
+    Without a build, the committed counts of the paper's models are compared. The first table is
+    overall; `loads` has the columns of the others. Differences below `margin` are negligible.
     """
     has_cells = (build / "cells.parquet").exists()
     cells = load_cells(build if has_cells else None)
@@ -55,7 +55,7 @@ def _are_scored(cells: pd.DataFrame) -> bool:
 
 
 def _describe_counts(cells: pd.DataFrame) -> Iterator[str]:
-    """Yield what a model's counts hold besides correct answers, and whether it has answers."""
+    """Yield remarks on a model's counts: many overflows, or no single answers behind them."""
     lost = cells["ctx"].sum() / cells["total"].sum()
     if lost > MARKED_SHARE:
         yield f"{lost:.0%} of the answers ran out of context and count as wrong."
@@ -89,7 +89,7 @@ def _print_differences(
 
 
 def _describe_answers(build: Path, models: list[str], margin: float) -> Iterator[str]:
-    """Yield each scored model's use of the last clause, and both models on the same puzzles."""
+    """Yield each scored model's use of the last clause, then both models on the same puzzles."""
     names = display_names(models)
     scores = [
         pd.read_parquet(partition_path(build / "scores", name)) for name in models

@@ -1,4 +1,4 @@
-"""What all pictures share: fonts and lines, how each model is drawn, the files."""
+"""The style that all pictures share, how each model is drawn, and how pictures are saved."""
 
 import io
 from collections.abc import Sequence
@@ -15,18 +15,16 @@ from cogniload_repro.files import write_whole
 from cogniload_repro.formats import display_names
 from cogniload_repro.models import BY_NAME, MODELS
 
-#: Width of every picture: 8.5 pt text has 13 px on a page 750 px wide, and is still readable at 360
-#: px.
+#: Width of wide pictures: 9 pt text has 13 px on a page 750 px wide.
 WIDTH_IN = 7.2
 #: Pictures up to this width are legible on a phone; wider ones scroll there.
 PHONE_IN = 4.5
 _DPI = 200
-# what would be the time or the version of a program
+# drops metadata with a time or a program's version
 _UNDATED = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
 _STRIP_IN = 0.24  # height of the line on the evidence
-#: A colour per family. Distinguishable for readers with any of the three colour-vision
-#: deficiencies, and at least three to one against white; tests/book/test_style.py holds it
-#: to both.
+#: A colour per family, distinguishable with any of the three colour-vision deficiencies, and
+#: with a contrast of at least 3:1 to white; tests/book/test_style.py checks both.
 FAMILY_COLORS = {
     "OpenAI": "#1861d3",
     "Gemini 2.5": "#c38803",
@@ -36,8 +34,7 @@ FAMILY_COLORS = {
     "Phi-4": "#005936",
     "EXAONE": "#8c8c8d",
 }
-#: The first two of them, for all that is no model: positive and negative, or one thing beside
-#: another.
+#: Two of them, for contrasts that are not between models, such as positive and negative.
 BLUE, RED = FAMILY_COLORS["OpenAI"], FAMILY_COLORS["DeepSeek R1"]
 _CYCLE = [
     BLUE,
@@ -76,11 +73,11 @@ STYLE = {
     "patch.edgecolor": "white",
     "patch.force_edgecolor": True,
     "path.simplify": True,
-    # where titles are anyway: without it every drawing measures all tick labels again
+    # the usual height of titles; without it every drawing measures all tick labels again
     "axes.titley": 1.0,
 }
 
-#: The colour of models that the paper does not have, a reader's own.
+#: The colour of models that are not in the paper, such as a reader's own.
 OTHERS_COLOR = "#000000"
 
 _MARKERS = ("o", "s", "^", "D", "v")
@@ -111,7 +108,7 @@ class Pen:
     def dots(self) -> dict:
         """Return matplotlib's properties for the points themselves.
 
-        A triangle looks smaller than a disc.
+        Triangles are larger, since they look smaller than discs.
         """
         size = 4.6 if self.marker in "^v" else 3.8
         order = 4
@@ -129,9 +126,9 @@ class Pen:
 
 
 def pens(models: list[str]) -> dict[str, Pen]:
-    """Return a pen for each model: colour by family, marker and dashes by place in it.
+    """Return a pen for each model: colour by family, marker and dashes by order within it.
 
-    A model of the paper has the same pen in every figure, whatever other models are there.
+    A model of the paper has the same pen in every figure, whatever the other models are.
     """
     strangers = [name for name in models if name not in BY_NAME]
     labels = display_names(models)
@@ -154,9 +151,9 @@ def pens(models: list[str]) -> dict[str, Pen]:
 
 
 def plain_label(name: str, longest: int = 21) -> str:
-    """Return the name by which a model is shown as the label of a picture, where room is short.
+    """Return a model's display name, shortened if it is too long for the label of a picture.
 
-    Of a name with slashes the end is kept, which distinguishes models of one server.
+    A name with slashes keeps its end, which distinguishes models of one server.
     """
     if len(name) <= longest:
         return name
@@ -173,7 +170,7 @@ def save_figure(
 ) -> list[Path]:
     """Write ``STEM.png`` and ``STEM.svg``, or one of them; the same figure gives the same bytes.
 
-    A line on the evidence, if there is one, lies in a strip that is added below the figure.
+    ``source``, a line on the evidence, is written into a strip added below the figure.
     """
     width, height = figure.get_size_inches()
     if source:
@@ -183,7 +180,7 @@ def save_figure(
     layout = figure.get_layout_engine()
     if layout is not None:
         layout.execute(figure)
-        figure.set_layout_engine(None)  # laid out once, not for each file twice
+        figure.set_layout_engine(None)  # lay out once, not twice per file
     files = []
     for ending in endings:
         picture = io.BytesIO()

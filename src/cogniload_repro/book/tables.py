@@ -1,4 +1,4 @@
-"""Tables in printed form: frames of strings, the paper's with their captions."""
+"""Tables in printed form: frames of strings, and the paper's tables with captions."""
 
 import re
 from collections.abc import Mapping
@@ -36,9 +36,9 @@ _STARS = "*** $p < {2:g}$, ** $p < {1:g}$, * $p < {0:g}$.".format(*STAR_LEVELS)
 _DS = "DS: DeepSeek-R1-Distill, but DS-R1-0528 is DeepSeek-R1-0528."
 
 
-#: Columns of words, which stand to the left.
+#: Columns of text, which are aligned to the left.
 _TEXT_COLUMNS = ("model", "symbol", "name", "levels", "definition", "load")
-#: What LaTeX and MyST show for a column name.
+#: Headings of columns in LaTeX and MyST.
 HEADINGS = pd.read_csv(ICLR2026 / "headings.csv", index_col="column")[
     "heading"
 ].to_dict()
@@ -50,10 +50,10 @@ class Table:
     """One table in printed form, and as text: CSV, LaTeX, and MyST for the book's pages.
 
     CSV has one number per column, to six digits; LaTeX and MyST show the paper's symbols, stars and
-    brackets. Model names are other people's text and are escaped whole; every other cell is ours
-    and may hold math between dollar signs. The name, table1 to table10, is the stem of its files;
-    the frame has strings only; ``bold``, in its shape, is True where the paper sets bold type;
-    ``data`` has the numbers that the strings print, where these are not the numbers.
+    brackets. Model names are other people's text and are fully escaped; every other cell is ours
+    and may hold math between dollar signs. ``name``, such as table1, is the stem of the files;
+    ``frame`` has strings only; ``bold``, of the same shape, is True where the paper uses bold type;
+    ``data`` has the numbers for the CSV, if the strings do not do.
     """
 
     name: str
@@ -103,7 +103,7 @@ class Table:
     def to_myst(self, prefix: str = "") -> str:
         """Return the table as a MyST ``table`` directive named NAME.
 
-        ``prefix``, Markdown, opens its caption.
+        ``prefix``, Markdown, is put before the caption.
         """
         named = self.frame.rename(columns=HEADINGS)
         numbers = [
@@ -130,15 +130,14 @@ def _write_minus(text: str) -> str:
 
 
 def _guard_name(name: str) -> str:
-    """Return a name that LaTeX does not read as an option of the line break before it."""
+    """Return a name that LaTeX cannot take for an option of the preceding line break."""
     return "{}" + name if name.startswith(("[", "*")) else name
 
 
 def table1() -> Table:
     """Return Table 1: symbol, name, levels, definition and load of the parameters of a puzzle.
 
-    Levels and the sizes of the ontology come from the definitions in use, the formulas from the
-    paper's Table 1.
+    Levels and sizes of the ontology come from this package, the formulas from the paper's Table 1.
     """
     rows = pd.read_csv(ICLR2026 / "table1_parameters.csv", index_col="load_name")
     levels = [sorted(GRID[load].unique()) for load in rows.index]
@@ -159,8 +158,8 @@ def table1() -> Table:
 def table2(fits: pd.DataFrame, points: pd.DataFrame) -> Table:
     """Return Table 2 from `fits.fit` and `fits.capacity_points`: coefficients with stars, points.
 
-    The paper's regression makes Table 2, models in its order; another one a table of the same form,
-    ``your_table2``.
+    Fits of the paper's regression give Table 2, with its order of models; those of another one give
+    a table of the same form, ``your_table2``.
     """
     capacities = points[["model", "ecl50", "nt50", "id50"]]
     glm = spread_terms(fits).merge(capacities, on="model", how="left")
@@ -185,7 +184,7 @@ def table2(fits: pd.DataFrame, points: pd.DataFrame) -> Table:
         caption = (
             r"Binomial GLM with a quadratic term in $\rho$ for each model (stars: Wald test), and "
             "the loads at which accuracy falls to 50 percent, the other two at their means over "
-            "the model's cells (-- for none: no share of needles gives it, or accuracy does not "
+            "the model's cells (-- for none: no needle ratio gives it, or accuracy does not "
             f"fall with the load). {_STARS} {_DS}"
         )
         return Table("table2", caption, frame, data=glm)
@@ -238,7 +237,7 @@ def table5(cells: pd.DataFrame) -> Table:
 
 
 def _error_table(name: str, caption: str, cells: pd.DataFrame, load: str) -> Table:
-    """Print errors in the order of Tables 4 and 5, which alone sort names regardless of case."""
+    """Return a table of errors; only Tables 4 and 5 sort names regardless of case."""
     counts = errors_by(cells, load)
     models = order_models(counts["model"])
     models.sort(key=lambda model: (model not in BY_NAME, model.casefold()))
@@ -257,7 +256,7 @@ def _error_table(name: str, caption: str, cells: pd.DataFrame, load: str) -> Tab
 
 
 def _describe_untested(cells: pd.DataFrame) -> str:
-    """Return how many scored answers lack token counts; of cells that lack some, nobody knows."""
+    """Return a sentence on scored answers without token counts; "" if no cell lacks them all."""
     scored = cells[~from_printed_tables(cells)]
     tokens = scored.columns.intersection(["prompt_mean", "output_mean"])
     untested = scored.loc[scored[tokens].isna().any(axis=1), "total"].sum()
@@ -273,7 +272,7 @@ def _describe_untested(cells: pd.DataFrame) -> str:
 def table6(aic: pd.DataFrame) -> Table:
     """Return Table 6 from `schemas.AIC`: AIC without and with the quadratic term.
 
-    It is bold where p < 0.05, as printed.
+    As in the paper, p and the quadratic AIC are bold where p < 0.05.
     """
     columns = {
         name: (name, format_thousandths)
@@ -291,9 +290,9 @@ def table6(aic: pd.DataFrame) -> Table:
 
 
 def token_table(stats: pd.DataFrame, N: int) -> Table:
-    """Return the one of Tables 7 to 10 for a task length, from `schemas.TOKENS`.
+    """Return the token table (Tables 7 to 10) of one task length, from `schemas.TOKENS`.
 
-    "--" stands where no count is known, no row for models without answers.
+    "--" marks unknown counts; models without answers have no row.
     """
     rows = stats[stats["N"] == N]
     counts = rows[[*_TOKEN_COLUMNS]].to_numpy(float)
@@ -316,7 +315,7 @@ def token_table(stats: pd.DataFrame, N: int) -> Table:
 
 
 def _coefficients(results: pd.DataFrame) -> dict[str, str]:
-    """Return the column of each term's coefficient, and of its p-value, in the order they stand."""
+    """Return the columns of the coefficients and of their p-values, in the frame's order."""
     pairs = {
         column: column.replace("beta_", "p_", 1)
         for column in results.columns

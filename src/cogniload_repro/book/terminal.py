@@ -39,8 +39,8 @@ def _print_models(table: pd.DataFrame, columns: dict) -> str:
 def print_fits(fits: pd.DataFrame) -> str:
     """Return the fits of `fits.fit`, one line per model: coefficients, or why there are none.
 
-    Coefficients have their standard errors in brackets; those not identified their range in our
-    samples.
+    Standard errors are in brackets; a coefficient that is not identified has its range over the
+    reconstructions instead.
     """
     names = display_names(fits["model"])
     lines = []
@@ -67,20 +67,20 @@ def _write_terms(terms: pd.DataFrame) -> str:
 def print_comparison(
     compared: pd.DataFrame, formula: str, family: str = "logit"
 ) -> str:
-    """Return `selection.compare_fits` against the paper's regression as text.
+    """Return a comparison of fits with the paper's (`selection.compare_fits`) as text.
 
-    It says how many models gain, then has a line per model.
+    A line says in how many models AIC improves; one line per model follows.
     """
     from cogniload_repro.regression.glm import QUADRATIC
 
     better = (compared["daic"] < -2).sum()
     worse = (compared["daic"] > 2).sum()
     counts = (
-        f"dAIC (less paper's) below -2 in {better} of {len(compared)} models, "
+        f"dAIC (yours minus the paper's) below -2 in {better} of {len(compared)} models, "
         f"above 2 in {worse}"
     )
     if not compared["identified"].all():
-        counts += ", by the median of our samples where it is not identified"
+        counts += "; medians over the reconstructions where not identified"
     names = display_names(compared["model"])
     columns: dict = {
         "model": ("model", lambda model: names[model][:29]),
@@ -90,7 +90,7 @@ def print_comparison(
         "daic": ("dAIC", 2),
         "dbic": ("dBIC", 2),
         "lr_p": ("p (LR)", ".2g"),
-        ("daic_p10", "daic_p90"): ("dAIC in our samples", 1),
+        ("daic_p10", "daic_p90"): ("dAIC range", 1),
     }
     ranges = compared[["daic_p10", "daic_p90"]].mask(compared["identified"])
     table = format_frame(compared.assign(**ranges), columns).to_string(index=False)

@@ -1,1 +1,1 @@
-"""The commands behind `cogniload`, one module a group."""
+"""The commands behind `cogniload`, one module per group."""

@@ -7,7 +7,7 @@ import click
 
 from cogniload_repro.commands.options import BUILD, FROM_0, say
 
-#: Columns of the cells by the load that they are the levels of.
+#: Columns of the cells table that define the levels of each load.
 _LEVEL_COLUMNS = {
     "N": ["N"],
     "d": ["d"],
@@ -25,9 +25,13 @@ _LEVEL_COLUMNS = {
     metavar="[FILE]",
 )
 @click.option(
-    "--prompt-tokens", type=FROM_0, help="Tokens of the prompt, for the context limit."
+    "--prompt-tokens", type=FROM_0, help="Tokens of the prompt (for the context limit)."
 )
-@click.option("--response-tokens", type=FROM_0, help="Tokens of the response.")
+@click.option(
+    "--response-tokens",
+    type=FROM_0,
+    help="Tokens of the response; the context limit is tested only if both are given.",
+)
 @click.option(
     "--edition",
     default="python",
@@ -35,9 +39,10 @@ _LEVEL_COLUMNS = {
     help="Generator edition of the puzzle.",
 )
 def explain(name: str, response: TextIO, edition: str, **tokens: Any) -> None:
-    """Explain the score of the response in FILE to the puzzle NAME.
+    """Explain how a response was scored.
 
-    It says where the scorer looks, what it finds, and which rule decides.
+    FILE (default: standard input) holds the response to the puzzle NAME. The explanation
+    says where the scorer looks, what it finds, and which rule decides.
 
     \b
     Examples:
@@ -52,8 +57,8 @@ def explain(name: str, response: TextIO, edition: str, **tokens: Any) -> None:
         puzzle = redraw(name, resolve_edition(edition))
     except ValueError as error:
         raise ValueError(
-            f"{name[:80]!r}, drawn with edition {edition}: {error}; "
-            "name the generator's edition (--edition)"
+            f"{name[:80]!r} cannot be drawn with edition {edition}: {error}; "
+            "set --edition to the edition that drew it"
         ) from None
     say(score_response(response.read(), puzzle, **tokens).explain())
 
@@ -66,7 +71,7 @@ def explain(name: str, response: TextIO, edition: str, **tokens: Any) -> None:
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
-    help="Differences of accuracy below it are negligible.",
+    help="Differences in accuracy below this are negligible.",
 )
 @click.option(
     "--by",
@@ -81,15 +86,16 @@ def explain(name: str, response: TextIO, edition: str, **tokens: Any) -> None:
 def compare_models_command(
     first: str, second: str, margin: float, loads: tuple[str, ...], build: Path
 ) -> None:
-    """Compare two models' accuracies: overall, by load, and answer by answer.
+    """Compare the accuracies of two models.
 
-    Names may be full or short. Without a build, the committed counts of the paper's models are
-    compared. Differences are FIRST minus SECOND over the cells that both have, with score
-    intervals, which the tests invert; p-values are Holm-adjusted over the rows of a table, overall
-    over all pairs of models. The printed tables do not identify accuracy of the paper's models at
-    levels of rho, in single cells and on parts of the grid: there a range over the reconstructions
-    stands in place of a p-value, with the number of them in which the models differ. Real answers
-    of both models to the same puzzles are also compared puzzle by puzzle (McNemar).
+    The models are compared overall and by load; names may be full or short. Without a build, the
+    committed counts of the paper's models are compared. Differences are FIRST minus SECOND over
+    the cells that both models have, with score intervals and the tests that agree with them.
+    p-values are Holm-adjusted over the rows of a table, the overall one over all pairs of models.
+    The printed tables do not identify the accuracy of the paper's models at levels of rho, in
+    single cells and on parts of the grid. There, a range over the reconstructions replaces the
+    p-value, with the number of reconstructions in which the models differ. If both models have
+    real answers to the same puzzles, these are also compared puzzle by puzzle (McNemar).
 
     \b
     Examples:

@@ -19,7 +19,7 @@ from cogniload_repro.files import locked, write_whole
 if TYPE_CHECKING:
     import pandas as pd
 
-#: The paper's tables of regressions, by the file that holds each.
+#: The paper's regression tables, by the name of the file that holds each.
 _TABLE_TITLES = {
     "glm": "Table 2",
     "interactions": "interactions (Table 3)",
@@ -30,22 +30,23 @@ _TABLE_TITLES = {
 @click.command()
 @click.option(
     "--scorer",
-    help="Scorer variant. pseudocode: Algorithms 1 to 3 of Appendix D (default); "
-    "prose: its text; late_drop, cut_windows, last_mention: one difference each; "
-    "answer_only: ignore the reasoning (not the paper's rule). Without it, the one of "
-    "params.yaml; scores of another are kept beside these, in scorers/NAME.",
+    help="Scorer variant. pseudocode: Algorithms 1 to 3 of Appendix D; prose: the "
+    "appendix's text; late_drop, cut_windows, last_mention: the pseudocode with one rule "
+    "changed; answer_only: ignore the reasoning (not the paper's rule). Default: the scorer "
+    "in params.yaml. Scores by any other scorer are written to scorers/NAME.",
 )
 @click.option(
-    "--scheduler", help="Dask scheduler whose workers score, such as tcp://host:8786."
+    "--scheduler", help="Score on the workers of this Dask scheduler (tcp://host:8786)."
 )
 @BUILD
 @JOBS
 def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> None:
-    """Score the outputs (Appendix D) into scores/ and count them by cell into cells.parquet.
+    """Score the outputs and count them by cell.
 
-    Models without outputs stand there with their reconstructed counts; the column provenance says
-    which. What two answerers without reasoning score on the same puzzles goes into
-    baselines.parquet, lengths of prompts and responses into tokens.parquet.
+    Writes the scores by the rules of Appendix D to scores/ and the counts to cells.parquet. Models
+    without outputs are included with their reconstructed counts; the column provenance marks them.
+    The scores of two baselines that do no reasoning are written to baselines.parquet, the lengths
+    of prompts and responses to tokens.parquet.
     """
     import pandas as pd
 
@@ -78,7 +79,7 @@ def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> 
 
 
 def _say_scores(place: Path, cells: "pd.DataFrame", scorer: str) -> None:
-    """Say what was counted, and what was scored."""
+    """Print how many models have reconstructed counts, and how the others scored."""
     from cogniload_repro.book.terminal import print_scores
     from cogniload_repro.scoring.answers import summarise_answers
     from cogniload_repro.scoring.cells import read_scores
@@ -91,12 +92,14 @@ def _say_scores(place: Path, cells: "pd.DataFrame", scorer: str) -> None:
     if answers.empty:
         return
     responses = f"responses: {answers['answers'].sum():,}, models: {len(answers):,}"
-    say(f"{responses}, scored in {place / 'scores'} by {scorer}")
+    say(f"{responses}, scored by {scorer} and written to {place / 'scores'}")
     say(print_scores(answers))
 
 
 @click.command()
-@click.option("--formula", help="Regression, such as 'correct ~ d * log10_N + rho'.")
+@click.option(
+    "--formula", help="Your regression, such as 'correct ~ d * log10_N + rho'."
+)
 @click.option(
     "--family", help="Link: logit (default), probit, cloglog or quasi-binomial."
 )
@@ -104,14 +107,14 @@ def _say_scores(place: Path, cells: "pd.DataFrame", scorer: str) -> None:
     "--model",
     "models",
     multiple=True,
-    help="Only this model (repeatable); all by default.",
+    help="Fit only this model (may be repeated); default: all.",
 )
 @click.option(
     "--compare",
     is_flag=True,
-    help="Compare the likelihood, AIC and BIC with the paper's.",
+    help="Compare log-likelihood, AIC and BIC with the paper's regression.",
 )
-@click.option("--out", type=FILE, help="CSV file to keep the coefficients in.")
+@click.option("--out", type=FILE, help="CSV file to write the coefficients to.")
 @BUILD
 def fit_command(
     models: tuple[str, ...],
@@ -121,11 +124,12 @@ def fit_command(
     formula: str | None,
     family: str | None,
 ) -> None:
-    """Fit the paper's regressions and compare them with the paper, or fit your own regression.
+    """Fit the paper's regressions, or your own.
 
-    Without options: Tables 2, 3 and 6, lengths of prompts, and fidelity.csv. A formula reads
-    `correct ~ ...` over d, N, log10_N, rho, ratio_pct, needles and prompt_mean; an empty one stands
-    for the paper's specification. Your own regression is printed, and kept where --out says.
+    Without options, writes Tables 2, 3 and 6, the lengths of prompts, and the comparison of all
+    numbers with the paper's (fidelity.csv). With any option but --build, prints your regression and
+    writes it only to --out. A formula has the form `correct ~ ...` with the variables d, N,
+    log10_N, rho, ratio_pct, needles and prompt_mean; default: the paper's formula.
     """
     if models or compare or out or formula is not None or family is not None:
         _fit_own(build, models, compare, out, formula or "", family or "")
@@ -166,13 +170,13 @@ def _fit_own(
 
 
 def _fit_paper(build: Path) -> None:
-    """Fit the paper's regressions while prompts are counted; then compare printed numbers."""
+    """Fit the paper's regressions, compare prompt lengths meanwhile, then write the ledger."""
     from cogniload_repro.executors import open_executor
     from cogniload_repro.ledger.prompts import compare_prompts, load_prompt_counts
     from cogniload_repro.regression import paper_tables
     from cogniload_repro.schemas import CELLS, read_frame
 
-    remedy = "make it with `make score`, outside a checkout `cogniload score`"
+    remedy = "create it with `make score` (outside a checkout: `cogniload score`)"
     with locked(build), open_executor(2) as executor:
         cells = read_frame(build / "cells.parquet", CELLS, remedy)
         prompts = executor.submit(compare_prompts, load_prompt_counts())
@@ -189,7 +193,7 @@ def _fit_paper(build: Path) -> None:
 def _write_paper_tables(
     build: Path, cells: "pd.DataFrame", tables: dict[str, "pd.DataFrame"]
 ) -> None:
-    """Write Tables 2, 3 and 6 of a build, and say for which models there is no fit."""
+    """Write Tables 2, 3 and 6 of a build, and print which models have no fit."""
     from cogniload_repro.book.terminal import print_points
     from cogniload_repro.formats import display_names
     from cogniload_repro.models import NAMES
@@ -213,11 +217,14 @@ def _write_paper_tables(
 @click.option(
     "--against",
     type=EXISTING_FILE,
-    help="fidelity.csv of another build; list numbers that changed.",
+    help="fidelity.csv of another build; list the numbers that differ from it.",
 )
 @BUILD
 def compare_command(against: Path | None, build: Path) -> None:
-    """Compare every printed number with the recomputed one, as fit does; write nothing."""
+    """Compare printed with recomputed numbers.
+
+    Prints the same comparison as fit, but writes no tables.
+    """
     import pandas as pd
 
     from cogniload_repro.ledger.entries import find_moved
@@ -228,24 +235,24 @@ def compare_command(against: Path | None, build: Path) -> None:
     if against is None:
         return
     moved = find_moved(fidelity, pd.read_csv(against, dtype=str, keep_default_na=False))
-    say(f"{len(moved):,} of {len(fidelity):,} numbers moved")
+    say(f"{len(moved):,} of {len(fidelity):,} numbers differ")
     if len(moved):
         say(moved.to_string(index=False))
 
 
 def _write_ledger(build: Path, prompts: "pd.DataFrame") -> None:
-    """Write the ledger of a build, and lengths of prompts."""
+    """Write the ledger of a build, and the comparison of prompt lengths."""
     from cogniload_repro.storage import write_table
 
     fidelity = _compare_build(build, prompts)
     write_table(build / "prompts.parquet", prompts)
     write_table(build / "fidelity.parquet", fidelity)
     csv = fidelity.to_csv(index=False, lineterminator="\n")
-    write_whole(build / "fidelity.csv", csv)  # last: make looks at its time
+    write_whole(build / "fidelity.csv", csv)  # last, for make compares its time
 
 
 def _compare_build(build: Path, prompts: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the ledger of a build, and say how many numbers agree."""
+    """Return the ledger of a build, and print how many numbers agree."""
     from cogniload_repro.ledger import entries, results
     from cogniload_repro.ledger.prompts import prompt_rows
 

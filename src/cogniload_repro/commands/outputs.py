@@ -1,4 +1,4 @@
-"""The commands that import outputs, and that make the committed tables again."""
+"""The commands that import outputs, and that regenerate the committed tables."""
 
 import json
 import os
@@ -26,14 +26,14 @@ from cogniload_repro.commands.options import (
 from cogniload_repro.commands.params import RECONSTRUCTED_SOURCE
 from cogniload_repro.files import ANSWERS, locked, write_whole
 
-#: Folder of a build in which outputs are made before they take their places.
+#: Temporary folder of a build, in which outputs are prepared before they replace the old ones.
 _STAGE = ".outputs-next"
-#: What the sources of a build have brought, in their order: ``{"source": ..., "models": [...],
-#: "settings": {...}}`` each, the settings as an import's report has them. Written last: make looks
-#: at its time, and without it the outputs are not whole.
+#: The imported sources of a build, in order: a list of ``{"source": ..., "models": [...],
+#: "settings": {...}}``, with the settings of the import's report. Written last: make compares its
+#: time, and without this file the outputs count as incomplete.
 SOURCES = "sources.json"
 _OUTPUTS_REMEDY = (
-    "run `make download-outputs`, outside a checkout `cogniload download-outputs`"
+    "run `make download-outputs` (outside a checkout: `cogniload download-outputs`)"
 )
 #: The reconstructed counts of the paper's models, in a build without their answers.
 COUNTS_FILE = "counts.parquet"
@@ -43,21 +43,21 @@ COUNTS_FILE = "counts.parquet"
 @click.option(
     "--source",
     help="`reconstructed`: the paper's models as counts, and the committed answers of a "
-    "real model. Or real outputs alone: a folder, a file, an archive, an https:// or hf:// "
-    "address, with #sha256=... where the sum is known. By default what params.yaml says, "
-    "or reconstructed.",
+    "real model. Or real outputs alone: a folder, a file, an archive, or an https:// or "
+    "hf:// address, followed by #sha256=... if the checksum is known. Default: the source "
+    "in params.yaml, else reconstructed.",
 )
 @click.option(
     "--add",
     multiple=True,
-    help="Another source, whose models stand beside those (may be repeated).",
+    help="Another source, whose models are added (may be repeated).",
 )
 @click.option(
     "--grid",
-    help="Cells of the counts: paper, mini, or 'N=20,50 ratio=5 d=1,3'; else that of params.yaml.",
+    help="Grid of the counts: paper, mini, or 'N=20,50 ratio=5 d=1,3'; default: as in params.yaml.",
 )
 @click.option(
-    "--max-rejected", type=FROM_0, help="Maximum number of rejected rows of a source."
+    "--max-rejected", type=FROM_0, help="Maximum number of rejected rows per source."
 )
 @MODEL
 @EDITION
@@ -72,9 +72,10 @@ def download_outputs(
     jobs: int,
     **read_as: Any,
 ) -> None:
-    """Fetch the models' outputs, or the counts that stand for them, into the build folder.
+    """Import the models' outputs into a build.
 
-    puzzles.parquet, outputs/ (real answers), counts.parquet (models without answers).
+    Writes puzzles.parquet, outputs/ (real answers) and counts.parquet (the reconstructed counts of
+    models without answers). By default nothing is downloaded.
     """
     parameters = params.read_parameters(
         source=source, add=add or None, max_rejected=max_rejected, grid=grid
@@ -82,8 +83,8 @@ def download_outputs(
     addresses = parameters.sources()
     if read_as["model"] and len(addresses) > 1:
         raise ValueError(
-            f"--model names the model of one source, and there are {len(addresses)}; write the "
-            "models into their rows, as a column"
+            f"--model names the model of one source, and there are {len(addresses)}; name the "
+            "model in a column of each source"
         )
     limit = parameters.max_rejected
     with locked(build), _staged(build) as stage:
@@ -104,11 +105,11 @@ def download_outputs(
 
 
 def read_sources(build: Path) -> list[dict]:
-    """Return what the sources of a build have brought; a ValueError where there are none."""
+    """Return the imported sources of a build (see `SOURCES`); ValueError if there are none."""
     path = build / SOURCES
     if not path.exists():
         raise ValueError(
-            f"{build} holds no outputs, or some of an interrupted run; {_OUTPUTS_REMEDY}"
+            f"{build} has no outputs, or those of an interrupted import; {_OUTPUTS_REMEDY}"
         )
     try:
         return json.loads(path.read_text(encoding="utf-8"))
@@ -119,7 +120,7 @@ def read_sources(build: Path) -> list[dict]:
 
 
 def check_outputs_whole(build: Path) -> None:
-    """Raise ValueError if outputs that the sources of a build have brought are not there."""
+    """Raise ValueError if the outputs of an imported model are missing from a build."""
     from cogniload_repro.storage import partition_path
 
     for source in read_sources(build):
@@ -133,7 +134,7 @@ def check_outputs_whole(build: Path) -> None:
 
 @contextmanager
 def _staged(build: Path) -> Iterator[Path]:
-    """Give a folder to make outputs in; of a refused source only its rejected rows are kept."""
+    """Yield a temporary folder for outputs; after an error keep only the rejected rows."""
     stage = build / _STAGE
     shutil.rmtree(stage, ignore_errors=True)
     (stage / "outputs").mkdir(parents=True)
@@ -148,7 +149,7 @@ def _staged(build: Path) -> Iterator[Path]:
 
 
 def _take_counts(stage: Path, grid: str, jobs: int) -> dict:
-    """Put the committed counts into a folder, with the puzzles of the default set."""
+    """Write the committed counts and the default set's puzzles; return them as a source."""
     from cogniload_repro.grid import grid_cells
     from cogniload_repro.puzzles.ids import PuzzleSet
     from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_parquet
@@ -175,14 +176,14 @@ def _take_counts(stage: Path, grid: str, jobs: int) -> dict:
 def _import(
     stage: Path, address: str, max_rejected: int, build: Path, **read_as: Any
 ) -> dict:
-    """Add what a source gives to the outputs in a folder; return which models it has brought."""
+    """Import a source into a folder; return its name, models and settings (see `SOURCES`)."""
     from cogniload_repro.outputs.imports import import_outputs
 
     report = import_outputs(address, stage, build / "downloads", **read_as)
     say(report.summary())
     if report.rejected:
         say(f"Rejected rows: {build / 'rejected.csv'}")
-    # a part of the grid may have none of the committed answers
+    # on a part of the grid there may be no puzzle that the committed answers belong to
     if report.responses or not read_as.get("known_only"):
         report.check(max_rejected)
     return {
@@ -193,20 +194,20 @@ def _import(
 
 
 def _refuse_two_kinds(brought: list[dict]) -> None:
-    """Raise ValueError if a model that has brought answers stands in the build with its counts."""
+    """Raise ValueError if a model has both answers and reconstructed counts in a build."""
     models = Counter(model for source in brought for model in source["models"])
     for model, count in models.items():
-        if count > 1:  # of answers, a second source was refused
+        if count > 1:  # two sources of answers were rejected before
             raise ValueError(
                 f"{model} has reconstructed counts in this build; give its outputs as the source "
-                "(SOURCE=...), or the model another name in them"
+                "(SOURCE=...), or rename the model in them"
             )
 
 
 def _take_places(stage: Path, build: Path) -> None:
-    """Replace the outputs of a build by those of a folder.
+    """Move the outputs of a folder into a build, replacing the old ones.
 
-    Until sources.json is there again, they are not whole.
+    They count as incomplete until sources.json is written again.
     """
     (build / SOURCES).unlink(missing_ok=True)
     (build / "outputs").mkdir(exist_ok=True)
@@ -225,9 +226,10 @@ def _take_places(stage: Path, build: Path) -> None:
 @EDITION
 @BUILD
 def check(source: str, build: Path, **read_as: Any) -> None:
-    """Summarise SOURCE without importing it: its puzzles, tokens and truncated responses.
+    """Summarise SOURCE without importing it.
 
-    SOURCE is a folder, a file, an archive or an address. Exit status 1 if no row is usable.
+    Prints its puzzles, token counts and truncated responses. SOURCE is a folder, a file, an archive
+    or an address. The exit status is 1 if no row is usable.
     """
     from cogniload_repro.outputs.check import check_outputs, print_check
     from cogniload_repro.puzzles.catalog import read_catalog
@@ -243,12 +245,13 @@ def check(source: str, build: Path, **read_as: Any) -> None:
 
 @click.command("reconstruct")
 @click.option(
-    "--out", type=FILE, help="CSV file to write, in place of the committed one."
+    "--out", type=FILE, help="CSV file to write instead of the committed one."
 )
 def reconstruct_command(out: Path | None) -> None:
-    """Make data/reconstructed/cells.csv again: counts that agree with the paper's printed numbers.
+    """Regenerate data/reconstructed/cells.csv.
 
-    It has per model the typical one of the committed tables (`cogniload feasible`).
+    For each model it holds the typical one of the committed tables of counts, which agree with the
+    paper's printed numbers (see `cogniload feasible`).
     """
     from cogniload_repro.counts.reconstruct import reconstruct, write_csv
     from cogniload_repro.models import MODELS
@@ -261,11 +264,12 @@ def reconstruct_command(out: Path | None) -> None:
 @click.command()
 @JOBS
 def feasible(jobs: int) -> None:
-    """Sample counts that agree with the paper, and compute bounds on accuracy at each rho.
+    """Sample counts that agree with the paper.
 
-    Writes data/reconstructed/reconstructions.csv (a quarter of an hour), bounds.csv (half a minute)
-    and divisions.csv (three minutes), of answers that did not run out of context; `cogniload
-    reconstruct` then makes cells.csv.
+    Writes three files to data/reconstructed: reconstructions.csv, the sampled tables of counts (a
+    quarter of an hour); divisions.csv, the slopes among answers that did not run out of context
+    (three minutes); bounds.csv, bounds on accuracy at each rho (half a minute). `cogniload
+    reconstruct` then regenerates cells.csv.
     """
     from cogniload_repro.analysis.divisions import DIVISIONS, search_divisions
     from cogniload_repro.counts.bounds import BOUNDS, find_bounds

@@ -1,4 +1,4 @@
-"""The parameters of a build: read from params.yaml and the call, kept for each step, checked."""
+"""The parameters of a build: read from params.yaml and the call, checked, saved per step."""
 
 import json
 import os
@@ -20,23 +20,23 @@ from cogniload_repro.files import (
 )
 
 RECONSTRUCTED_SOURCE = "reconstructed"
-#: The file at the top of a checkout that says what a build is to be.
+#: The file at the top of a checkout that sets the parameters of a build.
 PARAMS = Path("params.yaml")
-#: Prefix of the environment variables in which make passes the parameters of one call: no shell
-#: expands them.
+#: Prefix of the environment variables in which make passes the parameters of one call, so that no
+#: shell expands them.
 _GIVEN = "COGNILOAD_"
-#: Parameters by the step that they shape.
+#: Parameters by the step that uses them.
 STEPS = {
     "outputs": ("grid", "source", "add", "max_rejected"),
     "scores": ("scorer",),
     "notebooks": ("formula", "family", "models"),
 }
-_KINDS = {str: "a text", int: "a whole number from 0", tuple: "a list of texts"}
+_KINDS = {str: "text", int: "a whole number of at least 0", tuple: "a list of texts"}
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """What a build is made of, by default as the paper's; paths are absolute."""
+    """The parameters of a build; the defaults are the paper's, and paths are absolute."""
 
     grid: str = "paper"
     source: str = RECONSTRUCTED_SOURCE
@@ -48,7 +48,7 @@ class Parameters:
     models: tuple[str, ...] = ()
 
     def changes(self, *names: str) -> dict[str, Any]:
-        """Return those of some parameters that are not the paper's, as JSON has them."""
+        """Return the named parameters that differ from the paper's, as JSON values."""
         paper = Parameters()
         values = {name: getattr(self, name) for name in names}
         return {
@@ -58,17 +58,17 @@ class Parameters:
         }
 
     def sources(self) -> list[str]:
-        """Return the sources of real outputs, in their order."""
+        """Return the sources of real outputs, in the order given."""
         if self.source == RECONSTRUCTED_SOURCE:
             return list(self.add)
         return [self.source, *self.add]
 
 
 def read_parameters(**options: object) -> Parameters:
-    """Return the parameters: options, else those of the environment, else those of params.yaml.
+    """Return the parameters: from the options, else the environment, else params.yaml.
 
-    An empty text stands for the paper's. A ValueError names an unknown parameter or a value of
-    another kind.
+    An empty text means the paper's value. A ValueError names an unknown parameter or a value of the
+    wrong type.
     """
     values = _read_file() if PARAMS.is_file() else {}
     for field in fields(Parameters):
@@ -81,19 +81,19 @@ def read_parameters(**options: object) -> Parameters:
 
 
 def _read_file() -> dict[str, Any]:
-    """Return the parameters of params.yaml; a ValueError names the file, whatever is wrong."""
+    """Return the parameters of params.yaml; any error is a ValueError that names the file."""
     known = [field.name for field in fields(Parameters)]
     try:
         text = PARAMS.read_text(encoding="utf-8")
         tree = yaml.compose(text, yaml.SafeLoader)
         values = yaml.safe_load(text) or {}
         if not isinstance(values, dict):
-            raise ValueError("it holds no parameters by name")
+            raise ValueError("it has no lines such as `grid: paper`")
         names = [key.value for key, _ in tree.value] if values else []
         for name in names:
             if name not in known or names.count(name) > 1:
                 raise ValueError(
-                    f"unknown or repeated parameter {name}; parameters are: {', '.join(known)}"
+                    f"unknown or repeated parameter {name}; the parameters are: {', '.join(known)}"
                 )
         return {name: _convert(name, value) for name, value in values.items()}
     except (yaml.YAMLError, ValueError, RecursionError) as error:
@@ -101,9 +101,9 @@ def _read_file() -> dict[str, Any]:
 
 
 def _convert(name: str, value: Any) -> Any:
-    """Return a value as `Parameters` has it; the paper's for an empty one.
+    """Return a value as `Parameters` stores it, the paper's value for an empty one.
 
-    It comes as a text from the command line, or as what YAML makes of it.
+    It is text from the command line or the environment, or what YAML has read.
     """
     default = getattr(Parameters(), name)
     kind = type(default)
@@ -122,13 +122,13 @@ def _convert(name: str, value: Any) -> Any:
 
 
 def _split_sources(text: str) -> list[str]:
-    """Return the sources of a text: one existing path as it stands, or several between blanks."""
+    """Return the sources that a text names: one existing path, or several separated by spaces."""
     if os.path.exists(text):
         return [text]
     lexer = shlex.shlex(text, posix=True, punctuation_chars=False)
     lexer.whitespace_split = True
     lexer.commenters = ""
-    lexer.escape = ""  # backslashes divide paths elsewhere
+    lexer.escape = ""  # backslashes separate folders on other systems
     try:
         return list(lexer)
     except ValueError:
@@ -137,19 +137,19 @@ def _split_sources(text: str) -> list[str]:
 
 def _no_outputs(place: object) -> ValueError:
     return ValueError(
-        f"no outputs at {place}; name a folder, a file or an address. Of several sources in ADD, a"
-        """ path with blanks or quotes stands in quotation marks: ADD="'my answers.jsonl' b.csv\""""
+        f"no outputs at {place}; name a folder, a file or an address. If ADD names several"
+        """ sources, quote a path with spaces or quotes: ADD="'my answers.jsonl' b.csv\""""
     )
 
 
 def _locate(address: str) -> str:
-    """Return an address that means the same from every folder."""
+    """Return an address that is valid in every folder: a path becomes absolute."""
     is_path = address != RECONSTRUCTED_SOURCE and not is_address(address)
     return os.path.abspath(address) if is_path else address
 
 
 def label_of(address: str) -> str:
-    """Return what a source is called in sentences, without secrets."""
+    """Return the name of a source for messages, without passwords."""
     return without_secrets(address) if is_address(address) else Path(address).name
 
 
@@ -165,21 +165,21 @@ def _describe_step(step: str, parameters: Parameters) -> str:
 
 
 def parameters_file(build: Path, step: str) -> Path:
-    """Return the file with the parameters of a step, which make takes for its prerequisite."""
+    """Return the file with the parameters of a step, its prerequisite in the Makefile."""
     return build / "params" / f"{step}.json"
 
 
 def write_parameters(build: Path, step: str, parameters: Parameters) -> None:
-    """Keep what a step is made with; an equal file keeps its time.
+    """Save a step's parameters; leave the file untouched if they have not changed.
 
-    Addresses may hold passwords: the file is its owner's alone.
+    Addresses may hold passwords, so only its owner can read the file.
     """
     text = _describe_step(step, parameters)
     write_if_changed(parameters_file(build, step), text, mode=0o600)
 
 
 def made_with(build: Path) -> Parameters:
-    """Return the parameters of the steps of a build; the paper's where a step has not been done."""
+    """Return the parameters with which a build was made, the paper's for steps not yet done."""
     values: dict[str, Any] = {}
     for step, names in STEPS.items():
         file = parameters_file(build, step)
@@ -191,7 +191,7 @@ def made_with(build: Path) -> Parameters:
 
 
 def describe_changes(parameters: Parameters) -> str:
-    """Return what is not the paper's in a book, for the top of its pages; empty for nothing."""
+    """Return a notice that lists the parameters that differ from the paper's, "" if none do."""
     words = []
     names = ("source", "add", "scorer", "formula", "family", "models")
     for name, value in parameters.changes(*names).items():
@@ -201,11 +201,11 @@ def describe_changes(parameters: Parameters) -> str:
         words.append(f"{name}: {', '.join(texts)}")
     if not words:
         return ""
-    return f"This book was made with other parameters than the paper's: {'; '.join(words)}."
+    return f"The parameters of this book differ from the paper's: {'; '.join(words)}."
 
 
 def _refuse_impossible(parameters: Parameters) -> None:
-    """Refuse impossible parameters before the steps before theirs have taken their time."""
+    """Reject invalid parameters now, before the earlier steps have been run for nothing."""
     for source in parameters.sources():
         if not is_address(source) and not Path(source).exists():
             raise _no_outputs(source)
@@ -232,14 +232,15 @@ def _refuse_impossible(parameters: Parameters) -> None:
     "--grid",
     type=click.Choice(["paper", "mini"]),
     required=True,
-    help="The grid as make has read it in params.yaml, or been given it.",
+    help="The grid that make was given, or has read from params.yaml.",
 )
 @BUILD
 def keep_parameters(grid: str, build: Path) -> None:
-    """Check the parameters of this call, and keep those of each step in BUILD/params.
+    """Check and save parameters (called by make).
 
-    The Makefile calls this before anything else. A file is written only if its content changes, so
-    that a step is made again where its parameters are others than last time.
+    Make runs this first. The parameters of each step are saved in BUILD/params; a file is
+    written only if its content changes, so that make repeats a step only if its parameters have
+    changed.
     """
     parameters = read_parameters()
     if parameters.grid != grid:

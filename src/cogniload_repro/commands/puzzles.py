@@ -1,4 +1,4 @@
-"""Sets of puzzles, and what to ask a model about them."""
+"""The command that draws sets of puzzles, and writes them as requests to a model."""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ _EFFORTS = ("unset", "none", "minimal", "low", "medium", "high", "xhigh", "max")
     "--grid",
     default="paper",
     show_default=True,
-    help="paper, mini, or such as 'N=20,50 ratio=5,50 d=1,3'.",
+    help="paper, mini, or a grid such as 'N=20,50 ratio=5,50 d=1,3'.",
 )
 @click.option(
     "--per-cell", type=FROM_1, default=100, show_default=True, help="Puzzles per cell."
@@ -36,16 +36,16 @@ _EFFORTS = ("unset", "none", "minimal", "low", "medium", "high", "xhigh", "max")
     "--id-scheme",
     "scheme",
     type=click.Choice(["chain", "spawn"]),
-    help="Ids along the authors' chain (drawn by one process), or independent of order, "
-    "for new experiments. Default: the first puzzles of each cell of the paper's set, and "
-    "the chain for other cells or seeds.",
+    help="chain: ids along the authors' chain, drawn by one process. spawn: ids that do "
+    "not depend on the order, for new experiments. Default: the first puzzles of each cell "
+    "of the paper's set; for other cells or seeds, chain.",
 )
 @click.option(
     "--edition",
     default="python",
     show_default=True,
-    help="The authors' Python port, or their Elixir original as Elixir 1.14 and 1.15 "
-    "(elixir-1.14), 1.16 (elixir-1.16) or 1.17 and later (elixir-1.17, or elixir) run it.",
+    help="python: the authors' Python port. elixir-1.14, elixir-1.16, elixir-1.17: their "
+    "Elixir original as run by Elixir 1.14 and 1.15, 1.16, or 1.17 and later (also elixir).",
 )
 @click.option(
     "--format",
@@ -53,46 +53,45 @@ _EFFORTS = ("unset", "none", "minimal", "low", "medium", "high", "xhigh", "max")
     type=click.Choice(["parquet", "jsonl", *_ASKING]),
     default="parquet",
     show_default=True,
-    help="puzzles.parquet or puzzles.jsonl. For asking a model: jsonl adds prompts.jsonl "
-    "with a column prompt; openai-batch and lm-eval write puzzles.parquet and "
-    "requests-*.jsonl of OpenAI's batch endpoint, or a task folder of "
-    "lm-evaluation-harness.",
+    help="parquet: puzzles.parquet. jsonl: puzzles.jsonl, and prompts.jsonl with a column "
+    "prompt. openai-batch: puzzles.parquet, and requests-*.jsonl for OpenAI's batch "
+    "endpoint. lm-eval: puzzles.parquet, and a task folder for lm-evaluation-harness.",
 )
 @click.option(
-    "--model", default="", help="For openai-batch: the model, as the endpoint calls it."
+    "--model", default="", help="For openai-batch: the endpoint's name for the model."
 )
 @click.option(
     "--effort",
     type=click.Choice(_EFFORTS),
     default="unset",
     show_default=True,
-    help="For openai-batch and lm-eval: the reasoning effort to ask for; the paper used "
-    "medium for gpt-5. Unset leaves it to the server.",
+    help="For openai-batch and lm-eval: the reasoning effort to request; the paper used "
+    "medium for gpt-5. unset: the server decides.",
 )
 @click.option(
     "--temperature",
     type=click.FloatRange(min=0),
-    help="For the same formats; without it the server's default, which in lm-eval is 0. "
-    "The paper states none.",
+    help="For the same formats: the sampling temperature, which the paper does not state. "
+    "Default: the server's, and 0 in lm-eval.",
 )
 @click.option(
     "--max-tokens",
     type=FROM_1,
     default=32_768,
     show_default=True,
-    help="For the same formats: tokens of a response, reasoning included, at most. The "
-    "paper's budget is as much for prompt and response together; scoring applies it from "
-    "the counts that come back. A lower limit truncates answers that the paper would have "
-    "counted; a server whose window holds no more asks for one.",
+    help="For the same formats: maximum tokens of a response, including the reasoning. In "
+    "the paper the same number covers prompt and response together; the scorer applies that "
+    "budget from the token counts of the responses. A lower limit truncates answers that the "
+    "paper would have counted; set one only if the server's context window requires it.",
 )
 @click.option(
     "--perturb",
     "perturbation",
-    help="Every prompt is perturbed so that it is harder to read, in prompts.jsonl or in "
-    "the requests: not_not, opposites, wrappers, rail_fence, rectangle_perimeter, "
+    help="Perturb every prompt (in prompts.jsonl or the requests), to make it harder to "
+    "read: not_not, opposites, wrappers, rail_fence, rectangle_perimeter, "
     "snake_horizontal, snake_vertical, interleave_line, interleave_word, "
     "interleave_symbol, reverse_sentences, reverse_words or reverse_symbols; baseline "
-    "prepares the text in the same way and perturbs nothing.",
+    "prepares the text in the same way, but does not perturb it.",
 )
 @click.option("--out", type=FOLDER, required=True, help="Folder to write into.")
 @JOBS
@@ -107,19 +106,20 @@ def puzzles(
     jobs: int,
     **request: Any,
 ) -> None:
-    """Draw a set of puzzles, byte for byte as the authors' released generators draw them.
+    """Draw a set of puzzles.
 
-    A grid names its statements N, nominal needle ratios in percent and difficulties d from 1 to 12.
+    The puzzles equal those of the authors' released generators, byte for byte. A grid lists lengths
+    N (statements), nominal needle ratios in percent, and difficulties d from 1 to 12.
 
     \b
     Examples:
       cogniload puzzles --out sets/paper
       cogniload puzzles --grid N=20,50,ratio=5,50,d=1,3 --per-cell 10 --out sets/small
       cogniload puzzles --edition elixir --out sets/elixir
-      cogniload puzzles --per-cell 10 --format openai-batch --model gpt-5-nano \
+      cogniload puzzles --per-cell 10 --format openai-batch --model gpt-5-nano \\
         --effort medium --out sets/requests
       cogniload puzzles --per-cell 10 --format jsonl --perturb rail_fence --out sets/rails
-      cogniload puzzles --grid 'N=20000 ratio=2.5 d=10' --per-cell 5 --id-scheme spawn \
+      cogniload puzzles --grid 'N=20000 ratio=2.5 d=10' --per-cell 5 --id-scheme spawn \\
         --seed 7 --out sets/long
     """
     from cogniload_repro.grid import grid_cells
@@ -150,20 +150,20 @@ def _check_request(
     temperature: float | None,
     max_tokens: int,
 ) -> None:
-    """Raise ValueError if an option has no meaning in a format, or a format lacks one."""
+    """Raise ValueError if an option does not apply to the format, or a required one is missing."""
     asking = ", ".join(_ASKING)
     if kind == "parquet" and perturbation:
         raise ValueError(
-            f"--format {kind} holds no prompts; --perturb needs jsonl, {asking}"
+            f"--format {kind} has no prompts; --perturb needs one of: jsonl, {asking}"
         )
     if kind not in _ASKING and (effort != "unset" or temperature is not None):
         raise ValueError(
-            f"--format {kind} holds no requests; --effort and --temperature need {asking}"
+            f"--format {kind} has no requests; --effort and --temperature need one of: {asking}"
         )
     if bool(model.strip()) != (kind == "openai-batch"):
         raise ValueError(
-            "--format openai-batch needs --model, as the endpoint calls it; no other "
-            "format takes one"
+            "--format openai-batch needs --model, the endpoint's name for the model; no "
+            "other format takes one"
         )
 
 
@@ -175,7 +175,7 @@ def _write_queries(
     model: str,
     **sampling: Any,
 ) -> list[Path]:
-    """Write what to ask a model about the puzzles of a set, in the requested format."""
+    """Write the prompts for a set of puzzles in the requested format; return the paths."""
     from cogniload_repro.asking import requests
     from cogniload_repro.asking.protocol import list_queries
 

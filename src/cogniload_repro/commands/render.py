@@ -1,4 +1,4 @@
-"""From a build folder to the book: chapters run, pages put together."""
+"""The command that runs the chapters of a build, and builds the book."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +14,8 @@ from cogniload_repro.files import locked
 if TYPE_CHECKING:
     from cogniload_repro.book.chapters import Chapter
 
-#: The steps before the book: the file that each makes, and the one with its parameters.
+#: The steps before the book: the file that each writes last, and the name of its
+#: parameters.
 _RENDER_STEPS = {
     "download-outputs": (SOURCES, "outputs"),
     "score": ("cells.parquet", "scores"),
@@ -32,9 +33,10 @@ _LIBRARIES = (
 @BUILD
 @JOBS
 def render(build: Path, jobs: int) -> None:
-    """Run the chapters that are older than what they are made from, and build the HTML book.
+    """Run outdated chapters and build the book.
 
-    The parameters formula, family and models reach every chapter that has them.
+    A chapter is outdated if it is older than one of its inputs. The parameters formula, family
+    and models are passed to every chapter that has them. The book is HTML.
     """
     _check_steps(build)
     from cogniload_repro.book import assembly
@@ -56,7 +58,7 @@ def render(build: Path, jobs: int) -> None:
 
 
 def choose_chapters(folder: Path, build: Path) -> list["Chapter"]:
-    """Return the chapters whose notebooks in a folder have in a build what they need."""
+    """Return the chapters of a folder whose requirements a build meets."""
     from cogniload_repro.book.chapters import list_chapters
     from cogniload_repro.models import NAMES
 
@@ -73,7 +75,7 @@ def choose_chapters(folder: Path, build: Path) -> list["Chapter"]:
 def _run_chapters(
     contents: Sequence["Chapter"], build: Path, parameters: params.Parameters, jobs: int
 ) -> None:
-    """Run the chapters that are not current; those that read the others' verdicts come last."""
+    """Run the outdated chapters; those that read the verdicts of others run last."""
     from cogniload_repro.book import assembly, chapters
     from cogniload_repro.executors import Work, do_side_by_side
 
@@ -99,7 +101,7 @@ def _run_chapters(
 def _run_chapter(
     chapter: "Chapter", build: Path, changes: Mapping[str, object]
 ) -> None:
-    """Run a chapter, with those of the changed parameters that it takes."""
+    """Run a chapter with the changed parameters that it takes."""
     from cogniload_repro.book.chapters import executed_copy
     from cogniload_repro.book.notebooks import run_notebook
 
@@ -109,10 +111,10 @@ def _run_chapter(
 
 
 def _check_steps(build: Path) -> None:
-    """Refuse a folder without pages, and a build in which a step has not been done."""
+    """Raise ValueError outside a checkout, or if an earlier step is missing or outdated."""
     if not (Path("notebooks").is_dir() and Path("book").is_dir()):
         raise ValueError(
-            "the book is made from notebooks/ and book/; run this in a checkout of the repository"
+            "notebooks/ and book/ are missing here; run this in a checkout of the repository"
         )
     for step, (name, parameters_of) in _RENDER_STEPS.items():
         product = build / name

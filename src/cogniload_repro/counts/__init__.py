@@ -1,1 +1,1 @@
-"""From the printed tables back to counts: sums, whole numbers, error buckets."""
+"""Counts reconstructed from the printed tables: sums, integer tables, error buckets."""

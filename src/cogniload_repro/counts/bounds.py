@@ -1,7 +1,7 @@
-"""The least and the largest accuracy that any table of counts can have at a point of a figure.
+"""Bounds on the accuracy at each point of a figure over all tables that agree with the paper.
 
-Two linear programmes bound each point. They let the counts be fractional: no table lies outside,
-but whole counts may reach far less.
+Two linear programmes per point, with the printed numbers linearised (`constraints`). Counts may
+be fractional in them, so that the bounds are outer limits: integer tables may span much less.
 """
 
 from collections.abc import Iterator
@@ -17,8 +17,8 @@ from cogniload_repro.regression.design import GRID
 
 #: The committed bounds.
 BOUNDS = RECONSTRUCTED / "bounds.csv"
-#: Which cells are pooled: all, those of one d or those of one N, with the levels that Figures 6
-#: (and 1), 3 and 4 show.
+#: Cells pooled in a panel: all, those of one d or those of one N, at the levels shown in
+#: Figures 6 (and 1), 3 and 4.
 PANELS = {
     "": (0,),
     "d": (1, 5, 10),
@@ -27,14 +27,14 @@ PANELS = {
 
 
 def find_bounds(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Yield, model by model, the bounds of every point, from the reconstructed cells.
+    """Yield the bounds of every point, one table per model, from the reconstructed cells.
 
     Columns model, load (empty, d or N), level (0 without a load), ratio_pct (%), least and most
     (fraction, to four decimals, rounded outwards).
     """
     for model in cells["model"].unique():
         model_sums = sum_cells(cells, model)
-        # linear around these counts
+        # the printed numbers are linearised around the sums of these counts
         constraints = constrain(model_sums, model_sums.sums)
         points: list[tuple] = []
         for load, levels in PANELS.items():
@@ -51,7 +51,7 @@ def _bound_points(
     load: str,
     level: int,
 ) -> Iterator[tuple[str, int, int, float, float]]:
-    """Yield each needle ratio of a panel with its bounds."""
+    """Yield load, level, needle ratio (%) and bounds for each point of a panel."""
     for ratio_pct in GRID["ratio_pct"].unique():
         is_point = GRID["ratio_pct"] == ratio_pct
         if load:
@@ -70,10 +70,10 @@ def load_bounds() -> pd.DataFrame:
 def possible_range(
     constraints: Constraints, members: np.ndarray
 ) -> tuple[float, float]:
-    """Return the least and the largest share of correct answers that a group of cells can have.
+    """Return the least and the largest pooled accuracy (fraction) of a group of cells.
 
-    ``members`` is a mask. A relaxation: the counts need not be whole, so no possible table lies
-    outside.
+    ``members`` is a mask over the 140 cells. This is the linear relaxation: counts need not be
+    integers, so that the range contains that of the integer tables.
     """
     group = members.astype(float)
     total = group @ constraints.answers
@@ -83,7 +83,7 @@ def possible_range(
 
 
 def _minimise(constraints: Constraints, weights: np.ndarray) -> float:
-    """Return the least weighted sum of counts that meets the constraints."""
+    """Return the least weighted sum of counts under the constraints, by a linear programme."""
     fewest = np.zeros(len(weights))
     programme = linprog(
         weights,

@@ -1,6 +1,6 @@
-"""Errors and their buckets: the sums of Tables 4 and 5, and an allocation of errors that has them.
+"""Error buckets: the sums printed in Tables 4 and 5, and allocations of errors with these sums.
 
-Tables 4 and 5 print each bucket by d and by N, so what they sum over are the 20 conditions (N, d).
+Both tables pool the needle ratios, so errors are allocated within the 20 conditions (N, d).
 """
 
 from functools import cache
@@ -26,9 +26,9 @@ OF_BUCKETS = np.kron(np.eye(len(CONDITIONS)), np.ones(len(ERRORS)))
 
 @cache
 def bucket_sums(model: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the printed sums of errors (Tables 4 and 5), and which errors each of them adds up.
+    """Return A and b of the equations A x = b that Tables 4 and 5 print for a model's errors.
 
-    The errors are those of 20 conditions times 5 buckets: the matrix has the shape (45, 100).
+    x has the errors of 20 conditions times 5 buckets; A has zeros and ones, shape (45, 100).
     """
     groups = []
     sums = []
@@ -44,7 +44,10 @@ def bucket_sums(model: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def can_allocate(model: str, correct: np.ndarray, answers: np.ndarray) -> bool:
-    """Return whether the errors of a table of counts can have the printed sums by bucket."""
+    """Return whether a table's errors can be divided to give the printed sums of the buckets.
+
+    The linear programme has no objective and allows fractions of errors.
+    """
     groups, sums = bucket_sums(model)
     errors = OF_CONDITION @ (answers - correct)
     programme = linprog(
@@ -56,9 +59,10 @@ def can_allocate(model: str, correct: np.ndarray, answers: np.ndarray) -> bool:
 
 
 def allocate_errors(model: str, errors: np.ndarray) -> np.ndarray:
-    """Allocate the errors of each condition over the buckets, with the printed sums exact.
+    """Allocate the errors of each condition to the buckets, meeting the printed sums exactly.
 
-    These are the whole numbers, shape (20, 5), nearest to the most even allocation.
+    Returns the integers, shape (20, 5), with the least total absolute distance from the most even
+    allocation.
     """
     groups, sums = bucket_sums(model)
     groups = np.vstack([groups, OF_BUCKETS])
@@ -75,9 +79,9 @@ def allocate_errors(model: str, errors: np.ndarray) -> np.ndarray:
 
 
 def _find_nearest_whole(even: np.ndarray, sums: LinearConstraint) -> OptimizeResult:
-    """Find the whole numbers with given sums that are nearest to even ones.
+    """Minimise the total absolute distance of integers with given sums from an even allocation.
 
-    The programme's variables are the numbers, then their distances.
+    The variables of the integer programme are the integers, then their distances.
     """
     ones = np.ones(len(even))
     zeros = np.zeros(len(even))
@@ -98,9 +102,9 @@ def _find_nearest_whole(even: np.ndarray, sums: LinearConstraint) -> OptimizeRes
 
 
 def _allocate_evenly(model: str, groups: np.ndarray, sums: np.ndarray) -> np.ndarray:
-    """Return the most even allocation with given sums of groups: iterative proportional fitting.
+    """Return the allocation with given sums that iterative proportional fitting converges to.
 
-    Context overflows start as token lengths suggest.
+    It starts from equal shares, except for context overflows, which start at `overflow_chance`.
     """
     shares = np.ones((len(CONDITIONS), len(ERRORS)))
     shares[:, ERRORS.index("ctx")] = overflow_chance(model)
@@ -114,16 +118,16 @@ def _allocate_evenly(model: str, groups: np.ndarray, sums: np.ndarray) -> np.nda
 
 
 def overflow_chance(model: str) -> np.ndarray:
-    """Return a rough chance of a context overflow per condition, from printed token lengths.
+    """Return a rough probability of a context overflow per condition, from printed token lengths.
 
-    Output lengths are taken as log-normal. Where they are not legible, the median of the other
-    chances stands in.
+    Output lengths are assumed log-normal, with the printed mean and 90th percentile. A condition
+    without legible lengths has the median probability of the others.
     """
     table = load_table("tokens").set_index(["model", "N", "d"])
     tokens = table.loc[model].reindex(CONDITIONS)
     log_ratio = np.log(tokens["output_p90"] / tokens["output_mean"])
-    # mean = exp(mu + sigma^2 / 2) and p90 = exp(mu + z sigma): a quadratic in sigma, whose smaller
-    # root is the usual case
+    # mean = exp(mu + sigma^2 / 2) and p90 = exp(mu + z sigma): a quadratic in sigma; the smaller
+    # root is the plausible one
     z = norm.ppf(0.9)
     sigma = z - np.sqrt(np.maximum(z**2 - 2 * log_ratio, 0))
     mu = np.log(tokens["output_p90"]) - z * sigma

@@ -1,4 +1,4 @@
-"""Codings of rho: three ways to read the share of needles off a puzzle."""
+"""Codings of rho: three definitions of the needle ratio that may underlie Table 2."""
 
 from fractions import Fraction
 from functools import cache
@@ -9,7 +9,7 @@ import numpy as np
 from cogniload_repro.grid import count_needles
 from cogniload_repro.regression.design import GRID, X, grid_means
 
-#: The share of needles after rounding halves up or to even, or the nominal ratio.
+#: Needles / N, with needles rounded half up or half to even; or the nominal ratio.
 CODINGS = {
     "half-up": "halves up",
     "half-even": "halves to even",
@@ -34,9 +34,9 @@ def needle_shares(coding: str) -> list[Fraction]:
 
 @cache
 def lattice_step(coding: str) -> Fraction:
-    """Return the largest number of which rho is a multiple in every cell.
+    """Return the greatest common divisor of rho over the 140 cells.
 
-    Any sum of rho over answers is a multiple of it too.
+    The sum of rho over the correct answers is therefore a multiple of it.
     """
     shares = needle_shares(coding)
     denominator = lcm(*(share.denominator for share in shares))
@@ -53,6 +53,6 @@ def coded_covariates(coding: str) -> np.ndarray:
 
 @cache
 def coded_means(coding: str) -> dict[str, float]:
-    """Return the means at which capacity points hold the other loads (section 3.1.3)."""
+    """Return the means at which capacity points hold the other loads, under a coding."""
     rho = coded_covariates(coding)[:, 3]
     return grid_means(GRID.assign(rho=rho))

@@ -1,7 +1,7 @@
-"""What a table of correct answers has to meet, and what is expected of one.
+"""Constraints on a table of correct answers, and the maximum-entropy accuracies that meet them.
 
-Sums by d and N and the sum of rho are exact. The numbers of Tables 3 and 6 and the accuracies of
-the prose leave windows: intervals of other sums of the cells.
+The sums by d and by N and the sum of rho are equality constraints. The rounded numbers of Tables
+3 and 6 and the accuracies in the prose give windows: intervals for other weighted sums.
 """
 
 from dataclasses import dataclass
@@ -24,12 +24,13 @@ from cogniload_repro.regression.likelihood import maximise
 
 @dataclass(frozen=True)
 class Constraints:
-    """What the 140 counts of a table must meet.
+    """The linear constraints on the 140 counts of correct answers.
 
-    Each lies between 0 and ``answers``; ``exact @ correct == sums``; and
-    ``|windows @ correct - centre| <= 1``. ``exact``, shape (9, 140), sums cells by d, by N (the
-    last N follows), and 500 rho. ``windows``, shape (m, 140), has the derivative of each printed
-    number, and of each accuracy along rho in the prose, in half units of the last digit.
+    Box: 0 <= correct <= ``answers``. Equalities: ``exact @ correct == sums``. Windows:
+    ``|windows @ correct - centre| <= 1``. ``exact``, shape (9, 140), has a row per level of d and
+    of N (the last N follows from the others) and the row 500 rho. ``windows``, shape (m, 140),
+    has the gradient of each printed number and the weights of each statement in the prose, both
+    in units of half the window's width.
     """
 
     exact: np.ndarray
@@ -39,19 +40,22 @@ class Constraints:
     answers: np.ndarray
 
     def met(self, correct: np.ndarray) -> bool:
-        """Return whether a table with the exact sums lies in the box and in all windows."""
+        """Return whether counts with the exact sums lie within the box and all windows."""
         in_box = (correct >= 0) & (correct <= self.answers)
         distances = np.abs(self.windows @ correct - self.centre)
         return bool(in_box.all() and (distances <= 1).all())
 
 
 def constrain(model_sums: ModelSums, around: np.ndarray) -> Constraints:
-    """Collect the constraints on a model's counts, linearised around nine sums."""
+    """Return the constraints on a model's counts; printed numbers are linearised at ``around``.
+
+    ``around`` are values of the nine sums; the expansion is of first order.
+    """
     model, answers, sums = model_sums
     levels, level_counts = level_sums(model)
     exact = np.vstack([levels, 500 * GRID["rho"]])
     misses, slopes = miss_printed(model_sums._replace(sums=around))
-    # row 0, the linear AIC, depends on the sum of rho alone, which is exact
+    # row 0, the linear AIC, depends only on sums that the equalities fix
     slopes = significant(slopes[1:, 1:], 5)
     open_columns = list(OPEN_COLUMNS[1:])
     windows = list(slopes @ X[:, open_columns].T)
@@ -71,9 +75,9 @@ def constrain(model_sums: ModelSums, around: np.ndarray) -> Constraints:
 
 
 def level_sums(model: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the cells of every d and of every N but the last, and the correct answers of each.
+    """Return the incidence matrix of the levels of d and N, and their printed correct answers.
 
-    The cells are rows of a matrix, shape (8, 140), with ones and zeros.
+    The matrix, shape (8, 140), has one row per level; the last N is left out, as it follows.
     """
     levels = []
     counts = []
@@ -90,10 +94,11 @@ def expected_accuracy(
     model_sums: ModelSums,
     departure: np.ndarray | float = 0.0,
 ) -> np.ndarray:
-    """Return the most even accuracies, shape (140,), that meet a model's constraints on average.
+    """Return the maximum-entropy accuracies, shape (140,), whose expected sums are a model's.
 
-    The distribution of largest entropy is logistic in the constrained sums. ``departure`` has the
-    log-odds by which the cells depart from the most even; what the sums fix of it cancels.
+    They are the fit of a logistic regression on the columns whose sums are constrained.
+    ``departure`` is an offset (log-odds per cell); its part in the span of these columns has no
+    effect.
     """
     model, answers, sums = model_sums
     levels, level_counts = level_sums(model)
@@ -111,9 +116,9 @@ def expected_accuracy(
 
 
 def surprise(answers: np.ndarray, accuracy: np.ndarray, correct: np.ndarray) -> float:
-    """Return by how many standard deviations a table is less likely than expected.
+    """Return by how many standard deviations a table's log-likelihood is below its expectation.
 
-    Its likelihood is the binomial log-probability with given accuracies.
+    The counts are binomial with the given accuracies, independent between cells.
     """
     counts = np.arange(int(answers.max()) + 1)
     logs = binom.logpmf(counts, answers[:, None], accuracy[:, None])

@@ -1,8 +1,9 @@
-"""Many tables of counts per model, each in agreement with all printed numbers.
+"""Reconstructions: many tables of counts per model, each in agreement with all printed numbers.
 
 The first table, r0, is drawn around the smooth response; the others depart from it as much as the
-accuracies that the prose states (`misfit`). They say what is likely of a number; `bounds` says what
-is possible. The misfit is taken as estimated, and only whole levels of rho depart.
+accuracies stated in the prose do (`misfit`). They show which values of a number are likely;
+`bounds` shows which are possible. The misfit is fixed at its estimate, and the departures are
+random effects of the levels of rho alone.
 """
 
 from collections.abc import Iterable
@@ -22,7 +23,7 @@ from cogniload_repro.models import MODELS, Model
 from cogniload_repro.regression.design import GRID
 from cogniload_repro.regression.reconstructions import TABLES_FILE
 
-#: Committed tables of each model that depart from the smooth response.
+#: Number of committed tables per model that depart from the smooth response.
 COUNT = 24
 
 
@@ -32,10 +33,10 @@ def write_tables(
     models: Iterable[Model] = MODELS,
     tables: int = COUNT,
 ) -> Path:
-    """Draw tables of every model and write them as one CSV file.
+    """Draw the tables of every model and write them to one CSV file.
 
-    They depart from the smooth response with the misfit along rho as estimated, to two decimals.
-    The file is the same whatever the number of processes.
+    They depart from the smooth response by the estimated misfit, rounded to two decimals. The file
+    does not depend on the number of processes.
     """
     misfit = round(estimate_misfit(find_departures()).value, 2)
     draw = partial(_draw_model, misfit=misfit, tables=tables)
@@ -43,7 +44,7 @@ def write_tables(
 
 
 def _draw_model(model: Model, misfit: float, tables: int) -> pd.DataFrame:
-    """Return a model's cells with the smooth table, r0, and the others."""
+    """Return a model's cells with its tables as columns: the smooth one, r0, then r1, r2, ..."""
     smooth_stream = np.random.default_rng([DRAW_SEED, MODELS.index(model)])
     smooth = draw_counts(recover_sums(model), smooth_stream)
     others = draw_tables(model, misfit, tables)
@@ -55,9 +56,9 @@ def _draw_model(model: Model, misfit: float, tables: int) -> pd.DataFrame:
 
 
 def draw_tables(model: Model, misfit: float, tables: int) -> list[np.ndarray]:
-    """Draw different tables of correct answers that agree with everything printed for a model.
+    """Draw distinct tables of correct answers that agree with everything printed for a model.
 
-    Every table has its own random stream, so the first ones do not depend on how many are drawn.
+    Each table has its own random stream, so that the first ones do not depend on ``tables``.
     """
     model_sums = recover_sums(model)
     drawn: list[np.ndarray] = []
@@ -73,5 +74,5 @@ def draw_tables(model: Model, misfit: float, tables: int) -> list[np.ndarray]:
         if len(drawn) == tables:
             return drawn
     raise ValueError(
-        f"{model.name}: {len(drawn)} tables found where {tables} were asked for; ask for fewer"
+        f"found only {len(drawn)} of {tables} tables of {model.name}; ask for fewer tables"
     )

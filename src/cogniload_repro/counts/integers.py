@@ -1,10 +1,10 @@
-"""Sufficient statistics -> whole numbers of correct answers per cell.
+"""Draw integer tables of correct answers with given sufficient statistics.
 
-Tables that keep the exact sums form a lattice; its reduced basis (LLL) consists of short exchanges
-between cells, most of which hardly move the printed numbers. In those coordinates the search is
-easy: go to the lattice point nearest to a binomial draw (Babai), bring the last cells into the box
-by integer programming, then walk at random among the tables that remain possible, weighted by their
-binomial probability.
+The integer tables with the exact sums form a coset of a lattice. Lattice reduction (LLL) gives a
+basis of short moves, exchanges of answers between a few cells, most of which hardly change the
+printed numbers. A draw takes three steps: round a binomial draw to a nearby lattice point (Babai's
+nearest plane), bring it within box and windows by integer programming, then take Metropolis steps
+along the basis, with the binomial probability restricted to the possible tables as the target.
 """
 
 import numpy as np
@@ -27,20 +27,22 @@ from cogniload_repro.counts.constraints import (
 from cogniload_repro.counts.sufficient import ModelSums, miss_printed
 from cogniload_repro.regression.design import OF_RATIO, X
 
-# The walk: 20 000 steps, about 75 for every exchange and direction, in strides that end where the
-# errors can be spread over their buckets.
+# The walk: 20,000 Metropolis steps, about 75 per exchange and direction. A stride of `_STEPS` is
+# kept only if the errors of the table at its end can be allocated to the printed buckets.
 _STRIDES = 50
 _STEPS = 400
 
-#: Standard deviations by which a table may be less likely than others, and how often a table is
-#: drawn again.
+#: Largest accepted `surprise` of a table (standard deviations), and the number of draws after
+#: which the search is given up.
 _MOST_SURPRISE = 3.0
 _DRAWS = 40
-#: How often the windows are drawn around the table found last.
+#: Number of linearisations of the windows: the first at the recovered sums, then at those of the
+#: last table.
 _ROUNDS = 3
-#: Weight of the windows, against the distance to the draw, where the nearest table is sought.
+#: Weight of the distance from the windows' centres relative to that from the binomial draw.
 _WINDOW_WEIGHT = 10.0
-#: Factors by which cells and exact sums become whole numbers for the reduction.
+#: Scale factors that turn the basis into integers for LLL; the larger one penalises moves that
+#: change the exact sums.
 _CELL_SCALE = 2.0**16
 _SUM_SCALE = 2**40
 
@@ -50,11 +52,11 @@ def draw_counts(
     rng: np.random.Generator,
     misfit: float = 0.0,
 ) -> np.ndarray:
-    """Draw one of the tables of correct answers, shape (140,), that agree with everything printed.
+    """Draw a table of correct answers, shape (140,), that agrees with everything printed.
 
-    ``misfit`` is the standard deviation (log-odds) by which each level of rho departs from the most
-    even response. Where most cells are all right or all wrong, the search can end at a very
-    unlikely table, which is drawn again.
+    ``misfit`` is the standard deviation (log-odds) of the random effects of the levels of rho
+    around the maximum-entropy response. If most cells are all correct or all wrong, the search may
+    end at a very improbable table; it is then discarded and drawn again.
     """
     for _ in range(_DRAWS):
         departure = 0.0
@@ -65,7 +67,8 @@ def draw_counts(
         if surprise(model_sums.answers, accuracy, correct) <= _MOST_SURPRISE:
             return correct
     raise ValueError(
-        f"{_DRAWS} tables of {model_sums.model} in a row are unlikely; try another seed"
+        f"the last {_DRAWS} tables drawn for {model_sums.model} were all too improbable; "
+        "try another seed"
     )
 
 
@@ -74,10 +77,10 @@ def _draw(
     accuracy: np.ndarray,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Draw a table of correct answers around given accuracies."""
+    """Draw a table from independent binomial counts, given that the constraints hold."""
     model, answers, sums = model_sums
     around = sums
-    # windows are linear: where they were not enough, they are drawn again around the table
+    # a table may meet the linearised windows and still miss a printed number: linearise there
     for _ in range(_ROUNDS):
         constraints = constrain(model_sums, around)
         basis, particular = exchanges(constraints, accuracy)
@@ -94,17 +97,18 @@ def _draw(
         if np.abs(misses).max() <= 1:
             return correct
     raise ValueError(
-        f"no table of counts prints the numbers of {model}; try another seed"
+        f"found no table of counts that gives the printed numbers of {model}; try another seed"
     )
 
 
 def exchanges(
     constraints: Constraints, accuracy: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return a reduced basis, shape (131, 140), of the exchanges that keep the exact sums.
+    """Return an LLL-reduced basis, shape (131, 140), of the integer moves that keep the exact sums.
 
-    A cell that hardly varies is costly to move. The other nine moves do change the sums, and so
-    reach every table.
+    Lengths are measured in standard deviations of the counts and half-widths of the windows. The
+    second array has the nine other vectors of the basis, which change the sums: with them, the
+    moves span all integer tables.
     """
     spread = _count_errors(constraints.answers, accuracy)
     costs = np.hstack([np.diag(1 / spread), constraints.windows.T])
@@ -129,9 +133,10 @@ def walk(
     rng: np.random.Generator,
     steps: int,
 ) -> np.ndarray:
-    """Walk at random from a possible table to others.
+    """Return the table after a number of Metropolis steps from a possible table.
 
-    In the long run each table is visited by its binomial probability (Metropolis).
+    A step proposes a basis vector of either sign, all with the same probability. It is rejected
+    outside box or windows, else accepted with probability min(1, likelihood ratio), for binomials.
     """
     answers = constraints.answers
     counts = np.arange(int(answers.max()) + 1)
@@ -170,7 +175,10 @@ def _nearest(
     draw: np.ndarray,
     accuracy: np.ndarray,
 ) -> np.ndarray:
-    """Return the table with the exact sums that lies nearest to a draw (Babai's nearest plane)."""
+    """Return a table with the exact sums near a draw, by Babai's nearest-plane algorithm.
+
+    Distances from the draw are in standard deviations; those from the windows' centres count too.
+    """
     images = particular @ constraints.exact.T
     gap = constraints.sums - constraints.exact @ draw
     steps = np.linalg.solve(images.T.astype(float), gap)
@@ -198,10 +206,10 @@ def _repair(
     correct: np.ndarray,
     model: str,
 ) -> np.ndarray:
-    """Change a table that keeps the exact sums so that it meets the windows and the buckets.
+    """Move a table with the exact sums to one that meets the box, the windows and the buckets.
 
-    An integer programme over the number of times that each exchange is made, and over the errors by
-    condition and bucket, which need not be whole.
+    The variables of the mixed-integer programme are the multiple of each basis vector (integer) and
+    the errors by condition and bucket (continuous).
     """
     answers = constraints.answers
     groups, sums = bucket_sums(model)
@@ -221,12 +229,13 @@ def _repair(
     low = np.concatenate([-correct, -0.999 - offset, sums, errors])
     high = np.concatenate([answers - correct, 0.999 - offset, sums, errors])
     constraint = LinearConstraint(matrix, low, high)
-    for reach in (1, 2, 4, 20):  # near tables first: they keep the draw's shape
+    for reach in (1, 2, 4, 20):  # nearby tables first: they stay close to the draw
         programme = _solve_lattice(constraint, moves, buckets, reach)
         if programme.x is not None:
             return correct + np.rint(programme.x[:moves]).astype(int) @ basis
     raise ValueError(
-        f"no table of counts meets the printed numbers of {model} ({programme.message})"
+        f"no table of counts near the draw meets the printed numbers of {model} "
+        f"({programme.message}); try another seed"
     )
 
 
@@ -236,7 +245,7 @@ def _solve_lattice(
     buckets: int,
     reach: int,
 ) -> OptimizeResult:
-    """Find any solution that makes no exchange more often than the reach."""
+    """Find a feasible solution in which no multiple of a basis vector exceeds the reach."""
     is_move = np.arange(moves + buckets) < moves
     least = np.where(is_move, -reach, 0)
     most = np.where(is_move, reach, np.inf)

@@ -1,8 +1,9 @@
-"""How far accuracies along rho depart from a smooth response.
+"""The misfit: how far accuracies along rho depart from a smooth response.
 
-Tables 3 to 6 fix a model's sums; the most even accuracies with these sums change smoothly along
-rho. The accuracies that the prose states depart from the smooth ones by more than chance: as if
-each level of rho had its own effect, normal with one standard deviation (log-odds), the misfit.
+Tables 3 to 6 fix a model's sums; the maximum-entropy accuracies with these sums change smoothly
+along rho. The accuracies stated in the prose depart from them by more than sampling error. The
+model is a normal random effect of each level of rho; its standard deviation (log-odds), the same
+for all levels and models, is the misfit.
 """
 
 from collections.abc import Sequence
@@ -23,18 +24,18 @@ from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.regression.design import GRID, OF_RATIO, X
 from cogniload_repro.regression.likelihood import maximise
 
-#: Log-odds beyond which no estimate is sought.
+#: Upper end of the search for the misfit and its interval (log-odds).
 _WIDEST = 3.0
 #: Variance of an accuracy that is rounded to two decimals.
 _ROUNDING_VARIANCE = 0.01**2 / 12
 
 
 class Departures(NamedTuple):
-    """Accuracies (fractions) that a model's sums do not fix, at some needle ratios (%).
+    """A model's printed and expected accuracies (fractions) at some needle ratios (%).
 
-    ``chance``, shape (m, m), is the covariance of the printed around the expected accuracies by
-    chance and rounding; ``reach``, shape (m, q), the change of each accuracy with the effect of
-    each level of rho; both given the sums.
+    ``chance``, shape (m, m), is the covariance of printed minus expected accuracies due to
+    binomial sampling and rounding. ``reach``, shape (m, q), is the derivative of the accuracies
+    by the random effects of the q levels of rho. Both are conditional on the sums.
     """
 
     model: str
@@ -46,7 +47,7 @@ class Departures(NamedTuple):
 
 
 class Misfit(NamedTuple):
-    """The likeliest misfit and its interval by likelihood ratio."""
+    """The maximum-likelihood estimate of the misfit, with its likelihood-ratio interval."""
 
     value: float
     low: float
@@ -54,7 +55,7 @@ class Misfit(NamedTuple):
 
 
 def find_departures() -> list[Departures]:
-    """Return the accuracies along rho that the prose states, for each model of which it does."""
+    """Return the accuracies along rho stated in the prose, for each model that has any."""
     departures = []
     for model in NAMES:
         claims = prose_along_rho(model)
@@ -67,7 +68,10 @@ def find_departures() -> list[Departures]:
 
 
 def log_likelihood(misfit: float, departures: Sequence[Departures]) -> float:
-    """Return the log-likelihood of a misfit, up to a constant."""
+    """Return the normal log-likelihood of a misfit, up to a constant.
+
+    Given misfit s, printed minus expected accuracies are N(0, chance + s^2 reach reach').
+    """
     loglik = 0.0
     for departure in departures:
         covariance = departure.chance + misfit**2 * departure.reach @ departure.reach.T
@@ -79,7 +83,7 @@ def log_likelihood(misfit: float, departures: Sequence[Departures]) -> float:
 
 
 def estimate_misfit(departures: Sequence[Departures]) -> Misfit:
-    """Estimate one misfit for all departures by maximum likelihood."""
+    """Estimate the misfit common to all models by maximum likelihood, zero included."""
     best = minimize_scalar(
         lambda misfit: -log_likelihood(misfit, departures),
         bounds=(0, _WIDEST),
@@ -106,7 +110,10 @@ def estimate_misfit(departures: Sequence[Departures]) -> Misfit:
 def _expect_departures(
     model: str, levels: tuple[int, ...], printed: np.ndarray
 ) -> Departures:
-    """Return printed accuracies at some ratios, with what is expected of them given the sums."""
+    """Return printed accuracies at some ratios with their expectation and covariance.
+
+    All moments are conditional on the sums, to first order.
+    """
     answers, accuracy, free = _smooth_response(model)
     weights = answers * accuracy * (1 - accuracy)
     cells = np.array([GRID["ratio_pct"] == level for level in levels], float)
@@ -124,10 +131,11 @@ def _expect_departures(
 
 @cache
 def _smooth_response(model: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return answers by cell, the most even accuracies, and the projection off the fixed sums.
+    """Return answers by cell, maximum-entropy accuracies, and the projection given the sums.
 
-    The projection, shape (140, 140), takes from a change of the cells' correct answers what a fit
-    of the sums would take up.
+    The projection, shape (140, 140), is I - W X (X' W X)^-1 X', with the constrained columns X
+    and the binomial variances W. It removes from a change of the counts the part that a fit on X
+    takes up.
     """
     _, answers, sums = sum_cells(load_cells(), model)
     levels, level_counts = level_sums(model)

@@ -1,4 +1,4 @@
-"""What Tables 2 to 6 print of a model, as numbers with half a unit of the last printed digit."""
+"""The printed numbers of Tables 2 to 6 by model, with their rounding error (half a unit)."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -25,7 +25,7 @@ HALF_UNITS = {
 AIC_HALF_UNIT = 0.0005
 
 _AICS = ["aic_linear", "aic_quadratic"]
-#: The numbers of Tables 6 and 3 that fix the sums of Appendix B's regression.
+#: The numbers of Tables 6 and 3 from which the sums of Appendix B's regression are solved.
 PRINTED = (
     *_AICS,
     *(f"beta_{term}" for term in PRODUCTS),
@@ -36,17 +36,17 @@ PRINTED = (
 
 @cache
 def load_imputed_aics() -> pd.DataFrame:
-    """Return the AICs that the reconstruction takes in place of printed ones, by model.
+    """Return the AICs that the reconstruction uses in place of misprinted ones, by model.
 
-    ``source`` says why they are not the printed ones, and where they come from.
+    The column ``source`` gives the reason and the origin of the replacement.
     """
     return pd.read_csv(RECONSTRUCTED / "imputed_aics.csv", index_col="model")
 
 
 def uses_table2(model: str) -> bool:
-    """Return whether a model's reconstruction rests on its row of Table 2, which then is no test.
+    """Return whether a model's row of Table 2 was used to reconstruct it and so is no test.
 
-    The row selects the needle ratios of missing puzzles, or takes the place of Table 6.
+    The row selects the needle ratios of missing puzzles, or replaces misprinted AICs of Table 6.
     """
     return bool(find_model(model).missing) or model in load_imputed_aics().index
 
@@ -63,7 +63,10 @@ def printed_aics(models: Sequence[str]) -> np.ndarray:
 
 @cache
 def exact_sums(model: str) -> np.ndarray:
-    """Return sum y, sum y*d and sum y*log10 N, exactly, from Tables 4 and 5."""
+    """Return the sums of y, y d and y log10 N over a model's answers, from Tables 4 and 5.
+
+    y is 1 for a correct answer, else 0. No rounding is involved: the tables print the counts.
+    """
     table4 = correct_by("table4")
     table5 = correct_by("table5")
     by_d = table4[table4["model"] == model]
@@ -79,18 +82,18 @@ def exact_sums(model: str) -> np.ndarray:
 
 
 def missing_ratios(model: Model) -> list[tuple[int, ...]]:
-    """Return every way to give a needle ratio to each of a model's missing puzzles.
+    """Return every assignment of needle ratios (%) to a model's missing puzzles.
 
-    There is one way, without a ratio, if none is missing.
+    If no puzzle is missing, the only assignment is empty.
     """
     ratios = GRID["ratio_pct"].unique().tolist()
-    if len(set(model.missing)) == 1:  # puzzles of one (d, N): their order says nothing
+    if len(set(model.missing)) == 1:  # puzzles of one (d, N) are interchangeable
         return list(combinations_with_replacement(ratios, len(model.missing)))
     return list(product(ratios, repeat=len(model.missing)))
 
 
 def puzzles_per_cell(model: Model, ratios: tuple[int, ...]) -> np.ndarray:
-    """Return the puzzles in each of the 140 cells, with these ratios of the missing ones."""
+    """Return the number of puzzles in each of the 140 cells, less the missing ones."""
     puzzles = np.full(len(GRID), float(model.puzzles_per_cell))
     for (d, N), ratio_pct in zip(model.missing, ratios, strict=True):
         is_condition = (GRID["d"] == d) & (GRID["N"] == N)
@@ -101,9 +104,10 @@ def puzzles_per_cell(model: Model, ratios: tuple[int, ...]) -> np.ndarray:
 
 @cache
 def printed_windows(model: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of `PRINTED`, imputed AICs among them, and half units of the last digit.
+    """Return a model's numbers in the order of `PRINTED`, and half units of their last digits.
 
-    The p-values of Table 3 have three significant digits and are returned as log p.
+    Imputed AICs replace printed ones. The p-values of Table 3 (three significant digits) are
+    returned as log p, with half units by the delta method.
     """
     table6 = _load_by_model("table6").loc[model]
     table3 = load_printed("table3").set_index("model").loc[model]

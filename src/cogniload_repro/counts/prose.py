@@ -1,4 +1,4 @@
-"""What the paper's prose says of accuracies along rho, as bounds on sums of correct answers."""
+"""The prose's statements on accuracy along rho, as bounds on weighted sums of correct answers."""
 
 from fractions import Fraction
 from functools import cache
@@ -15,10 +15,10 @@ from cogniload_repro.regression.design import GRID, OF_RATIO
 #: The ends of the arrows along rho (section 3), read as nominal ratios in percent.
 PROSE_RATIOS = {"low end": 5, "middle": 50, "high end": 95}
 
-#: How the claims name the comparison of the two ends.
+#: Name in ``claims.csv`` of the difference between the two ends.
 ENDS = "low end minus high end"
-#: The differences of accuracy that the signs of such a comparison stand for: up to 1 either way,
-#: and `published.ABOUT_NONE` for "about none".
+#: Range of the difference of accuracies for each of its signs: up to 1 either way, and
+#: `published.ABOUT_NONE` for "about none".
 _SIGNS_OF_WORDS = {
     ">0": (0.001, 1.0),
     "<0": (-1.0, -0.001),
@@ -27,14 +27,14 @@ _SIGNS_OF_WORDS = {
 
 #: "The strongest models" of Appendix A, which section 3 names.
 STRONGEST = ("gpt-5-2025-08-07", "o3-2025-04-16")
-#: How the claims name all tested ratios, over which the curves of these models remain in a range.
+#: Name in ``claims.csv`` of all tested ratios, over which these models' curves stay in a range.
 EACH_RATIO = "each"
 
 
 class Window(NamedTuple):
-    """What a sentence asks of a table of counts: bounds on a weighted sum of its cells.
+    """Bounds that a sentence of the prose sets on a weighted sum of the cells' correct answers.
 
-    ``expected`` is the sum that the sentence states, if it states one.
+    ``expected`` is the value of the sum, if the sentence states one.
     """
 
     weights: np.ndarray
@@ -45,7 +45,7 @@ class Window(NamedTuple):
 
 @cache
 def prose_along_rho(model: str) -> pd.DataFrame:
-    """Return the claims on a model's accuracy at a place along rho, or on its two ends."""
+    """Return the claims on a model's accuracy at a point along rho, or on its two ends."""
     claims = load_claims()
     is_along_rho = claims["rho"].isin([*PROSE_RATIOS, ENDS]) & (
         claims["quantity"] == "accuracy"
@@ -54,9 +54,9 @@ def prose_along_rho(model: str) -> pd.DataFrame:
 
 
 def prose_windows(model: str, answers: np.ndarray) -> list[Window]:
-    """Return what the prose asks of a model's counts along rho, with so many answers by cell.
+    """Return the bounds that the prose sets on a model's counts along rho, given answers by cell.
 
-    Of whole numbers that are allowed, bounds lie half a number outside.
+    Bounds on counts are widened by one half on either side; those on differences are not.
     """
     windows = []
     for claim in prose_along_rho(model).itertuples():
@@ -70,7 +70,10 @@ def prose_windows(model: str, answers: np.ndarray) -> list[Window]:
 
 
 def _bound_accuracy(place: str, value: str, answers: np.ndarray) -> Window:
-    """Return the bounds of an accuracy at a place, printed as Python prints it (0.975 as 0.97)."""
+    """Return the bounds on the correct answers at a ratio whose accuracy rounds to the stated one.
+
+    Accuracies are rounded as Python formats them (0.975 as 0.97).
+    """
     cells = (GRID["ratio_pct"] == PROSE_RATIOS[place]).to_numpy(float)
     total = int(cells @ answers)
     allowed = [
@@ -85,9 +88,10 @@ def _bound_accuracy(place: str, value: str, answers: np.ndarray) -> Window:
 
 
 def _bound_difference(d: str, sign: str, answers: np.ndarray) -> Window:
-    """Return the bounds of the accuracy at the low end less that at the high end, maybe at one d.
+    """Return the bounds on accuracy at the low end minus accuracy at the high end of rho.
 
-    Both are multiplied by the answers of a cell.
+    An empty ``d`` pools all levels of d. The difference and its bounds are multiplied by the
+    largest number of answers in a cell, to be on the scale of counts.
     """
     is_low = GRID["ratio_pct"] == PROSE_RATIOS["low end"]
     is_high = GRID["ratio_pct"] == PROSE_RATIOS["high end"]
@@ -103,7 +107,7 @@ def _bound_difference(d: str, sign: str, answers: np.ndarray) -> Window:
 
 
 def _bound_curve(model: str) -> list[Window]:
-    """Return the bounds of a strongest model's correct answers at N = 100 and each ratio."""
+    """Return bounds on the correct answers of one of `STRONGEST` at N = 100, one per ratio."""
     lowest, highest = curve_range(model)
     windows = []
     for of_ratio in OF_RATIO:
@@ -113,10 +117,11 @@ def _bound_curve(model: str) -> list[Window]:
 
 
 def curve_range(model: str) -> tuple[int, int]:
-    """Return the least and the most correct answers of a strongest model at N = 100 and one ratio.
+    """Return the range of correct answers of one of `STRONGEST` at N = 100 and one ratio.
 
-    "Curves remain between about 0.93 and 0.97" (Appendix A) of 50 puzzles: the whole numbers
-    between, and where the sum of Table 5 is too small or too large for these, the next one.
+    "Curves remain between about 0.93 and 0.97" (Appendix A) of 50 puzzles: the integers between.
+    If need be, the range is widened to include the integers on both sides of the mean over the
+    ratios, which Table 5 fixes.
     """
     claims = load_claims()
     stated = claims[claims["rho"] == EACH_RATIO].set_index("stated")["value"]

@@ -1,7 +1,7 @@
-"""The typical reconstruction: per model the table of counts with the median lack of fit.
+"""The typical reconstruction: per model, the table of counts with the median deviance.
 
 It is not the authors' data: many tables agree with everything that the paper prints (`feasible`).
-The smoothest would flatter the paper's regression, and so would the mean.
+The smoothest table, or the mean of all, would make the paper's regression fit too well.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ from cogniload_repro.regression.reconstructions import KEYS, load_tables
 
 #: Seed of the committed tables.
 DRAW_SEED = 2026
-#: The columns of the committed table, whose rows are in the order of models and grid.
+#: The columns of the committed table; its rows are in the order of the models and of the grid.
 _CELL_COLUMNS = [
     "model",
     "N",
@@ -36,9 +36,9 @@ _CELL_COLUMNS = [
 
 
 def reconstruct(models: Iterable[Model] = MODELS) -> Iterator[pd.DataFrame]:
-    """Yield the 140 cells of each model in its typical table, with the columns of `_CELL_COLUMNS`.
+    """Yield each model's typical table: 140 cells with the columns of `_CELL_COLUMNS`.
 
-    Each model has its own random stream, in which its errors fall to their buckets.
+    Error types are assigned to cells at random, from a random stream of the model's own.
     """
     for model in models:
         rng = np.random.default_rng([DRAW_SEED, MODELS.index(model)])
@@ -55,10 +55,10 @@ def _find_committed(model_sums: ModelSums) -> np.ndarray:
 
 
 def find_typical(tables: np.ndarray, total: np.ndarray) -> int:
-    """Return the place of the table, of shape (tables, 140), with the median lack of fit.
+    """Return the index of the table with the median deviance, among tables of shape (tables, 140).
 
-    All have the same likelihood under the regression, so their deviances are ordered as their
-    saturated log-likelihoods.
+    All tables have the same sufficient statistics and so the same maximised log-likelihood; their
+    deviances are therefore ordered as their saturated log-likelihoods.
     """
     accuracy = tables / total
     saturated = xlogy(tables, accuracy) + xlogy(total - tables, 1 - accuracy)
@@ -67,7 +67,7 @@ def find_typical(tables: np.ndarray, total: np.ndarray) -> int:
 
 
 def write_csv(path: str | Path, frames: Iterable[pd.DataFrame]) -> Path:
-    """Write frames below one another as CSV, whole or not at all."""
+    """Concatenate frames and write them as CSV, atomically."""
     stacked = pd.concat(frames, ignore_index=True)
     return write_whole(path, stacked.to_csv(index=False, lineterminator="\n"))
 
@@ -77,9 +77,9 @@ def assemble_cells(
     correct: np.ndarray,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """Return a model's cells with their correct answers and their errors in buckets.
+    """Return a model's cells with their correct answers and the number of errors in each bucket.
 
-    Which needle ratio an error of a condition (N, d) falls to is random.
+    Within a condition (N, d), the buckets are assigned to the errors of its seven cells at random.
     """
     total = model_sums.answers.astype(int)
     errors = total - correct

@@ -1,6 +1,6 @@
-"""The smaller root of accuracy = 1/2 along rho: how far Table 2 alone fixes it.
+"""Bounds on the smaller root of accuracy = 1/2 along rho, from Table 2 alone.
 
-The authors' results page prints this root; without Tables 4 to 6 it is known only roughly.
+The authors' results page prints this root; the rounded numbers of Table 2 fix it only roughly.
 """
 
 import numpy as np
@@ -17,11 +17,11 @@ _LOAD_OF = {"ecl50": "N", "nt50": "rho", "id50": "d"}
 
 
 def smaller_root_range(model: str) -> tuple[float, float]:
-    """Return the range of the smaller root of accuracy = 1/2 that Table 2 alone allows.
+    """Return the range of the smaller root of accuracy = 1/2 along rho that Table 2 allows.
 
-    All coefficients are meant that print as a model's row of Table 2, with its ECL50, NT50 and
-    ID50. At a given rho the log-odds are linear in them, so linear programmes bound the log-odds,
-    and the root lies where a bound is zero. The model needs an NT50.
+    The range is over all coefficients that round to a model's row of Table 2, with its ECL50,
+    NT50 and ID50. At a given rho the log-odds are linear in the coefficients; linear programmes
+    give their extremes, whose zeros are the ends of the range. The model must have an NT50.
     """
     printed = load_table("table2").set_index("model").loc[model]
     betas = printed[list(BETAS)].to_numpy(float)
@@ -37,17 +37,17 @@ def smaller_root_range(model: str) -> tuple[float, float]:
         programme = linprog(weights, A_ub=rows, b_ub=zeros, bounds=limits)
         return -sign * programme.fun
 
-    # accuracy falls towards the trough: the lowest log-odds are zero first
+    # the log-odds fall from rho = 0 to the trough, so the least of them reach zero first
     least = brentq(extreme_log_odds, 0.0, trough, args=(-1,), xtol=1e-6)
     largest = brentq(extreme_log_odds, 0.0, trough, args=(1,), xtol=1e-6)
     return least, largest
 
 
 def _points_as_rows(printed: pd.Series) -> np.ndarray:
-    """Return rows r, such that r @ beta <= 0 says that beta prints the capacity points of a row.
+    """Return rows r such that beta gives the printed capacity points if every r @ beta <= 0.
 
-    Accuracy falls with N and d, so the log-odds are positive just below a printed point and
-    negative just above it; along rho they fall or rise there.
+    Accuracy falls with N and d, so the log-odds are positive at the lower end of a point's
+    rounding interval and negative at the upper end; along rho the sign of the slope decides.
     """
     slope = printed["beta_rho"] + 2 * printed["beta_rho2"] * printed["nt50"]
     rows = []
@@ -60,10 +60,7 @@ def _points_as_rows(printed: pd.Series) -> np.ndarray:
 
 
 def _load_row(load: str, value: float) -> np.ndarray:
-    """Return the covariates of Table 2's regression where one load has a value.
-
-    The other loads are at their means.
-    """
+    """Return Table 2's covariates at a value of one load, the other loads at their means."""
     loads = _GRID_MEANS.copy()
     if load == "N":
         loads["log10_N"] = np.log10(value)

@@ -1,8 +1,8 @@
-"""The printed tables of a model -> the sufficient statistics of the paper's regressions.
+"""The sufficient statistics of the paper's regressions, recovered from a model's printed tables.
 
 The log-likelihood of a logistic regression depends on the correct answers y only through the sums
 X'y of its covariates. Appendix B's regression has nine. Tables 4 and 5 fix three of them exactly;
-the other six are those with which the fits print Tables 3 and 6.
+the other six are found as the sums at which the fits reproduce Tables 3 and 6.
 """
 
 from typing import NamedTuple
@@ -32,15 +32,15 @@ from cogniload_repro.regression.design import (
 )
 from cogniload_repro.regression.likelihood import maximise
 
-#: Covariates whose sums do not follow from Tables 4 and 5.
+#: Columns of the covariates whose sums do not follow from Tables 4 and 5.
 OPEN_COLUMNS = (3, 4, 5, 6, 7, 8)
-#: Steps of the search, and how often one is halved.
+#: Largest number of steps of the search, and of halvings per step.
 _SUM_STEPS = 25
 _MOST_HALVINGS = 20
 
 
 class ModelSums(NamedTuple):
-    """Answers in each of the 140 cells and the nine sums over the correct ones, of one model."""
+    """One model's answers in each of the 140 cells, n, and its nine sufficient statistics, X'y."""
 
     model: str
     answers: np.ndarray
@@ -48,17 +48,17 @@ class ModelSums(NamedTuple):
 
 
 def recover_sums(model: Model) -> ModelSums:
-    """Recover a model's sums from Tables 3 to 6.
+    """Recover a model's nine sufficient statistics from Tables 3 to 6.
 
-    Table 2 selects the needle ratios of missing puzzles.
+    If puzzles are missing, their needle ratios are selected by Table 2.
     """
     rows = derive_each([(model, ratios) for ratios in missing_ratios(model)])
     if model.missing:
         rows = [row for row in rows if row.max_deviation <= 1]
     if not rows:
         raise ValueError(
-            f"no needle ratios of the missing puzzles of {model.name} give its row of Table 2; "
-            "check the tables"
+            f"no needle ratios of the missing puzzles of {model.name} reproduce its row of "
+            "Table 2; check the published tables"
         )
     searches = [_search_sums(row) for row in rows]
     best = min(searches, key=lambda search: search.largest)
@@ -68,28 +68,28 @@ def recover_sums(model: Model) -> ModelSums:
 
 
 def sum_cells(cells: pd.DataFrame, model: str) -> ModelSums:
-    """Return the sums of a model's reconstructed counts, of which all 140 cells are needed."""
+    """Return the sufficient statistics X'y of a model's counts; all 140 cells are required."""
     of_model = cells[cells["model"] == model]
     counts = GRID.merge(of_model, on=CELL)
     if len(counts) != len(GRID):
         raise ValueError(
             f"{model} has {len(counts)} of the paper's {len(GRID)} cells; "
-            "give the reconstructed cells whole"
+            "pass all cells of the reconstruction"
         )
     correct = counts["correct"].to_numpy(float)
     return ModelSums(model, counts["total"].to_numpy(float), X.T @ correct)
 
 
 def predict(answers: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of `PRINTED` that sums imply, and their derivatives.
+    """Return the 11 numbers of `PRINTED` that the sums imply, and their Jacobian.
 
-    The p-values of Table 3 are log p. Derivatives are those by the sums of `OPEN_COLUMNS`, of shape
-    (11, 6).
+    The p-values of Table 3 are given as log p. The Jacobian, shape (11, 6), has the derivatives by
+    the sums of `OPEN_COLUMNS`.
     """
     linear, linear_slopes = _predict_aic(answers, sums, LINEAR_COLUMNS)
     quadratic, quadratic_slopes = _predict_aic(answers, sums, QUADRATIC_COLUMNS)
     products, product_slopes = _predict_products(answers, sums)
-    # the likelihood-ratio statistic: one coefficient costs an AIC of 2
+    # the likelihood-ratio statistic: the AICs differ by it less 2, for one coefficient
     ratio = linear - quadratic + 2
     p_lr = chi2.sf(ratio, 1)
     p_lr_slopes = -chi2.pdf(ratio, 1) * (linear_slopes - quadratic_slopes)
@@ -103,9 +103,9 @@ def _predict_aic(
     sums: np.ndarray,
     columns: tuple[int, ...],
 ) -> tuple[float, np.ndarray]:
-    """Return the AIC of the regression on some covariates, and its slopes by all nine sums.
+    """Return the AIC of the regression on some covariates, and its gradient by all nine sums.
 
-    A log-likelihood at its maximum has the coefficients as its slopes by the sums.
+    By the envelope theorem, the gradient of the maximised log-likelihood is the estimate of beta.
     """
     beta, loglik = maximise(X[:, columns], answers, sums[list(columns)])
     slopes = np.zeros(len(FULL_COLUMNS))
@@ -116,14 +116,14 @@ def _predict_aic(
 def _predict_products(
     answers: np.ndarray, sums: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return Table 3's coefficients and log p, and their slopes by all nine sums.
+    """Return Table 3's coefficients and log p, and their derivatives by all nine sums.
 
-    p is that of the likelihood-ratio test of the regression without the product.
+    p is that of the likelihood-ratio test of dropping one product from Appendix B's regression.
     """
     beta, loglik = maximise(X[:, FULL_COLUMNS], answers, sums[list(FULL_COLUMNS)])
     accuracy = expit(X @ beta)
     weights = answers * accuracy * (1 - accuracy)
-    # the covariance is also the slopes of beta by the sums
+    # the inverse information is the covariance, and also the derivative of beta by the sums
     covariance = np.linalg.inv(X.T @ (X * weights[:, None]))
     log_ps = []
     p_slopes = []
@@ -142,10 +142,10 @@ def _predict_products(
 
 
 def miss_printed(model_sums: ModelSums) -> tuple[np.ndarray, np.ndarray]:
-    """Return by how much the numbers that sums imply miss the printed ones, and the derivatives.
+    """Return the residuals of the printed numbers, implied minus printed, and their Jacobian.
 
-    Misses of the numbers of `PRINTED` are in half units of the last digit: all are printed if none
-    is larger than 1. Derivatives are those of `predict` in the same unit.
+    Both are in half units of the last printed digit: the sums reproduce the numbers of `PRINTED` if
+    no residual exceeds 1 in size. The Jacobian is that of `predict`.
     """
     model, answers, sums = model_sums
     printed, half_units = printed_windows(model)
@@ -154,17 +154,17 @@ def miss_printed(model_sums: ModelSums) -> tuple[np.ndarray, np.ndarray]:
 
 
 def significant(values: np.ndarray, digits: int) -> np.ndarray:
-    """Round to significant digits.
+    """Return values rounded to a number of significant digits.
 
-    Processors that differ in the last digits then find the same table of counts.
+    Processors whose results differ in the last bits then find the same table of counts.
     """
     return np.vectorize(lambda value: float(f"{value:.{digits}g}"))(values)
 
 
 class _Search(NamedTuple):
-    """Sums on the way to those that print what is printed.
+    """A state of the search for the sums that reproduce the printed numbers.
 
-    ``misses`` and ``slopes`` are those of the first numbers of `PRINTED`.
+    ``misses`` (residuals) and ``slopes`` (Jacobian) are those of the first numbers of `PRINTED`.
     """
 
     model_sums: ModelSums
@@ -173,7 +173,7 @@ class _Search(NamedTuple):
 
     @property
     def largest(self) -> float:
-        """The largest miss, in half units of the last printed digit."""
+        """The largest absolute residual, in half units of the last printed digit."""
         return float(np.abs(self.misses).max())
 
     def move(self, sums: np.ndarray) -> "_Search":
@@ -182,18 +182,21 @@ class _Search(NamedTuple):
 
 
 def _start(model_sums: ModelSums, numbers: int) -> _Search:
-    """Return a search for sums that print the first numbers of `PRINTED`."""
+    """Return the state of a search for sums that reproduce the first numbers of `PRINTED`."""
     misses, slopes = miss_printed(model_sums)
     return _Search(model_sums, misses[:numbers], slopes[:numbers])
 
 
 def _search_sums(row: DerivedRow) -> _Search:
-    """Find the sums that print Tables 3 and 6, from a row of Table 2 that Tables 4 to 6 imply."""
+    """Find the sums that reproduce Tables 3 and 6, starting from a row derived for Table 2.
+
+    The starting sums of the products are those expected under Table 2's regression.
+    """
     answers = puzzles_per_cell(row.model, row.ratios)
     without_products = answers * expit(X[:, QUADRATIC_COLUMNS] @ row.beta)
     sums = np.concatenate([row.sums, X[:, 5:].T @ without_products])
     start = ModelSums(row.model.name, answers, sums)
-    # the first six numbers bring the sums near, then all centre them
+    # fit the AICs and coefficients first, to come near the solution, then all numbers
     near = _centre(_start(start, 6), OPEN_COLUMNS)
     best = _centre(_start(near.model_sums, len(PRINTED)), OPEN_COLUMNS)
     # needles / N is a multiple of 1/500 in every cell, so 500 times the sum of rho is whole
@@ -206,7 +209,10 @@ def _search_sums(row: DerivedRow) -> _Search:
 
 
 def _centre(search: _Search, free: tuple[int, ...]) -> _Search:
-    """Move the sums of free covariates to where the largest miss is least."""
+    """Minimise the largest absolute residual over the sums of free covariates.
+
+    Successive linear programmes with step halving: Gauss and Newton's method in the maximum norm.
+    """
     places = [OPEN_COLUMNS.index(column) for column in free]
     for _ in range(_SUM_STEPS):
         step = np.zeros(len(FULL_COLUMNS))
@@ -219,7 +225,7 @@ def _centre(search: _Search, free: tuple[int, ...]) -> _Search:
 
 
 def _halve_step(search: _Search, step: np.ndarray) -> _Search | None:
-    """Halve a step until it makes the largest miss smaller; None if no step does."""
+    """Halve a step until it reduces the largest residual; None if no step does."""
     for halvings in range(_MOST_HALVINGS):
         try:
             moved = search.move(search.model_sums.sums + step / 2**halvings)
@@ -237,7 +243,7 @@ def centre_step(misses: np.ndarray, slopes: np.ndarray) -> np.ndarray:
     count = scaled.shape[1]
     bound = np.ones((len(scaled), 1))
     programme = linprog(
-        np.append(np.zeros(count), 1.0),  # the largest miss comes last
+        np.append(np.zeros(count), 1.0),  # the last variable is the largest residual
         A_ub=np.block([[scaled, -bound], [-scaled, -bound]]),
         b_ub=np.concatenate([-misses, misses]),
         bounds=[(None, None)] * count + [(0, None)],

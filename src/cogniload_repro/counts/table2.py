@@ -1,7 +1,7 @@
-"""Table 2 from Tables 4 to 6, as a test of the paper's tables against one another.
+"""Table 2 derived from Tables 4 to 6, as a test of the paper's tables against one another.
 
-Tables 4 and 5 fix three sums of Table 2's regression and the two AICs of Table 6 two more. Five
-sums give every number of a row, but only if rho is coded as the authors did.
+Table 2's regression has five sufficient statistics. Tables 4 and 5 fix three of them, the two AICs
+of Table 6 the other two. They determine a whole row, but only if rho is coded as the authors did.
 """
 
 from collections.abc import Iterable, Sequence
@@ -38,12 +38,13 @@ from cogniload_repro.regression.likelihood import maximise_all, solve_aic
 
 @dataclass(frozen=True)
 class DerivedRow:
-    """What Tables 4, 5 and 6 say of one model's row of Table 2 under one coding of rho.
+    """One model's row of Table 2 as derived from Tables 4, 5 and 6 under one coding of rho.
 
-    ``ratios`` has the needle ratio taken for each missing puzzle; ``sums`` the sums of the five
-    covariates over the correct answers; ``window`` the sums of rho that the three decimals of
-    the linear AIC allow. ``values`` and ``deviations`` (from the printed row, in half units of the
-    last digit) are in the order of `printed.HALF_UNITS`, ``se`` are of the coefficients.
+    ``ratios`` has the needle ratio (%) assumed for each missing puzzle; ``sums`` the sums of the
+    five covariates over the correct answers; ``window`` the range of the sum of rho that agrees
+    with the linear AIC, printed to three decimals. ``values`` and ``deviations`` (absolute, from
+    the printed row, in half units of the last digit) are in the order of `printed.HALF_UNITS`;
+    ``se`` are the standard errors of the coefficients.
     """
 
     model: Model
@@ -67,15 +68,16 @@ class DerivedRow:
 
     @property
     def has_possible_sum(self) -> bool:
-        """Whether the window of the sum of rho holds a value that such a sum can have."""
+        """Whether the window of the sum of rho contains a multiple of the coding's lattice step."""
         step = float(lattice_step(self.coding))
         low, high = self.window
         return bool(np.floor(high / step) >= np.ceil(low / step))
 
 
 class _Roots(NamedTuple):
-    """The four rows that two AICs allow for each model: one per pair of signs of the two slopes.
+    """The four rows that two AICs allow for each model.
 
+    There is one per pair of signs of beta_rho in the linear fit and beta_rho2 in the quadratic fit.
     Arrays have the shape (models, 4, ...).
     """
 
@@ -84,7 +86,7 @@ class _Roots(NamedTuple):
     deviations: np.ndarray
 
     def select_nearest(self) -> "_Roots":
-        """Return for each model the row that is nearest to the printed one."""
+        """Return for each model the row with the smallest maximum deviation from the print."""
         worst = self.deviations.max(axis=2)
         nearest = (np.arange(len(worst)), worst.argmin(axis=1))
         return _Roots(*(part[nearest] for part in self))
@@ -94,10 +96,10 @@ def derive_each(
     cases: Sequence[tuple[Model, tuple[int, ...]]],
     coding: str = "half-up",
 ) -> list[DerivedRow]:
-    """Derive rows of Table 2, each for a model and the needle ratios of its missing puzzles.
+    """Derive a row of Table 2 for each model and needle ratios of its missing puzzles.
 
-    Each AIC leaves two values of its sum, one for either sign of the slope; the printed row decides
-    between them.
+    Each AIC has two solutions for the sum of its last covariate, one per sign of the coefficient;
+    the nearest to the printed row is taken.
     """
     names = [model.name for model, _ in cases]
     answers = np.array([puzzles_per_cell(model, ratios) for model, ratios in cases])
@@ -120,17 +122,17 @@ def derive_each(
         )
         if np.isinf(row.max_deviation):
             raise ValueError(
-                f"nothing has the AICs of {model.name}; check Tables 4 to 6"
+                f"no fit has the AICs printed for {model.name}; check Tables 4 to 6"
             )
         rows.append(row)
     return rows
 
 
 def derive_all(coding: str = "half-up") -> list[DerivedRow]:
-    """Derive every model's row of Table 2.
+    """Derive every model's row of Table 2 under a coding of rho.
 
-    Missing puzzles get the ratios that favour the coding: first those that reproduce the row, then
-    those with a possible sum of rho, then those with the least deviation.
+    Missing puzzles get the ratios most favourable to the coding: those that reproduce the row come
+    first, then those with a possible sum of rho, then those with the smallest maximum deviation.
     """
     cases = [(model, ratios) for model in MODELS for ratios in missing_ratios(model)]
     best: dict[Model, DerivedRow] = {}
@@ -145,7 +147,10 @@ def _rank_row(row: DerivedRow) -> tuple[bool, bool, float]:
 
 
 def least_deviation(row: DerivedRow) -> float:
-    """Return the largest deviation at the most favourable corner of the rounding of both AICs."""
+    """Return the smallest maximum deviation over the rounding of both AICs.
+
+    The AICs are tried as printed and at the four corners of their rounding intervals.
+    """
     name = row.model.name
     signs = np.array(list(product((-1, 1), repeat=2)))
     aics = printed_aics([name]) + signs * AIC_HALF_UNIT
@@ -158,7 +163,7 @@ def least_deviation(row: DerivedRow) -> float:
 
 
 def compare_table2(rows: Iterable[DerivedRow]) -> pd.DataFrame:
-    """Compare each derived number with the printed text of Table 2.
+    """Return each derived number beside the printed text of Table 2, one row per number.
 
     Deviations are in half units of the last printed digit.
     """
@@ -190,7 +195,7 @@ def compare_table2(rows: Iterable[DerivedRow]) -> pd.DataFrame:
 def row_values(betas: np.ndarray, means: dict[str, float]) -> np.ndarray:
     """Return rows of Table 2, shape (rows, 8), from coefficients (rows, 5).
 
-    The order is that of `printed.HALF_UNITS`, the means are those at which points hold other loads.
+    The order is that of `printed.HALF_UNITS`; capacity points hold the other loads at ``means``.
     """
     points = many_points(betas, means)
     return np.column_stack(
@@ -201,7 +206,7 @@ def row_values(betas: np.ndarray, means: dict[str, float]) -> np.ndarray:
 def row_deviations(values: np.ndarray, printed: np.ndarray) -> np.ndarray:
     """Return how far numbers of Table 2 are from printed ones, in half units of the last digit.
 
-    A point that only one of the two has deviates infinitely, one that neither has not at all.
+    The deviation is infinite if only one of the two has a capacity point, zero if neither has it.
     """
     deviations = np.abs(values - printed) / list(HALF_UNITS.values())
     in_neither = np.isnan(values) & np.isnan(printed)
@@ -240,16 +245,16 @@ def _find_windows(
     aic: np.ndarray,
     sums: np.ndarray,
 ) -> np.ndarray:
-    """Return the range of the sum of rho with which the linear AIC prints as it does, per model.
+    """Return, per model, the range of the sum of rho at which the linear AIC rounds to the print.
 
-    Of the two windows, one for either sign of the slope, it is that of the given sums of rho.
+    There is one such window per sign of beta_rho; the one that belongs to ``sums`` is returned.
     """
     covariates = coded_covariates(coding)[:, :4]
-    # the AIC is highest where the slope is zero, so a lower AIC lies further out on both sides
+    # the AIC is highest at beta_rho = 0, so the solutions for a lower AIC are further apart
     outer_low, outer_high = solve_aic(covariates, answers, known, aic - AIC_HALF_UNIT)
     inner_low, inner_high = solve_aic(covariates, answers, known, aic + AIC_HALF_UNIT)
     is_below = sums < (outer_low + outer_high) / 2
-    # where no slope at all prints the AIC too, there is one window for both signs
+    # if the highest AIC rounds to the printed one, too, the two windows are one
     is_joined = np.isnan(inner_low)
     low = np.where(is_below | is_joined, outer_low, inner_high)
     high = np.where(is_below & ~is_joined, inner_low, outer_high)
@@ -257,7 +262,7 @@ def _find_windows(
 
 
 def _standard_errors(coding: str, answers: np.ndarray, betas: np.ndarray) -> np.ndarray:
-    """Return the standard errors of coefficients, by the expected information."""
+    """Return the standard errors of coefficients, from the inverse expected information."""
     covariates = coded_covariates(coding)
     accuracies = expit(betas @ covariates.T)
     weights = answers * accuracies * (1 - accuracies)

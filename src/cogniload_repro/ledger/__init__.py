@@ -1,1 +1,1 @@
-"""Printed against recomputed: every number of the paper's tables and prose."""
+"""Every number of the paper's tables and prose, compared with the recomputed one."""

@@ -1,9 +1,9 @@
 """The numbers of the paper's prose, recomputed from a build's results.
 
-A row of ``claims.csv`` says what a number is about: a quantity, of a model or of each model in one
-of `GROUPS`, at levels of N, d and rho ("1 minus 3" is a difference). Its column stated says what
-the value is of these numbers: each of them, most of them, their least or largest, or the count of
-those that pass a test. What the prose says without a number is judged in the chapters.
+A row of ``claims.csv`` states what a number refers to: a quantity, for a model or each model in one
+of `GROUPS`, at levels of N, d and rho ("1 minus 3" is a difference). The column ``stated`` says how
+the value relates to these numbers: it is each of them, most of them, their least or largest, or
+the count of those that pass a test. Statements without a number are judged in the chapters.
 """
 
 import math
@@ -44,7 +44,7 @@ Claim = dict[str, str]
 
 
 class JudgedClaim(NamedTuple):
-    """A claim's recomputed number (NaN if it is none or several), in print, and the verdict."""
+    """A claim's recomputed number (NaN if none or several), as formatted, and the verdict."""
 
     recomputed: float
     shown: str
@@ -56,7 +56,7 @@ NOT_COMPUTABLE = JudgedClaim(math.nan, "", "not_computable")
 _OPEN = tuple(model.name for model in MODELS if model.puzzles_per_cell == 100)
 _API = tuple(model.name for model in MODELS if model.puzzles_per_cell == 10)
 _OF_SECTION_3 = ("gemini-2.5", "gpt-5", "DeepSeek-R1-0528")
-#: Models that the prose speaks of together.
+#: Groups of models to which the prose refers.
 GROUPS = {
     "": NAMES,
     "open weights": _OPEN,
@@ -72,7 +72,7 @@ GROUPS = {
         name for name in NAMES if name.startswith(("o3", "gpt-5"))
     ),
 }
-#: Quantities of the scorer and the intervals, which no outputs change.
+#: Constants of the scorer and the intervals, whatever the responses are.
 CONSTANTS: dict[str, Number] = {
     "context_tokens": CONTEXT_TOKENS,
     "reserved_tokens": RESERVED_TOKENS,
@@ -95,7 +95,7 @@ _BOUND_SIGNS = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-#: How numbers are printed that are compared with a bound, by the beginning of their quantity.
+#: Formats of numbers that are compared with a bound, by the prefix of their quantity.
 _FORMS: dict[str, Callable[[float], str]] = {
     "p_lr": formats.format_thousandths,
     "p_": formats.format_p,
@@ -116,17 +116,17 @@ def evaluate_claims(
         Rows of ``claims.csv`` (`published.load_claims`).
     results : Results
     others : iterable of DataFrame
-        Other reconstructions of the cells. What the published tables do not identify is counted
-        over them, not judged.
+        Other reconstructions of the cells. A claim that the published tables do not identify is
+        not judged; the reconstructions in which it holds are counted.
 
     Returns
     -------
     DataFrame
         One row per claim: id, location, claim, model, quantity, condition, published, recomputed
-        (NaN if there are several numbers or none), shown (as the paper prints it; several as "low
-        to high", a share as "20 of 22"), verdict, kind, evidence and reason. A claim is
-        not_computable if the results lack what it takes, or if the published tables do not identify
-        it.
+        (NaN if there are several numbers or none), shown (in the paper's format; several numbers as
+        "low to high", a count as "20 of 22"), verdict, kind, evidence and reason. A claim is
+        not_computable if the results do not determine it, or if the published tables do not
+        identify it.
     """
     lookup = ResultLookup(results)
     other_lookups = [ResultLookup(replace(results, cells=cells)) for cells in others]
@@ -173,9 +173,10 @@ def describe_condition(claim: Claim) -> str:
 
 
 def evidence_of(claim: Claim, reconstructed: bool) -> str:
-    """Return whether the published tables identify or bound a number; "" for real outputs.
+    """Return "identified", "bounded" or "not identified" (by the published tables).
 
-    A bound that the published sums set decides; where reconstructions differ, nothing is judged.
+    It is "" for scored responses. Identified and bounded claims are judged; a claim that is not
+    identified may differ between reconstructions, and is not.
     """
     if not reconstructed:
         return ""
@@ -188,11 +189,10 @@ def evidence_of(claim: Claim, reconstructed: bool) -> str:
 
 
 def kind_of(claim: Claim, reconstructed: bool) -> str:
-    """Return what agreement is worth: input, constraint, derived or independent (see `ledger`).
+    """Return the kind of a claim: input, constraint, derived or independent (see `ledger.entries`).
 
-    Constants of the scorer and the grid are input whatever the outputs are. On reconstructed data
-    the rest goes by the table that a number rests on; along rho what the prose states of single
-    models are constraints.
+    Constants of the scorer and the grid are always input. On reconstructed data, other claims have
+    the kind of the table on which they depend; claims on a single model along rho are constraints.
     """
     quantity = claim["quantity"]
     if quantity in CONSTANTS or quantity == "samples_expected":
@@ -208,14 +208,14 @@ def kind_of(claim: Claim, reconstructed: bool) -> str:
 
 
 def _is_constraint(claim: Claim) -> bool:
-    """Return whether the reconstruction had to meet a claim along rho (`prose.prose_windows`)."""
+    """Return whether a claim was a constraint on the reconstruction (`prose.prose_windows`)."""
     along_rho = prose_along_rho(claim["model"])["id"].to_numpy()
     return claim["rho"] == EACH_RATIO or claim["id"] in along_rho
 
 
 # ---- the numbers that a claim is about ----
 def find_numbers(claim: Claim, lookup: ResultLookup) -> list[Number]:
-    """Return the quantity of each model that a claim is about, at each of its levels."""
+    """Return a claim's quantity for each of its models, at each of its levels."""
     if claim["quantity"] in CONSTANTS:
         return [CONSTANTS[claim["quantity"]]]
     for load in ("d", "rho"):
@@ -268,7 +268,7 @@ def _find(
 def _find_of_model(lookup: ResultLookup, model: str, quantity: str) -> Number:
     """Return a quantity of one model over the whole grid."""
     if quantity == "puzzles_per_cell":
-        # the usual number: six puzzles of the paper's are missing
+        # the most common number, as six of the paper's puzzles are missing
         return Counter(lookup.puzzles(model)).most_common(1)[0][0]
     if quantity == "aic_change":
         return lookup.fit(model, "aic_quadratic") - lookup.fit(model, "aic_linear")
@@ -310,9 +310,9 @@ def _judge_claim(claim: Claim, lookup: ResultLookup) -> JudgedClaim:
 
 
 def judge_numbers(claim: Claim, numbers: Sequence[Number]) -> JudgedClaim:
-    """Compare numbers with what a claim states of them.
+    """Compare recomputed numbers with what a claim states about them.
 
-    A bound is compared with the number itself, a number or range with what is printed.
+    Bounds are compared with unrounded numbers; stated numbers and ranges with rounded ones.
     """
     value = claim["value"]
     if claim["stated"] == "least":
@@ -340,7 +340,7 @@ def judge_numbers(claim: Claim, numbers: Sequence[Number]) -> JudgedClaim:
 
 
 def _print_numbers(quantity: str, numbers: Sequence[Number]) -> list[str]:
-    """Return numbers as the paper prints this quantity."""
+    """Return numbers in the paper's format for this quantity."""
     start = next(start for start in _FORMS if quantity.startswith(start))
     return [_FORMS[start](float(number)) for number in numbers]
 
@@ -352,12 +352,12 @@ def _is_within(number: Number, bounds: str) -> bool:
 
 
 def _single(numbers: Sequence[Number]) -> float:
-    """Return the number if there is one; NaN if they are several."""
+    """Return the number if all are equal, else NaN."""
     return float(numbers[0]) if len(set(numbers)) == 1 else math.nan
 
 
 def _span(numbers: Sequence[Number], printed: Sequence[str]) -> str:
-    """Return the least and the greatest number in print, or one of them if they print alike."""
+    """Return "low to high" of formatted numbers, or a single one if both look the same."""
     low = printed[numbers.index(min(numbers))]
     high = printed[numbers.index(max(numbers))]
     return low if low == high else f"{low} to {high}"

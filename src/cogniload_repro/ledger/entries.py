@@ -1,12 +1,14 @@
-"""Printed number against recomputed number, one row each, with the kind of agreement.
+"""The ledger: one row per published number, with the recomputed number and the kind of comparison.
 
-On reconstructed data an *input* was used by the reconstruction and agrees by construction (Tables
-4 and 5, the AICs and p-value of Table 6), or is taken as printed (token lengths, Tables 7 to 10); a
-*constraint* it was chosen to meet (Table 3, accuracies along rho in the prose, Table 2 where it was
-used, what the authors' results page repeats); *derived* numbers follow from inputs and could have
-failed (Table 2); *independent* ones do not depend on anything used (roots on the results page,
-prompts drawn here); *imputed* ones were replaced as misprints, and have no verdict. Everything is
-independent once the outputs are real.
+With scored responses, every number is *independent*. On reconstructed data the kinds are:
+
+- *input*: used by the reconstruction, so that it agrees by construction (Tables 4 and 5, the AICs
+  and p-value of Table 6), or taken as printed (token lengths, Tables 7 to 10)
+- *constraint*: the reconstruction was chosen to meet it (Table 3, accuracies along rho in the
+  prose, rows of Table 2 that were used, numbers that the authors' results page repeats)
+- *derived*: follows from inputs and could have differed (Table 2)
+- *independent*: does not depend on anything used (roots on the results page, prompts drawn here)
+- *imputed*: replaced as a misprint; it has no verdict
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -33,7 +35,7 @@ from cogniload_repro.regression.design import PRODUCTS
 from cogniload_repro.regression.reconstructions import each_reconstruction
 from cogniload_repro.schemas import FIDELITY, KINDS, TESTED, VERDICTS
 
-#: Verdicts as a reader sees them.
+#: Verdicts in words, for readers.
 WORDS = {
     "exact": "Exact",
     "unit": "Within one unit",
@@ -44,15 +46,15 @@ WORDS = {
 
 #: What the columns and kinds of `scoreboard` mean, for its readers.
 LEGEND = """
-  exact    as printed, or a true statement
+  exact    the number as printed, or a true statement
   unit     one unit of the last printed digit apart
-  within   two samples that differ by chance
+  within   two samples that differ by no more than sampling error
   differs  by more
-  not_computable  the outputs do not hold what it takes
-  Input and constraint agree by construction. Derived and independent numbers could have differed,
-  and the last line counts them. Numbers that were replaced as misprints are left out."""
+  not_computable  the outputs do not determine the number
+  Inputs and constraints agree by construction. Derived and independent numbers could have differed;
+  the last line counts them. Numbers that were replaced as misprints are left out."""
 
-#: What the last line of `scoreboard` counts.
+#: Name of the last line of `scoreboard`.
 COULD_HAVE_FAILED = "could have failed"
 
 #: How the numbers of regressions are printed, by table and column.
@@ -76,15 +78,16 @@ for _product in PRODUCTS:
 def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFrame:
     """Compare every published number with the recomputed one (`schemas.FIDELITY`).
 
-    These are Tables 2 to 10, the authors' results page and the numbers of the prose. ``prompts``
-    has more rows, on prompts (`prompts.prompt_rows`); they follow those of their tables.
+    One row per number of Tables 2 to 10, of the authors' results page and of the prose.
+    ``prompts`` has further rows on prompt lengths (`prompts.prompt_rows`), which are placed after
+    those of their tables.
     """
     results = results.of_paper()
     lookup = ResultLookup(results)
     printed = chain(_print_fits(lookup), _print_errors(lookup), _print_tokens(lookup))
     tables = _judge_all(printed, results.reconstructed)
     page = _judge_all(print_results_page(lookup), results.reconstructed)
-    if prompts is not None and len(prompts):  # an empty frame has no types to join with
+    if prompts is not None and len(prompts):  # an empty frame would change types
         tables = pd.concat([tables, prompts], ignore_index=True)
     tables = tables.sort_values(
         "table", key=lambda names: names.str[5:].astype(int), kind="stable"
@@ -100,8 +103,8 @@ def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFra
 def scoreboard(fidelity: pd.DataFrame) -> pd.DataFrame:
     """Count the numbers and their verdicts by table and kind, in the paper's order.
 
-    Imputed numbers are left out. The last row counts those that could have failed: derived and
-    independent numbers that can be computed.
+    Imputed numbers are left out. The last row counts the numbers that could have differed: the
+    derived and independent ones that can be computed.
     """
     judged = fidelity[fidelity["kind"] != "imputed"]
     counts = pd.crosstab([judged["table"], judged["kind"]], judged["verdict"])
@@ -118,9 +121,9 @@ def scoreboard(fidelity: pd.DataFrame) -> pd.DataFrame:
 
 
 def find_moved(fidelity: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
-    """Return the numbers that differ from an earlier comparison.
+    """Return the numbers whose printed form or verdict differs from an earlier comparison.
 
-    A number that is only in one of them has empty strings in the other.
+    A number that is in only one of the two has empty strings in the columns of the other.
     """
     key = ["table", "model", "quantity", "condition"]
     values = ["shown", "verdict"]
@@ -137,26 +140,27 @@ def find_moved(fidelity: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
 
 
 def _give_reasons(rows: pd.DataFrame, models: set[str]) -> pd.DataFrame:
-    """Fill in why a number is not computable: an absent model, or what the outputs lack."""
+    """Fill in missing reasons why numbers are not computable."""
     is_unknown = rows["verdict"] == "not_computable"
     is_absent = is_unknown & (rows["model"] != "") & ~rows["model"].isin(models)
     rows.loc[is_absent, "reason"] = "no outputs of this model"
     rows.loc[is_unknown & (rows["reason"] == ""), "reason"] = (
-        "the outputs do not settle it"
+        "the outputs do not determine it"
     )
     return rows
 
 
 def _judge_all(numbers: Iterable[PrintedNumber], reconstructed: bool) -> pd.DataFrame:
-    """Return the rows of printed numbers as a table."""
+    """Return the ledger's rows of published numbers as a table."""
     rows = [_judge(number, reconstructed) for number in numbers]
     return pd.DataFrame(rows, columns=FIDELITY)
 
 
 def _judge(printed: PrintedNumber, reconstructed: bool) -> dict[str, object]:
-    """Return the row of a printed number; it is computable if it rests on the paper's puzzles.
+    """Return the ledger's row of a published number.
 
-    A number that the reconstruction replaced is shown beside the replacement, without a verdict.
+    It is not computable unless every cell behind it has the paper's number of puzzles. An imputed
+    number has the replacement beside it and no verdict.
     """
     levels = [f"{load}={level}" for load, level in printed.levels.items()]
     row: dict[str, object] = {
@@ -183,13 +187,13 @@ def _judge(printed: PrintedNumber, reconstructed: bool) -> dict[str, object]:
 
 # ---- the numbers of each table ----
 def _print_fits(lookup: ResultLookup) -> Iterator[PrintedNumber]:
-    """Tables 2, 3 and 6: regressions over the whole grid, with the stars of their p-values."""
+    """Yield the numbers of Tables 2, 3 and 6 (regressions), and the stars of the p-values."""
     for table, forms in _FORMS_OF_FITS.items():
         for row in load_printed(table).to_dict("records"):
             model = row["model"]
             for quantity, form in forms.items():
                 kind = _kind_of_fit(table, model, quantity)
-                # a threshold that does not exist is printed, too
+                # a dash, for a capacity point that does not exist, is a number to compare
                 published = row[quantity] or formats.NONE
                 recompute = partial(lookup.fit, model, quantity)
                 number = PrintedNumber(
@@ -207,7 +211,7 @@ def _print_fits(lookup: ResultLookup) -> Iterator[PrintedNumber]:
 
 
 def _kind_of_fit(table: str, model: str, quantity: str) -> str:
-    """Return what agreement with a number of Tables 2, 3 and 6 is worth."""
+    """Return the kind of a number in Table 2, 3 or 6: input, constraint, derived or imputed."""
     if table == "table6":
         is_imputed = model in load_imputed_aics().index and quantity.startswith("aic")
         return "imputed" if is_imputed else "input"
@@ -215,7 +219,7 @@ def _kind_of_fit(table: str, model: str, quantity: str) -> str:
 
 
 def _print_errors(lookup: ResultLookup) -> Iterator[PrintedNumber]:
-    """Tables 4 and 5: samples, accuracy and error types by d and by N."""
+    """Yield the numbers of Tables 4 and 5: samples, accuracy and error types by d and by N."""
     for table, load in (("table4", "d"), ("table5", "N")):
         for row in load_printed(table).to_dict("records"):
             model = row["model"]
@@ -232,7 +236,7 @@ def _print_errors(lookup: ResultLookup) -> Iterator[PrintedNumber]:
 def _find_count(
     lookup: ResultLookup, model: str, quantity: str, levels: dict[str, int]
 ) -> int:
-    """Return a number of Tables 4 and 5."""
+    """Return a number of Table 4 or 5: samples, accuracy (%) or errors of one type."""
     total = lookup.count(model, "total", **levels)
     if quantity == "samples":
         return total
@@ -242,7 +246,7 @@ def _find_count(
 
 
 def _print_tokens(lookup: ResultLookup) -> Iterator[PrintedNumber]:
-    """Tables 7 to 10: what is printed, also where a digit looks misread."""
+    """Yield the numbers of Tables 7 to 10 as printed, even if a digit looks misread."""
     for row in load_printed("tokens").to_dict("records"):
         model = row["model"]
         levels = {"N": int(row["N"]), "d": int(row["d"])}
@@ -258,7 +262,7 @@ def _print_tokens(lookup: ResultLookup) -> Iterator[PrintedNumber]:
 
 
 def title(table: str) -> str:
-    """Return the name of a table, or of the prose, as headings have it."""
+    """Return the name of a table or of the prose for headings, such as "Table 2"."""
     if table.startswith("table"):
         return f"Table {table.removeprefix('table')}"
     return table.capitalize()

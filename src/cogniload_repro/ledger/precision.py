@@ -1,4 +1,4 @@
-"""Printed numbers: compared at their precision, and printed alike."""
+"""Compare numbers at the precision at which the paper prints them."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -7,9 +7,9 @@ Number = int | float | Fraction
 
 
 def judge(published: str, recomputed: str) -> str:
-    """Return how a recomputed number, as printed, compares with the published one.
+    """Return how a recomputed number, formatted like the published one, compares.
 
-    exact, unit (one unit of the last printed digit apart) or differs.
+    "exact", "unit" (at most one unit of the last digit apart) or "differs".
     """
     if recomputed == published:
         return "exact"
@@ -24,14 +24,14 @@ def judge(published: str, recomputed: str) -> str:
 
 
 def _last_place(number: Decimal) -> int:
-    """Return the power of ten of the last digit."""
+    """Return the exponent of ten of a number's last digit."""
     return int(number.as_tuple().exponent)
 
 
 def print_like(published: str, number: Number) -> str:
-    """Return a number with the decimals, sign and exponent of a published one.
+    """Return a number formatted like a published one.
 
-    It is rounded as Python formats a float.
+    It has its decimals, sign, exponent and K (1024); Python's formatting rounds it.
     """
     if published.endswith("K"):
         return print_like(published[:-1], number / 1024) + "K"

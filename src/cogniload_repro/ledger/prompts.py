@@ -1,7 +1,7 @@
-"""Prompt lengths in tokens (Appendix H): the printed ones against those of the default puzzles.
+"""Compare printed prompt lengths in tokens (Appendix H) with those of the default puzzles.
 
-`scripts/count_prompt_tokens.py` counts with the models' own tokenizers; the package reads what it
-has written. If the generator is the authors', these are two samples from one distribution: mean
+`scripts/count_prompt_tokens.py` counts tokens with the models' own tokenizers; the package reads
+its output. If the generator is the authors', both sets are samples from one distribution: mean
 lengths differ by sampling error and by a constant, the tokens of the model's chat template.
 """
 
@@ -22,12 +22,12 @@ PROMPT_TOKENS = DATA / "prompt_tokens.parquet"
 TOKENIZERS = DATA / "tokenizers.json"
 _RESAMPLES = 500
 _SEED = 42
-#: Flag of printed numbers that are off those of the model's family: compared, but no estimate
-#: rests on them.
+#: Flag of printed numbers that are inconsistent with the others of the model's family: they are
+#: compared, but not used in any estimate.
 ODD = "odd"
-#: Departures up to so many standard errors are chance.
+#: Largest difference, in standard errors, that is attributed to sampling error.
 LARGEST_Z = 3
-#: Variance of a printed whole number around the true one.
+#: Variance of the rounding error of a number printed to whole tokens.
 _ROUNDING = 1 / 12
 
 
@@ -39,8 +39,8 @@ def load_prompt_counts() -> pd.DataFrame:
 def load_tokenizers() -> pd.DataFrame:
     """Return the tokenizers with which prompts were counted.
 
-    One row each: name, label, package, version, models (a list) and basis (why it is taken for that
-    of these models).
+    One row per tokenizer: name, label, package, version, models (a list) and basis (why it is
+    taken as the tokenizer of these models).
     """
     tokenizers = json.loads(TOKENIZERS.read_text("utf-8"))
     table = pd.DataFrame.from_dict(tokenizers, orient="index")
@@ -53,9 +53,10 @@ def prompt_statistics(
 ) -> pd.DataFrame:
     """Return mean and 90th percentile of the prompt lengths (tokens) by N and d.
 
-    One row per condition: N, d, total, mean, p90, se_mean, se_p90. Ratios are strata. ``per_cell``
-    are the puzzles per (d, N, ratio) of the set whose standard errors are wanted, by default those
-    of the counts. That of the percentile comes from resampling the strata, and is good to 3%.
+    One row per condition (N, d): N, d, total, mean, p90, se_mean, se_p90. The sample is stratified
+    by needle ratio. Standard errors are those of a set with ``per_cell`` puzzles per (d, N, ratio),
+    by default those of the counts. That of the percentile is a stratified bootstrap with
+    `_RESAMPLES` resamples, and so has a relative error of 3%.
     """
     rows = []
     for (N, d), group in counts.groupby(["N", "d"]):
@@ -85,7 +86,10 @@ def prompt_statistics(
 
 @cache
 def _resample(lengths: tuple[int, ...], sizes: tuple[int, ...]) -> np.ndarray:
-    """Return row numbers drawn within strata that follow one another."""
+    """Return bootstrap indices, drawn with replacement within consecutive strata.
+
+    ``lengths`` are the sizes of the strata, ``sizes`` the numbers drawn from them.
+    """
     rng = np.random.default_rng(_SEED)
     drawn = []
     end = 0
@@ -99,10 +103,10 @@ def _resample(lengths: tuple[int, ...], sizes: tuple[int, ...]) -> np.ndarray:
 def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
     """Compare every printed prompt length with counts of the whole grid (`load_prompt_counts`).
 
-    One row per model whose tokenizer has counted, quantity (prompt_mean, prompt_p90), N and d:
-    also tokenizer, odd, printed, counted, se (of both samples and of the rounding to whole
-    tokens), overhead (of the model's chat template, estimated from all its rows but the odd ones),
-    difference (printed - counted - overhead) and z (that over se).
+    One row per model with a tokenizer, quantity (prompt_mean, prompt_p90), N and d: also tokenizer,
+    odd, printed, counted, se (sampling error of both sets and rounding to whole tokens), overhead
+    (tokens of the model's chat template, estimated by the weighted mean of its differences without
+    the odd rows), difference (printed - counted - overhead) and z (difference / se).
     """
     tokenizers = load_tokenizers().explode("models").set_index("models")["name"]
 
@@ -124,7 +128,7 @@ def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
         frames.append(frame)
     rows = pd.concat(frames, ignore_index=True)
 
-    # the overhead is the weighted mean of a model's differences
+    # overhead: mean of a model's differences, weighted by inverse variance, per quantity
     weights = (1 / rows["se"] ** 2).where(~rows["odd"], 0.0)
     keys = [rows["model"], rows["quantity"]]
     weighted = weights * (rows["printed"] - rows["counted"])
@@ -159,8 +163,8 @@ def _compare_model(
 def prompt_rows(comparison: pd.DataFrame) -> pd.DataFrame:
     """Return the comparison as rows of the ledger, of kind independent.
 
-    The verdict is not on printed digits: within, where the numbers are at most `LARGEST_Z` standard
-    errors apart.
+    The verdict is not about printed digits: it is "within" if the numbers are at most `LARGEST_Z`
+    standard errors apart, else "differs".
     """
     keys = ["model", "N", "d"]
     quantities = ["prompt_mean", "prompt_p90"]
@@ -183,7 +187,7 @@ def prompt_rows(comparison: pd.DataFrame) -> pd.DataFrame:
             "recomputed": expected,
             "shown": expected.map("{:.0f}".format).where(is_known, ""),
             "verdict": np.where(is_known, verdict, "not_computable"),
-            "reason": np.where(is_known, "", "the model's tokenizer is not here"),
+            "reason": np.where(is_known, "", "the model's tokenizer is not available"),
         }
     )
     return table[list(FIDELITY)]

@@ -1,6 +1,6 @@
-"""What a build has computed: its frames, and their numbers by model of the paper.
+"""The tables that a build has computed, and their numbers for the paper's models.
 
-A number is known only where the build has the paper's number of puzzles in every cell behind it.
+A number is computable only if every cell behind it has the paper's number of puzzles.
 """
 
 import math
@@ -23,7 +23,7 @@ from cogniload_repro.schemas import FRAMES, read_frame
 
 #: The paper's cells by their values of `CELL`.
 _PAPER_CELLS = {(cell.N, cell.d, cell.ratio_pct): cell for cell in PAPER_GRID}
-#: The model, N and d of a number of tokens.
+#: Model, N and d: the key of the token statistics.
 Condition = tuple[str, int, int]
 
 
@@ -52,16 +52,16 @@ class Results:
 
 
 def load_results(build: str | Path) -> Results:
-    """Read the frames of a build folder.
+    """Read the tables of a build folder.
 
-    The ValueError for one that is missing or damaged says which step makes it.
+    A ValueError for a missing or damaged file names the target of make that creates it.
     """
     frames = {"cells": load_cells(build)}
     for name, schema in FRAMES.items():
         if name != "cells":
             step = "score" if name == "tokens" else "fit"
             path = Path(build) / f"{name}.parquet"
-            frames[name] = read_frame(path, schema, f"make it again with `make {step}`")
+            frames[name] = read_frame(path, schema, f"create it with `make {step}`")
     return Results(**frames)
 
 
@@ -70,10 +70,10 @@ class NotComputableError(LookupError):
 
 
 class PrintedNumber(NamedTuple):
-    """A published number, with the functions that recompute and print it.
+    """A published number, with the functions that recompute and format it.
 
-    ``levels`` are those of N and d, ``kind`` is that on reconstructed data (see `ledger`).
-    ``recompute`` raises `NotComputableError` where the results do not determine the number.
+    ``levels`` are those of N and d; ``kind`` is that on reconstructed data (see `ledger.entries`).
+    ``recompute`` raises `NotComputableError` if the results do not determine the number.
     """
 
     table: str
@@ -87,14 +87,14 @@ class PrintedNumber(NamedTuple):
 
 
 class ResultLookup:
-    """Numbers of a build's results; `NotComputableError` where cells or the number are missing."""
+    """Numbers of a build's results; `NotComputableError` if cells or a number are missing."""
 
     def __init__(self, results: Results):
         cells = results.cells[results.cells["total"] > 0]
         keys = cells[CELL].itertuples(index=False, name=None)
         is_inside = np.array([key in _PAPER_CELLS for key in keys], dtype=bool)
         outside = cells.loc[~is_inside, ["model", "N", "d"]]
-        #: Conditions with cells that the paper does not have: tokens and fits rest on these too.
+        #: Conditions with cells outside the paper's grid, which tokens and fits include.
         self._mixed: set[Condition] = set(outside.itertuples(index=False, name=None))
         counts = cells[is_inside].groupby(["model", *CELL])
         sums = counts[["total", "correct", *ERRORS]].sum()
@@ -116,7 +116,7 @@ class ResultLookup:
         return Fraction(correct, self.count(model, "total", **levels))
 
     def count(self, model: str, column: str, **levels: float) -> int:
-        """Return all answers (total), the correct ones, or wrong ones of one type."""
+        """Return the number of answers (total), of correct ones, or of errors of one type."""
         self._require(model, **levels)
         count = 0
         for cell in cells_at(**levels):
@@ -131,7 +131,7 @@ class ResultLookup:
         self._require(model)
         if any(model == other for other, _, _ in self._mixed):
             raise NotComputableError(
-                f"the fits of {model} rest on cells that the paper does not have"
+                f"the fits of {model} include cells that the paper does not have"
             )
         status, number = self._fits[model, quantity]
         if status != "ok":
@@ -144,7 +144,7 @@ class ResultLookup:
         condition = f"{model} at N = {N}, d = {d}"
         if (model, N, d) in self._mixed:
             raise NotComputableError(
-                f"the tokens of {condition} rest on cells that the paper does not have"
+                f"the tokens of {condition} include cells that the paper does not have"
             )
         number = self._tokens.get((model, N, d), {}).get(quantity, math.nan)
         if math.isnan(number):
@@ -157,16 +157,16 @@ class ResultLookup:
         return [self._counts[model, *cell]["total"] for cell in _PAPER_CELLS]
 
     def _require(self, model: str, **levels: float) -> None:
-        """Refuse if a cell at these levels does not have the paper's number of puzzles."""
+        """Raise NotComputableError unless all cells at these levels have the paper's puzzles."""
         if model not in self._gaps:
             self._gaps[model] = self._find_gaps(model)
         if not self._gaps[model].isdisjoint(cells_at(**levels)):
-            raise NotComputableError("cells without the paper's number of puzzles")
+            raise NotComputableError("not all cells have the paper's number of puzzles")
 
     def _find_gaps(self, model: str) -> set[Cell]:
-        """Return the cells of the paper's grid in which a model has another number of puzzles.
+        """Return the cells of the paper's grid in which a model has a different number of puzzles.
 
-        Which ratio lacks a puzzle that is missing in the paper is not printed.
+        The paper does not say at which needle ratio a missing puzzle is missing: any is allowed.
         """
         paper = BY_NAME[model]
         gaps = set()

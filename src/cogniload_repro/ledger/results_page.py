@@ -1,7 +1,7 @@
-"""The authors' results page: the paper's numbers again, and one that the paper does not print.
+"""The authors' results page: it repeats numbers of the paper, and has one that the paper lacks.
 
-That is the smaller root of accuracy = 1/2 along rho, of six models of the paper. Nothing of it is
-used by the reconstruction, except for one model (`data/reconstructed/imputed_aics.csv`).
+For six of the paper's models it has the smaller root of accuracy = 1/2 along rho. The
+reconstruction uses the page for only one model (`data/reconstructed/imputed_aics.csv`).
 """
 
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ from cogniload_repro.ledger.results import PrintedNumber, ResultLookup
 from cogniload_repro.published import load_printed
 from cogniload_repro.regression.design import GRID, grid_means, roots_along_rho
 
-#: The page as a place in the ledger.
+#: Name of the page in the ledger.
 RESULTS_PAGE = "results page"
 #: The page's column of roots.
 ROOT = "nt50_pct"
@@ -24,7 +24,7 @@ _MEANS = grid_means(GRID)
 
 
 class _Column(NamedTuple):
-    """How a column of the page is recomputed and printed, and the levels it is about."""
+    """How a column of the page is recomputed and formatted, and its levels of N and d."""
 
     recompute: Callable[[ResultLookup, str], float]
     form: str
@@ -56,17 +56,17 @@ _PAGE_QUANTITIES = {
 
 
 def print_results_page(lookup: ResultLookup) -> Iterator[PrintedNumber]:
-    """Yield the numbers of the page on models of the paper, with how each is recomputed.
+    """Yield the page's numbers for the paper's models, with the functions that recompute them.
 
-    The roots are independent of everything that the reconstruction used. What repeats Tables 2, 4
-    and 5 in other words is a constraint, and so is a dash where Table 2 has no NT50 either.
+    The roots are independent of everything that the reconstruction used. Numbers that repeat
+    Tables 2, 4 and 5 are constraints, and so is a dash, as Table 2 has no NT50 there either.
     """
     page = load_printed("results_page")
     for row in page[page["in_paper"] == "yes"].to_dict("records"):
         model = row["model"]
         for quantity, column in _PAGE_QUANTITIES.items():
             published = row[quantity] or (NONE if quantity == ROOT else "")
-            if not published:  # the stored copy ends before it
+            if not published:  # missing in the stored copy of the page
                 continue
             is_test = quantity == ROOT and published != NONE and not uses_table2(model)
             kind = "independent" if is_test else "constraint"

@@ -1,4 +1,4 @@
-"""Lines of a batch's results: OpenAI's (chat, completions, Responses), Anthropic's, Gemini's."""
+"""Read lines of batch results: OpenAI's (chat, completions, Responses), Anthropic's, Gemini's."""
 
 import json
 import re
@@ -15,18 +15,18 @@ from cogniload_repro.outputs.responses import (
 )
 
 _HUMP = re.compile(r"(?<=[a-z])[A-Z]")
-# what an error says where the provider's filter has blocked the prompt or the answer
+# words of an error if the provider's filter has blocked the prompt or the answer
 _BLOCKED = re.compile(
     r"content[ _](filter|polic)|invalid_prompt|block_reason", re.IGNORECASE
 )
-# where the messages of a body stand: OpenAI's Responses, Anthropic's, chats, Gemini's
+# key of a body's messages, and its type: OpenAI's Responses, Anthropic's, chats, Gemini's
 _PLACES: dict[str, Any] = {
     "output": list,
     "content": (list, str),
     "choices": list,
     "candidates": list,
 }
-# tokens of a prompt that Anthropic's servers and Inspect count apart
+# tokens of a prompt that Anthropic's servers and Inspect count separately
 _CACHED = (
     *("cache_read_input_tokens", "cache_creation_input_tokens"),
     *("input_tokens_cache_read", "input_tokens_cache_write"),
@@ -47,10 +47,10 @@ def is_batch_line(record: Mapping) -> bool:
 
 
 def read_batch_line(record: Row) -> list[Row]:
-    """Read a line of results; what the provider has blocked, prompt or answer, is a refusal."""
+    """Return the rows of a line of results; a blocked prompt or answer counts as a refusal."""
     line = _to_snake_case(record.fields)
     body, beside = _find_body(line)
-    # the model that was asked may stand before the puzzle's name
+    # the key may be MODEL/NAME; otherwise the model is the one that the server names
     key = first(line, "custom_id", "key") or at(line, "metadata", "key")
     model, slash, name = str(key or "").rpartition("/")
     version = first(body, "model", "model_version")
@@ -80,7 +80,7 @@ def read_batch_line(record: Row) -> list[Row]:
 
 
 def _find_body(line: Mapping) -> tuple[Any, dict]:
-    """Return what a provider's server has answered, and what stands around it."""
+    """Return the body of the provider's response, and other fields that may hold its text."""
     beside = take_beside(line, "response", "result", "key")
     response = line.get("response")
     if response is None:
@@ -92,7 +92,7 @@ def _find_body(line: Mapping) -> tuple[Any, dict]:
 
 
 def _find_place(body: object) -> str:
-    """Return under which key the messages of a body stand; "" if none is known."""
+    """Return the key that holds the messages of a body; "" if it has no known one."""
     for place, kinds in _PLACES.items():
         if isinstance(at(body, place), kinds):
             return place
@@ -122,7 +122,7 @@ def _read_item(item: object) -> list:
 
 
 def _read_candidate(candidate: object) -> tuple[object, object]:
-    """Return a candidate of Gemini's, which leaves out what is empty, as a message."""
+    """Return a Gemini candidate, which omits empty fields, as a message and a stop reason."""
     if not isinstance(candidate, dict):
         return None, None
     content = candidate.get("content")
@@ -133,7 +133,7 @@ def _read_candidate(candidate: object) -> tuple[object, object]:
 
 
 def read_tokens(usage: object) -> dict[str, object]:
-    """Return the tokens of prompt and response, under whatever names a server counts them."""
+    """Return the token counts of prompt and response, whatever the server calls them."""
     prompt = first(usage, "prompt_tokens", "prompt_token_count")
     if prompt is None:
         prompt = _add_up(usage, "input_tokens", *_CACHED)
@@ -144,7 +144,7 @@ def read_tokens(usage: object) -> dict[str, object]:
 
 
 def _add_up(usage: object, *names: str) -> object:
-    """Return the sum of those counts that are there; the first one if one is no number."""
+    """Return the sum of the counts present, or the first one if any is not an integer."""
     counts = [at(usage, name) for name in names]
     stated = [count for count in counts if count is not None]
     if stated and all(type(count) is int for count in stated):
@@ -153,7 +153,7 @@ def _add_up(usage: object, *names: str) -> object:
 
 
 def _to_snake_case(value: Any) -> Any:
-    """Return a JSON value with its keys in snake case; Google's programs write them in either."""
+    """Return a JSON value with keys in snake case; Google's programs also use camel case."""
     if isinstance(value, list):
         return [_to_snake_case(item) for item in value]
     if not isinstance(value, dict):

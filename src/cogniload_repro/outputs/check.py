@@ -1,4 +1,4 @@
-"""A summary of a source of outputs, and of the chapters that it suffices for."""
+"""A summary of a source of outputs, and of the analyses that it allows."""
 
 from pathlib import Path
 
@@ -20,23 +20,23 @@ from cogniload_repro.regression.glm import INTERACTIONS, QUADRATIC
 
 _COVERAGE = ["responses", "cells", "per cell", "missing", "tokens", "empty"]
 _LEGEND = """
-  cells     configurations with a response; per cell: responses in each
-  missing   puzzles that a model lacks in its cells, compared with its fullest one
-  tokens    responses with both token counts; without, the context limit is not tested
-  length    answers cut off by the limit of tokens; context: by the model's or server's window
-  unknown   answers of which the source does not say why the model stopped, or in an unknown word
-  open      answers that end within their reasoning, by the marks of data/reasoning_marks.txt
-  The whole response is scored, with the reasoning before the answer, as in the paper.
+  cells     configurations with a response; per cell: fewest and most responses in a cell
+  missing   responses lacking in cells with fewer than the model's fullest cell
+  tokens    responses with both token counts; without them the context limit is not tested
+  length    responses cut off by the token limit; context: by the model's or server's window
+  unknown   the source does not say why the model stopped, or uses an unknown word
+  open      responses that end within their reasoning, by the marks in data/reasoning_marks.txt
+  The whole response is scored, including the reasoning before the answer, as in the paper.
 """
 _USES = f"""
-  rank          by accuracy among the paper's models, over the cells that they have too
-  clause        accuracy where the last clause is right and where it is wrong, within cells
-  regression    Table 2 and capacity points of the model, if it has correct and wrong answers
-  interactions  Table 3 of the model
-  All four are in the chapter "How does your model compare?" or in those of the tables.
+  rank          rank by accuracy among the paper's models, on the cells of the paper's grid
+  clause        accuracy if the last clause is right and if it is wrong, within cells
+  regression    Table 2 and capacity points, if the model has correct and wrong responses
+  interactions  Table 3
+  The chapter "How does your model compare?" and those of the tables have all four.
 
-  With ADD the models stand beside the paper's {len(NAMES)}. A book of these outputs alone (SOURCE)
-  judges no statement of the paper: that needs its {len(NAMES)} models in all
+  ADD shows these models beside the paper's {len(NAMES)}. A book of these outputs alone (SOURCE)
+  judges no statement of the paper: that needs the paper's {len(NAMES)} models in all
   {len(PAPER_GRID)} cells.
 """
 
@@ -80,7 +80,7 @@ def check_outputs(
 
 
 def _describe_cells(cells: pd.DataFrame) -> dict[str, object]:
-    """Return what the cells of a model cover and what they can feed, "yes" or why not."""
+    """Return the coverage of a model's cells, and "yes" or why not for each analysis."""
     most = cells["total"].max()
     grid = pd.MultiIndex.from_frame(GRID[CELL].astype(float))
     on_grid = pd.MultiIndex.from_frame(cells[CELL].astype(float)).isin(grid).sum()
@@ -98,9 +98,9 @@ def _describe_cells(cells: pd.DataFrame) -> dict[str, object]:
 
 
 def print_check(frame: pd.DataFrame, report: Report) -> str:
-    """Return what `check_outputs` has found as text.
+    """Return the findings of `check_outputs` as text for the terminal.
 
-    It has a row per model on coverage, endings and what the cells can feed; then rejected rows.
+    Three tables with a row per model (coverage, endings, possible analyses); then rejected rows.
     """
     if frame.empty:
         return report.summary()

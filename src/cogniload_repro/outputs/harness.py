@@ -10,7 +10,7 @@ from cogniload_repro.outputs.records import Row, at, listed, read_json
 from cogniload_repro.outputs.responses import read_choices
 from cogniload_repro.puzzles.catalog import parse_name
 
-# files of one run of the harness end in the same date
+# the names of all files of a run of the harness end in the same date
 _SAMPLES = re.compile(r"samples_.+_(\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl(?:\.gz)?")
 
 
@@ -54,13 +54,13 @@ class SampleReader:
 
 
 def find_name(texts: Iterable) -> str | None:
-    """Return the first text that is a puzzle's name."""
+    """Return the first text that is a puzzle's name, None if none is."""
     names = [text.removesuffix(".txt") for text in texts if isinstance(text, str)]
     return next(filter(parse_name, names), None)
 
 
 def find_model_name(samples: Path) -> str | None:
-    """Return the model that the results of the same run, beside the samples, name."""
+    """Return the model that the results file beside the samples names, None without one."""
     run = _SAMPLES.fullmatch(samples.name)
     for results in samples.parent.glob(f"*_{run[1]}.json") if run else ():
         name = read_json(0, results.read_bytes()).fields.get("model_name")

@@ -1,4 +1,4 @@
-"""Outputs of a source -> one table per model, the puzzles, the rejected rows.
+"""Import a source of outputs: one table per model, the puzzles, the rejected rows.
 
 The way of a response from its file to its score:
 

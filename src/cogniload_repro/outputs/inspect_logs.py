@@ -1,4 +1,4 @@
-"""Logs of Inspect, ``.eval`` archives or ``.json``: their samples, and what the header says."""
+"""Read logs of Inspect (``.eval`` archives or ``.json``): their samples and their header."""
 
 import re
 import struct
@@ -33,25 +33,25 @@ from cogniload_repro.outputs.responses import (
 
 ANOTHER_MODEL = "another model"
 INVALIDATED = "invalidated sample"
-#: A log that lacks samples is refused beside those that it has, which are read.
+#: Reason for a log that lacks samples; the samples that it has are read.
 UNFINISHED_LOG = "unfinished log"
 NO_SAMPLES = "log without samples"
-#: An unfinished log whose task was finished in another one; it does not count as rejected.
+#: Reason for an unfinished log whose task another log finished; it does not count as rejected.
 CONTINUED = "continued log"
 _CONVERT = "`inspect log convert --to eval --output-dir FOLDER FILE`"
-# the compression of a zip's member, which Python before 3.14 does not know
+# compression method of zip members that Python before 3.14 does not support
 _ZSTANDARD = 93
-# of a zip's member: lengths of its name and its extras
+# local header of a zip member: the lengths of its name and its extra field
 _LOCAL_HEADER = struct.Struct("<26xHH")
-# what the beginning of a log that is one JSON file says
+# how a log in a single JSON file begins
 _JSON_LOG = re.compile(rb'(\xef\xbb\xbf)?\s*\{.*"eval":\s*\{', re.DOTALL)
 _HEAD_BYTES = 1 << 20
-#: Longest log that is one JSON file, in bytes.
+#: Largest log in a single JSON file, in bytes.
 JSON_BYTES = 1 << 30
 
 
 def is_json_log(path: Path) -> bool:
-    """Return whether a file is a log of Inspect that is one JSON file, by its beginning."""
+    """Return whether a file begins like a log of Inspect in a single JSON file."""
     try:
         with path.open("rb") as file:
             return _JSON_LOG.match(file.read(_HEAD_BYTES)) is not None
@@ -60,19 +60,19 @@ def is_json_log(path: Path) -> bool:
 
 
 def is_log(path: Path) -> bool:
-    """Return whether a file that is read is a log, by its ending."""
+    """Return whether a file is a log, by its ending (other JSON files were sorted out before)."""
     return path.suffix in (".eval", ".json")
 
 
 def read_log(path: Path, finished: Mapping[str, str] = {}) -> Iterator[Row]:
-    """Yield the samples of a log as rows, one in memory at a time, and then what it lacks.
+    """Yield the samples of a log as rows, one in memory at a time; then what it lacks, if anything.
 
-    `finished` names the finished logs of tasks; an unfinished log of the same task lacks nothing.
+    `finished` has the finished log of each task: an unfinished log of such a task was continued.
     """
     records = _read_records(path)
     header = next(records).fields
     if "eval" not in header:
-        raise ValueError("not a log of Inspect: nothing in it says what was evaluated")
+        raise ValueError("not a log of Inspect: it does not say what was evaluated")
     settings = _read_settings(header)
     count = 0
     for record in records:
@@ -94,7 +94,7 @@ def read_log(path: Path, finished: Mapping[str, str] = {}) -> Iterator[Row]:
 
 
 def find_finished(labels: Mapping[Path, str]) -> dict[str, str]:
-    """Return the labels of finished logs by the task, which a log and its retry have in common."""
+    """Return the labels of finished logs by task, which a log shares with its retries."""
     finished = {}
     for path, label in labels.items():
         if not is_log(path):
@@ -110,7 +110,7 @@ def find_finished(labels: Mapping[Path, str]) -> dict[str, str]:
 
 
 def read_log_sample(record: Row, settings: Mapping[str, object]) -> list[Row]:
-    """Read a sample: what the model was thinking and what it answered, or why it cannot be used."""
+    """Return the rows of a sample: the model's reasoning and answer, or why it cannot be used."""
     sample = record.fields
     output = sample.get("output")
     metadata = sample["metadata"] if isinstance(sample.get("metadata"), dict) else {}
@@ -123,20 +123,20 @@ def read_log_sample(record: Row, settings: Mapping[str, object]) -> list[Row]:
         **read_tokens(at(output, "usage")),
     }
     if metadata.get("max_tokens") is not None:
-        # a solver may limit each request by itself
+        # a solver may set the limit of each request
         fields["max_tokens"] = metadata["max_tokens"]
     choices = [read_choice(choice) for choice in listed(at(output, "choices"))]
     if refusal := _refuse_sample(sample, settings["model"]):
         return [Row(record.number, fields, refusal)]
     if limit := at(sample, "limit", "type"):
-        # Inspect ended it, whatever the model said last
+        # Inspect ended the sample, whatever the model reported
         choices = [(message, f"{limit}_limit") for message, _ in choices]
     beside = take_beside(output, "choices")
     return read_choices(record.number, fields, choices, beside)
 
 
 def _refuse_sample(sample: Mapping, model: object) -> Refusal | None:
-    """Return why a sample has no answer of this model that counts."""
+    """Return why a sample has no valid answer of this model, None if it has one."""
     if invalidation := sample.get("invalidation"):
         author = at(invalidation, "author") or "nobody named"
         return (
@@ -156,7 +156,7 @@ def _refuse_sample(sample: Mapping, model: object) -> Refusal | None:
 
 
 def _read_settings(header: Mapping) -> dict[str, object]:
-    """Return a log's model and how it was asked; the plan goes before the model's settings."""
+    """Return a log's model and how it was asked; the plan overrides the model's settings."""
     model = str(at(header, "eval", "model"))
     settings = {"model": model, "provider": model.partition("/")[0]}
     for key in (
@@ -215,9 +215,9 @@ def _read_archive(path: Path) -> Iterator[Row]:
 def _read_member(
     file: IO[bytes], archive: zipfile.ZipFile, info: zipfile.ZipInfo
 ) -> bytes:
-    """Return the content of a member, at most as long as a row may be."""
+    """Return the content of a zip member; ValueError if it is damaged or longer than a row."""
     if max(info.file_size, info.compress_size) > ROW_BYTES:
-        raise ValueError(f"{info.file_size:,} bytes are more than a sample has")
+        raise ValueError(f"it is longer than {ROW_BYTES:,} bytes")
     if info.compress_type != _ZSTANDARD:
         return archive.read(info)
     file.seek(info.header_offset)
@@ -227,5 +227,5 @@ def _read_member(
     with pa.input_stream(compressed, compression="zstd") as stream:
         content = stream.read(info.file_size + 1)
     if len(content) != info.file_size or zlib.crc32(content) != info.CRC:
-        raise ValueError("the content does not have its check sum")
+        raise ValueError("the content does not match its checksum")
     return content

@@ -1,4 +1,4 @@
-"""The files of a source by what they are: tables, logs, answers, puzzles, and files not read.
+"""Sort the files of a source by kind: tables, logs, answers, puzzles, and files not read.
 
 The authors' layout has answers ``N_d_needles_puzzleId_gold.*`` in one folder per model, puzzle
 texts ``exp/**/NAME.txt`` and metadata ``meta/**/NAME_state.json``. A table named ``puzzles.*``
@@ -15,9 +15,9 @@ from cogniload_repro.outputs.inspect_logs import is_json_log
 from cogniload_repro.outputs.records import UNREADABLE, Refusal
 from cogniload_repro.puzzles.catalog import parse_name
 
-#: Why a file is not read; it does not count as a rejected row.
+#: Reason for a file that is not read; it does not count as a rejected row.
 NOT_READ = "not read"
-#: Endings of archives, which are read as a source and not within one.
+#: Endings of archives; an archive may be a source, but is not read inside one.
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 #: Endings of tables.
 TABLE_ENDINGS = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".parquet")
@@ -28,10 +28,10 @@ _EXPECTED = (
 )
 # how the names of the authors' metadata files end
 _STATE = "_state.json"
-# what lies beside tables and says how they were made: results of a harness, requests of a batch
+# files beside tables that say how those were made: results of a harness, requests of a batch
 _BESIDE = re.compile(r"results_\d{4}-\d\d-\d\dT.*\.json|requests.*\.jsonl")
 _NOISE = re.compile(r"\.DS_Store|\._.*|\.git.*")
-_HIDDEN: Refusal = (NOT_READ, "it is hidden, as its name begins with a full stop")
+_HIDDEN: Refusal = (NOT_READ, "it is hidden: its name or folder begins with a dot")
 _LINK: Refusal = (NOT_READ, "it is a link to a folder; give that folder as a source")
 
 
@@ -53,20 +53,20 @@ class Layout:
     lost: list[tuple[Path, Refusal]] = field(default_factory=list)
 
     def parts(self, path: Path) -> tuple[str, ...]:
-        """Return the folders below the source's own, and the name of a file."""
+        """Return the path of a file below the source as a tuple of folders and name."""
         root = self.root.parent if self.root.is_file() else self.root
         return path.relative_to(root).parts
 
     def label(self, path: Path) -> str:
-        """Return a file's name in reports; bytes that are no text are spelt out."""
+        """Return a file's name in reports; bytes that are not UTF-8 are escaped."""
         return "/".join(self.parts(path)).encode("utf-8", "backslashreplace").decode()
 
 
 def find_files(root: Path, name: str) -> Layout:
-    """Sort the files of a source; ValueError if it does not exist or nothing in it is read."""
+    """Return the files of a source by kind; ValueError if it is missing or has no outputs."""
     is_system = root.resolve() == Path(root.resolve().anchor)
     if is_system or not (root.is_file() or root.is_dir()):
-        raise ValueError(f"no outputs at {root}; name their file or folder")
+        raise ValueError(f"no outputs at {root}; give their file or folder")
     layout = Layout(root, name)
     paths = [root] if root.is_file() else _walk(root, layout.lost)
     for path in sorted(paths, key=layout.parts):
@@ -76,7 +76,7 @@ def find_files(root: Path, name: str) -> Layout:
         return layout
     reason = f"; {_EXPECTED}"
     if layout.puzzle_tables:
-        reason = ", but puzzles alone"
+        reason = ", only puzzles"
     elif layout.lost:
         path, (_, detail) = layout.lost[-1]
         reason = f"; {layout.label(path)!r}: {detail}"
@@ -84,7 +84,7 @@ def find_files(root: Path, name: str) -> Layout:
 
 
 def _walk(root: Path, lost: list[tuple[Path, Refusal]]) -> Iterator[Path]:
-    """Yield the files below a folder, and list links and folders that are not walked into."""
+    """Yield the files below a folder; list linked and unreadable folders in ``lost``."""
 
     def refuse(error: OSError) -> None:
         detail = f"the folder cannot be read: {error.strerror}"
@@ -100,7 +100,7 @@ def _walk(root: Path, lost: list[tuple[Path, Refusal]]) -> Iterator[Path]:
 
 
 def name_puzzle(path: PurePath) -> str:
-    """Return the puzzle that an answer file is about: its name up to the first full stop."""
+    """Return the puzzle that an answer file answers: its name up to the first full stop."""
     return path.name.partition(".")[0]
 
 
@@ -116,7 +116,7 @@ def _sort_in(layout: Layout, path: Path) -> None:
     elif parse_name(name_puzzle(path)):
         layout.answers.append((folders[-1] if folders else None, path))
     elif not path.exists():
-        layout.lost.append((path, (UNREADABLE, "it is a link that leads nowhere")))
+        layout.lost.append((path, (UNREADABLE, "it is a broken link")))
     elif is_hidden:
         layout.lost.append((path, _HIDDEN))
     elif _BESIDE.fullmatch(name):
@@ -128,5 +128,9 @@ def _sort_in(layout: Layout, path: Path) -> None:
     ):
         layout.tables.append(path)
     else:
-        kind = f"files that end in {path.suffix}" if path.suffix else "such files"
+        kind = (
+            f"files that end in {path.suffix}"
+            if path.suffix
+            else "files without an ending"
+        )
         layout.lost.append((path, (NOT_READ, f"{kind} are not read; {_EXPECTED}")))

@@ -23,10 +23,10 @@ UNREADABLE = "unreadable file"
 MISSING_FIELD = "missing field"
 
 _MISSING = "NaN nan NAN -NaN -nan NaT NA N/A n/a #N/A #NA <NA> NULL null None"
-#: What programs write for a value that is missing.
+#: Words that programs write for a missing value.
 MISSING_WORDS = frozenset(_MISSING.split())
 
-#: Errors of a file that is damaged, or of no kind that is read.
+#: Errors raised by a file that is damaged or in no format that is read.
 DAMAGE = (
     OSError,
     EOFError,
@@ -43,24 +43,24 @@ DAMAGE = (
 #: Why a row is refused: a reason of a short list, and what exactly is wrong.
 Refusal = tuple[str, str]
 
-#: Environment variable with the gigabytes that a compressed source may unpack to, and its default.
+#: Environment variable that limits the unpacked size of a source (GB), and its default.
 LIMIT_VARIABLE = "COGNILOAD_MAX_UNPACKED_GB"
 LIMIT_GB = 50.0
 #: Longest row, text or sample in bytes; as JSON it may take 30 times as much memory.
 ROW_BYTES = 1 << 24
-NO_OBJECT: Refusal = (WRONG_TYPE, "it is no JSON object")
+NO_OBJECT: Refusal = (WRONG_TYPE, "it is not a JSON object")
 _TOO_LONG: Refusal = (MALFORMED, f"longer than {ROW_BYTES:,} bytes")
 
-# how files of other kinds begin
+# first bytes of files in other formats
 _SIGNATURES = {
-    b"\x1f\x8b": "it is compressed by gzip; add .gz to its name",
-    b"PK\x03\x04": "it is a zip archive or a workbook of a spreadsheet; save it as CSV or JSONL",
-    b"PAR1": "it is Parquet; let its name end in .parquet",
+    b"\x1f\x8b": "it is compressed with gzip; add .gz to its name",
+    b"PK\x03\x04": "it is a zip archive or a spreadsheet file; save it as CSV or JSONL",
+    b"PAR1": "it is Parquet; rename it to end in .parquet",
     b"\xff\xfe": "it is UTF-16 or UTF-32; save it as UTF-8",
     b"\xfe\xff": "it is UTF-16 or UTF-32; save it as UTF-8",
-    b"\x28\xb5\x2f\xfd": "it is compressed by Zstandard; decompress it",
-    b"\xfd7zXZ": "it is compressed by xz; decompress it",
-    b"BZh": "it is compressed by bzip2; decompress it",
+    b"\x28\xb5\x2f\xfd": "it is compressed with Zstandard; decompress it",
+    b"\xfd7zXZ": "it is compressed with xz; decompress it",
+    b"BZh": "it is compressed with bzip2; decompress it",
 }
 _SPREAD_JSON = re.compile(rb"\s*(\[\s*[\[{\n]|\{\s*\n)")
 _OLD_MAC = re.compile(rb"[^\n]*\r[^\n]")
@@ -75,7 +75,7 @@ class Row(NamedTuple):
 
 
 def read_text(path: Path) -> str | Refusal:
-    """Return the text of a file, with Unix line ends and without a byte order mark."""
+    """Return a file's text, with Unix line ends and no byte order mark, or why it is refused."""
     try:
         with path.open("rb") as file:
             content = file.read(ROW_BYTES + 1)
@@ -91,9 +91,9 @@ def read_text(path: Path) -> str | Refusal:
 
 
 def read_lines(path: Path) -> Iterator[bytes | Refusal]:
-    """Yield the lines of a file, compressed or not; ValueError if it is of another kind.
+    """Yield the lines of a text file, compressed or not; ValueError if it has another format.
 
-    A line that is too long is refused, and passed over in bounded memory.
+    A line that is too long is refused, and skipped in bounded memory.
     """
     with open_stream(path) as file:
         if kind := explain_bytes(file.peek(1)):
@@ -112,16 +112,16 @@ def read_lines(path: Path) -> Iterator[bytes | Refusal]:
 
 
 def explain_bytes(head: bytes) -> str | None:
-    """Return why the first bytes of a file are no lines of UTF-8, None if they may be."""
+    """Return why a file with these first bytes is not lines of UTF-8, None if it may be."""
     for start, explanation in _SIGNATURES.items():
         if head.startswith(start):
             return explanation
     if b"\0" in head[:4]:
         return "it is UTF-16 or UTF-32; save it as UTF-8"
     if _OLD_MAC.match(head):
-        return "its lines end as on an old Mac (CR); save it with line ends of Unix or Windows"
+        return "its lines end as on an old Mac (CR); save it with Unix or Windows line ends"
     if _SPREAD_JSON.match(head):
-        return "it is an array, or an object over several lines; write one JSON object per line"
+        return "it is a JSON array, or an object on several lines; write one JSON object per line"
     return None
 
 
@@ -144,7 +144,7 @@ def _build_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(fields) < len(pairs):
         names = [name for name, _ in pairs]
         repeated = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {repeated[:100]!r} comes twice")
+        raise ValueError(f"the key {repeated[:100]!r} occurs twice")
     return fields
 
 
@@ -153,7 +153,7 @@ def _parse_constant(word: str) -> float | None:
 
 
 def check_size(name: str, size: float) -> None:
-    """Raise ValueError if a source takes more bytes, unpacked, than the environment allows."""
+    """Raise ValueError if a source's unpacked size in bytes exceeds `LIMIT_VARIABLE`."""
     word = os.environ.get(LIMIT_VARIABLE) or str(LIMIT_GB)
     try:
         limit = float(word)
@@ -165,30 +165,30 @@ def check_size(name: str, size: float) -> None:
         )
     if size > limit * 1e9:
         raise ValueError(
-            f"{name} has more than {word} GB; if that is right, set {LIMIT_VARIABLE} to more"
+            f"{name} has more than {word} GB; if that is intended, increase {LIMIT_VARIABLE}"
         )
 
 
 def open_stream(path: Path) -> io.BufferedReader:
-    """Open a file for reading, decompressed where it ends in ``.gz`` or ``.tgz``."""
+    """Open a file for reading, decompressed if it ends in ``.gz`` or ``.tgz``."""
     if path.suffix in (".gz", ".tgz"):
         return cast(io.BufferedReader, gzip.open(path))
     return path.open("rb")
 
 
 def at(value: object, *keys: str) -> Any:
-    """Return what stands below these keys of nested objects, None if one of them is not there."""
+    """Return the value at these keys of nested objects, None if a key is missing."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
 def first(fields: object, *keys: str) -> Any:
-    """Return the value of the first of these keys that has one."""
+    """Return the value of the first of these keys that is present and not null."""
     values = [at(fields, key) for key in keys]
     return next((value for value in values if value is not None), None)
 
 
 def listed(value: object) -> list:
-    """Return a list as it is, and an empty one for everything else."""
+    """Return a list unchanged, and an empty list for any other value."""
     return value if isinstance(value, list) else []

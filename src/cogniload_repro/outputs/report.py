@@ -1,4 +1,4 @@
-"""What an import has found: responses by model, rejected rows with their reasons, remarks."""
+"""The report of an import: responses per model, rejected rows with reasons, remarks."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ from cogniload_repro.outputs.responses import Output
 from cogniload_repro.schemas import REJECTED
 from cogniload_repro.storage import write_table
 
-#: A failed request of which the source holds an answer elsewhere.
+#: Reason of a failed request whose puzzle the source answers elsewhere.
 ANSWERED = "answered elsewhere"
-# reasons that are listed and do not count as rejected rows
+# reasons of rows that are listed, but not counted as rejected
 _LISTED = (NOT_READ, CONTINUED, ANSWERED)
 
 
 class Rejected(NamedTuple):
-    """A row that cannot be used, 0 for a whole file; the model only if its puzzle is the fault."""
+    """A row that cannot be used (0: the whole file); model only if its puzzle is at fault."""
 
     file: str
     row: int
@@ -35,9 +35,9 @@ class Rejected(NamedTuple):
 
 @dataclass
 class Report:
-    """What an import has found; ``settings`` count responses by model, setting and value.
+    """The findings of an import; ``settings`` counts responses by model, setting and value.
 
-    ``origin`` says which edition drew the puzzles, ``remarks`` count what a reader should know.
+    ``origin`` says which edition drew the puzzles, ``remarks`` counts responses by remark.
     """
 
     responses: Counter[str] = field(default_factory=Counter)
@@ -56,7 +56,7 @@ class Report:
 
     @property
     def unusable(self) -> int:
-        """Number of rejected rows, without what is only listed."""
+        """Number of rejected rows, without those that are only listed."""
         return sum(row.reason not in _LISTED for row in self.rejected)
 
     def summary(self) -> str:
@@ -78,13 +78,13 @@ class Report:
     def check(self, max_rejected: int = 0) -> None:
         """Raise ValueError if more rows were rejected than allowed, or none was accepted.
 
-        A file that cannot be read to its end may lack any number of rows, and is never allowed.
+        A file that cannot be read to its end is never allowed: it may lack any number of rows.
         """
         for row in self.rejected:
             if row.reason == UNREADABLE and row.row == 0:
                 raise ValueError(
-                    f"{row.file!r} cannot be read to its end, so that nobody knows how many rows"
-                    f" are lost ({row.detail}); repair it, or take it out of the source"
+                    f"{row.file!r} cannot be read to its end, so an unknown number of rows is"
+                    f" lost ({row.detail}); repair it, or remove it from the source"
                 )
         if self.unusable > max_rejected:
             raise ValueError(
@@ -94,11 +94,11 @@ class Report:
             )
         if not self.responses:
             raise ValueError(
-                "the source has no row that can be read; it may be empty, or a header alone"
+                "the source has no row that can be read; it may be empty, or have only a header"
             )
 
     def write_rejected(self, folder: Path, metadata: Mapping[str, str]) -> None:
-        """Add the rejected rows to those of a folder, as Parquet and as CSV for a reader."""
+        """Append the rejected rows to those in a folder, as Parquet and CSV (for spreadsheets)."""
         path = folder / "rejected.parquet"
         rows = [row._asdict() for row in self.rejected]
         table = pa.Table.from_pylist(rows, REJECTED)

@@ -1,4 +1,4 @@
-"""Rows as responses: what a model wrote, wherever its program puts it, and each column checked."""
+"""Turn rows into responses: find what the model wrote, and check each column."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ from cogniload_repro.outputs.records import (
 )
 from cogniload_repro.puzzles.ontology import names_value
 
-#: What a source may say of a request, by the names of columns.
+#: Columns in which a source may say how a request was made.
 SETTINGS = (
     "provider",
     "version",
@@ -34,8 +34,8 @@ FAILED = "failed request"
 UNSAFE_NAME = "unsafe name"
 UNKNOWN_SHAPE = "unknown shape"
 
-#: Where programs put reasoning that they keep apart, as keys of a message and as columns of a
-#: table; the first one with a text counts.
+#: Keys of a message, or columns of a table, with reasoning apart from the answer; the first one
+#: with a text counts.
 REASONING = (
     "reasoning_content",
     "reasoning",
@@ -45,12 +45,12 @@ REASONING = (
     "thinking_blocks",
     "thoughts",
 )
-#: Spreadsheets cut a cell at this many characters of UTF-16.
+#: Spreadsheets truncate a cell at this many UTF-16 code units.
 CELL_CHARS = 32_767
 
-# where the text of a part stands, the first that is not empty
+# keys for the text of a content part; the first that is not empty counts
 _TEXT_KEYS = ("text", "thinking", "reasoning", "summary", "refusal")
-# what stands beside a text and is none; encrypted reasoning among it
+# keys beside a text that hold no text, encrypted reasoning included
 _NO_TEXT_NAMES = (
     "role type id name format status model object phase source provider metadata internal"
     " tool_choice verbosity signature encrypted_content thought_signature finish_reason"
@@ -58,7 +58,7 @@ _NO_TEXT_NAMES = (
     " content_filter_results safety_ratings citation_metadata grounding_metadata"
 )
 _NO_TEXT = frozenset(_NO_TEXT_NAMES.split())
-# words in the names of places with texts that no model wrote
+# words in the names of columns and keys whose texts no model wrote
 _OTHERS = re.compile(
     "prompt|question|puzzle|input|user|system|gold|correct|expected|reference|target|truth"
     "|instruct|query|request|context|error|filter|token|comment|warning|descri|_at$|_id$"
@@ -66,16 +66,16 @@ _OTHERS = re.compile(
     re.IGNORECASE,
 )
 _PROMPT_ROLES = ("user", "system", "developer", "tool")
-# a model that stopped so without a text has given a wrong, empty answer
+# with these reasons for stopping, a missing text is an empty, wrong answer
 _TEXTLESS = ("stop", "length", "context", "refusal")
 _COUNT = re.compile(r"(\d{1,19})(\.0*)?", re.ASCII)
 _PERTURBATION = re.compile(r"[a-z_]{1,40}")
-# columns that a response must have, with what to do where one is missing
+# columns that a response must have, with what to do if one is missing
 _REQUIRED = {
-    "name": "name; nothing says which puzzle is answered (a batch does in custom_id or key)",
-    "model": "model; write it into the rows as a column (samples of lm-evaluation-harness need the"
-    " results file of their run beside them), or name the model of one source with --model of"
-    " cogniload check and download-outputs",
+    "name": "name; add a column with the puzzle's name (in a batch: custom_id or key)",
+    "model": "model; add it as a column (samples of lm-evaluation-harness need the results file of"
+    " their run beside them), or, if the source has one model, give --model to cogniload check or"
+    " download-outputs",
 }
 
 
@@ -93,16 +93,16 @@ class Output(NamedTuple):
 
 
 class RowError(Exception):
-    """Why a row cannot be used: reason, detail, and the model if only its puzzle is the fault."""
+    """Why a row cannot be used: reason, detail, and the model if only its puzzle is at fault."""
 
     def __init__(self, reason: str, detail: str, *model: str):
-        # it may quote the source
+        # the detail may quote the source: shorten it, and make it valid UTF-8
         text = detail[:1000].encode("utf-8", "backslashreplace").decode()
         super().__init__(reason, text, *model)
 
 
 def read_output(row: Row) -> Output:
-    """Return a row as a response; RowError if it is none, or has a column that cannot be right."""
+    """Return a row as a response; RowError if it is not one, or has an invalid column."""
     fields = row.fields
     refusal = row.refusal
     name = fields.get("name")
@@ -111,7 +111,7 @@ def read_output(row: Row) -> Output:
         texts = read_message(message)
     except RecursionError:
         raise RowError(MALFORMED, "it is nested too deeply") from None
-    # the authors' files give no reasons, and an empty one is an empty response
+    # the authors' files do not say why a model stopped: an empty one is an empty response
     if not refusal and not fields.get("is_release"):
         refusal = refuse_textless(texts, fields.get("stopped"), "content" in message)
     if refusal:
@@ -134,7 +134,7 @@ def read_output(row: Row) -> Output:
 
 
 def _check_text(column: str, value: object) -> None:
-    """Raise RowError for a text that is missing, no text, not UTF-8, or an unsafe name."""
+    """Raise RowError if a value is missing, not text, not UTF-8, or an unsafe name."""
     if value is None:
         raise RowError(MISSING_FIELD, _REQUIRED[column])
     if not isinstance(value, str):
@@ -143,7 +143,7 @@ def _check_text(column: str, value: object) -> None:
         value.encode()
     except UnicodeEncodeError as error:
         sign = value[error.start]
-        fault = f"{column} has {sign!r}, no character of UTF-8; save it as UTF-8"
+        fault = f"{column} has {sign!r}, not a character of UTF-8; save it as UTF-8"
         raise RowError(NOT_UTF8, fault) from None
     if column != "response" and not is_safe(value, slash=column == "model"):
         raise RowError(UNSAFE_NAME, f"{column} is {value[:200]!r}")
@@ -163,7 +163,7 @@ def name_model(model: str, perturbation: object) -> str:
 
 
 def _read_count(name: str, count: object) -> int | None:
-    """Return a number of tokens; where some are missing, pandas writes the others as 10.0."""
+    """Return a token count as an int; pandas writes it as 10.0 if other counts are missing."""
     if count is None or count == "":
         return None
     digits = None if isinstance(count, bool) else _COUNT.fullmatch(str(count))
@@ -175,7 +175,7 @@ def _read_count(name: str, count: object) -> int | None:
 
 
 def is_safe(name: str, *, slash: bool) -> bool:
-    """Return whether a name is plain text that names no place outside its folder."""
+    """Return whether a name is printable text, and as a path cannot leave its folder."""
     parts = name.split("/")
     if (
         not name.isprintable()
@@ -189,7 +189,7 @@ def is_safe(name: str, *, slash: bool) -> bool:
 
 
 def take_settings(row: Mapping[str, object]) -> dict[str, str]:
-    """Return how a model was asked, as short texts by `SETTINGS`; a date is a day (UTC)."""
+    """Return how a model was asked, as short texts by name (`SETTINGS`); dates are days (UTC)."""
     settings = {}
     for name in SETTINGS:
         value = row.get(name)
@@ -202,7 +202,7 @@ def take_settings(row: Mapping[str, object]) -> dict[str, str]:
 
 
 class Texts(NamedTuple):
-    """Reasoning and answer of a content, and the names of what may be a text and is not read."""
+    """The reasoning and answer of a message, and the keys of possible texts that are not read."""
 
     reasoning: str = ""
     answer: str = ""
@@ -215,11 +215,11 @@ def read_choices(
     choices: list[tuple[object, object]],
     beside: Mapping = {},
 ) -> list[Row]:
-    """Return each choice, its message and the word for why it stopped, as a row.
+    """Return one row per choice, which is a message and the word for why the model stopped.
 
-    What stands beside the choices may be a text of each.
+    The fields ``beside`` the choices are added to each message, as they may hold its text.
     """
-    if len(choices) > 1:  # they are counted together
+    if len(choices) > 1:  # the tokens of all choices are counted together
         fields = fields | {"response_tokens": None}
     rows = []
     for message, stopped in choices:
@@ -229,7 +229,7 @@ def read_choices(
 
 
 def read_choice(choice: object) -> tuple[object, object]:
-    """Return the message of a choice of OpenAI's programs, and the word for why it stopped."""
+    """Return the message of an OpenAI choice, and the word for why the model stopped."""
     stopped = first(choice, "finish_reason", "stop_reason")
     if not isinstance(choice, dict):
         return None, stopped
@@ -255,10 +255,10 @@ def read_message(message: Mapping) -> Texts:
 
 
 def read_content(content: object) -> Texts:
-    """Return the texts of a content: of a string, of a part, or of a list of parts.
+    """Return the texts of a message's content: a string, a part, or a list of parts.
 
-    Texts between two parts of reasoning belong to the reasoning. Reasoning that is encrypted has
-    at most a summary.
+    Text between two parts of reasoning belongs to the reasoning. Encrypted reasoning has at most a
+    summary.
     """
     if isinstance(content, str) or content is None:
         return Texts(answer=content or "")
@@ -311,16 +311,16 @@ def is_unknown_place(name: str) -> bool:
 
 
 def take_beside(record: object, *places: str) -> dict:
-    """Return what stands in a record beside the places that are read, for `read_message`."""
+    """Return the other fields of a record that may hold text, renamed for `read_message`."""
     fields = record if isinstance(record, dict) else {}
     names = [name for name in fields if name not in places and is_unknown_place(name)]
     return {f"outer {name}": fields[name] for name in names}
 
 
 def _may_be_answer(name: str, value: object) -> bool:
-    """Return whether what stands in an unknown place may be an answer or reasoning.
+    """Return whether the value of an unknown key may be an answer or reasoning.
 
-    It has several words, or a value that puzzles ask for.
+    That is, a text in it has several words, or names a value that puzzles ask for.
     """
     if not is_unknown_place(name):
         return False
@@ -332,7 +332,7 @@ def _may_be_answer(name: str, value: object) -> bool:
 
 
 def _find_texts(value: object) -> Iterator[str]:
-    """Yield the texts in a value, without those of a conversation that no model wrote."""
+    """Yield the texts in a value, without messages that no model wrote, such as prompts."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict) and value.get("role") not in _PROMPT_ROLES:
@@ -343,11 +343,11 @@ def _find_texts(value: object) -> Iterator[str]:
 
 
 def refuse_textless(texts: Texts, stopped: object, has_place: bool) -> Refusal | None:
-    """Return why a record is no response, None if it is one: one rule for all programs.
+    """Return why a record is not a response, None if it is one: the same rule for all programs.
 
-    A record without any text is a wrong, empty response only if the place for its text is there
-    and empty, and the model stopped by itself or at a limit, or was blocked. A word that programs
-    write for a missing value is a text, unless the model stopped for another reason.
+    A record without text is an empty, wrong response only if it has a field for the text, and the
+    model stopped by itself or at a limit, or was blocked. A word for a missing value counts as a
+    text, unless the model stopped for another reason.
     """
     answer = texts.answer.strip()
     is_ended = read_stop(stopped) in _TEXTLESS
@@ -355,22 +355,23 @@ def refuse_textless(texts: Texts, stopped: object, has_place: bool) -> Refusal |
     if answer and not is_failed:
         return None
     if texts.unread:
-        place = f"{texts.unread[0]!r} may hold its text and is not read"
-        return UNKNOWN_SHAPE, f"{place}; put that into its place, or leave it out"
+        place = f"{texts.unread[0]!r} may hold its text, but is not read"
+        remedy = "move it to response (in a message: content), or remove it"
+        return UNKNOWN_SHAPE, f"{place}; {remedy}"
     if texts.reasoning.strip():
         return None
     if not has_place:
-        return UNKNOWN_SHAPE, "it has no place for a text"
+        return UNKNOWN_SHAPE, "it has no field for a text"
     if is_ended:
         return None
     reason = str(stopped or "not stated")[:40]
-    return FAILED, f"there is no text; the reason why the model stopped is {reason!r}"
+    return FAILED, f"there is no text; the model stopped for the reason {reason!r}"
 
 
 def find_remarks(texts: Texts) -> tuple[str, ...]:
-    """Return what a reader should know: reasoning that is not read, a text that may be none."""
+    """Return remarks on a response: reasoning not read, a text that may be missing or cut."""
     remarks = [
-        f"{key!r} looks like reasoning and is not read; name it 'reasoning'"
+        f"{key!r} looks like reasoning, but is not read; rename it to 'reasoning'"
         for key in texts.unread
         if names_reasoning(key)
     ]
@@ -378,6 +379,6 @@ def find_remarks(texts: Texts) -> tuple[str, ...]:
         remarks.append("their text is a word for a missing value, and counts as wrong")
     for text in (texts.reasoning, texts.answer):
         if len(text.encode("utf-16-le", "surrogatepass")) == 2 * CELL_CHARS:
-            cut = f"a text of {CELL_CHARS:,} characters, where spreadsheets cut a cell"
+            cut = f"a text of {CELL_CHARS:,} characters, the length at which spreadsheets cut"
             remarks.append(cut)
     return tuple(remarks)

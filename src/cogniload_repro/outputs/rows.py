@@ -39,18 +39,18 @@ from cogniload_repro.storage import open_parquet
 #: Columns under which a table may say why a model stopped; the first that is not empty counts.
 STOP_COLUMNS = ("stopped", "finish_reason", "stop_reason")
 
-# columns whose loss would change a result; a perturbation is how the prompt was perturbed
+# columns whose loss would change a result (perturbation: how the prompt was changed)
 _NEEDED = {*OUTPUTS.names, *STOP_COLUMNS, *REASONING, "perturbation"}
-# columns in which a word for a missing value is a text: a model may be called nan, or say so
+# columns in which such words are ordinary text: a model may be called nan, or answer so
 _WORDS_STAY = ("model", "name", "response")
 # faults of CSV: a quote that takes all lines behind it, or other rows, into one field
 _UNCLOSED = "not CSV: unexpected end of data"
-_SWALLOWED = "a quote is not closed in its row: a field holds other rows of this table"
+_SWALLOWED = "a quotation mark is not closed: a field contains other rows"
 _ROWS_PER_READ = 16
 
 
 def read_rows(path: Path, finished: Mapping[str, str] = {}) -> Iterator[Row]:
-    """Yield the rows of a file, with the reasons of those that are no responses.
+    """Yield the rows of a file; those that are not responses carry the reason.
 
     For `finished` see `inspect_logs.read_log`.
     """
@@ -63,12 +63,13 @@ def end_at_damage(rows: Iterator[Row]) -> Iterator[Row]:
     try:
         yield from rows
     except MemoryError:
-        yield Row(0, {}, (UNREADABLE, "it takes more memory than there is"))
+        yield Row(0, {}, (UNREADABLE, "it needs more memory than is available"))
     except DAMAGE as error:
         yield Row(0, {}, (UNREADABLE, str(error) or type(error).__name__))
 
 
 def _read_table_rows(path: Path) -> Iterator[Row]:
+    """Yield the rows of a table, each record read by what it is."""
     samples = SampleReader(path)
     for record in read_table(path):
         try:
@@ -85,7 +86,7 @@ def _read_table_rows(path: Path) -> Iterator[Row]:
 
 
 def _read_row(record: Row) -> Row:
-    """Return a row of a table; the columns with its texts are read like the keys of a message."""
+    """Return a row of a table, with its text columns as the keys of a chat message."""
     columns = record.fields
     names = [name for name in columns if name in _NEEDED or name in SETTINGS]
     fields = {name: columns[name] for name in names}
@@ -110,7 +111,7 @@ def _read_row(record: Row) -> Row:
 
 
 class _Record(NamedTuple):
-    """A record of CSV and its lines; a fault is why it cannot be split into fields."""
+    """A CSV record, its first and last line; ``fault`` says why it cannot be split into fields."""
 
     fields: list[str]
     start: int
@@ -119,7 +120,7 @@ class _Record(NamedTuple):
 
 
 def read_table(path: Path) -> Iterator[Row]:
-    """Yield the rows of a table; what is missing is None, whatever a program wrote for it."""
+    """Yield the rows of a table; missing values are None, whatever word is written for them."""
     readers = {
         "jsonl": _read_json_lines,
         "csv": _read_csv_rows,
@@ -136,7 +137,7 @@ def read_table(path: Path) -> Iterator[Row]:
 
 
 def _read_csv_rows(path: Path) -> Iterator[Row]:
-    # a limit of the process, which is never lowered
+    # the limit applies to the whole process, so it is only ever raised
     csv.field_size_limit(max(ROW_BYTES, csv.field_size_limit()))
     texts = _decode_lines(path)
     head = next(texts, "")
@@ -150,7 +151,7 @@ def _read_csv_rows(path: Path) -> Iterator[Row]:
         where = f"lines {record.start} to {record.end}: " if count > 1 else ""
         fault = record.fault
         if fault == _UNCLOSED:
-            loss = f"{where}a quote is not closed, which loses {count:,} lines"
+            loss = f"{where}an unclosed quotation mark makes {count:,} lines unreadable"
             yield Row(0, {}, (UNREADABLE, loss))
         elif fault:
             for _ in range(count):  # each line may have been a row
@@ -158,7 +159,7 @@ def _read_csv_rows(path: Path) -> Iterator[Row]:
                 yield Row(number, {}, (MALFORMED, where + fault))
         elif len(record.fields) != len(header):
             number += 1
-            fault = f"{len(record.fields)} fields, where the header has {len(header)}"
+            fault = f"{len(record.fields)} fields, but the header has {len(header)}"
             yield Row(number, {}, (MALFORMED, where + fault))
         else:
             number += 1
@@ -173,20 +174,20 @@ def _decode_lines(path: Path) -> Iterator[str]:
 
 
 def _check_head(head: str) -> None:
-    """Raise ValueError if the first line is no header of a table with commas."""
+    """Raise ValueError unless the first line has comma-separated column names."""
     names = [name.strip(' "\r\n').lower() for name in head.split(",")]
     if head and "name" not in names:
         raise ValueError(
-            f"its first line is {head.strip()[:80]!r}; it should hold the names of the columns"
-            " with commas between them, such as model,name,response"
+            f"its first line is {head.strip()[:80]!r}; it must be a header with column names"
+            " separated by commas, such as model,name,response"
         )
 
 
 def _refuse_repeated(names: list[str]) -> None:
-    """Raise ValueError if a column comes twice, since nobody knows which one is meant."""
+    """Raise ValueError if a column occurs twice, since it is unclear which one counts."""
     repeated = [name for name in names if name and names.count(name) > 1]
     if repeated:
-        raise ValueError(f"it has the column {repeated[0]} twice")
+        raise ValueError(f"it has the column {repeated[0]} twice; remove one")
 
 
 def _split_records(lines: Any) -> Iterator[_Record]:
@@ -201,7 +202,7 @@ def _split_records(lines: Any) -> Iterator[_Record]:
         except StopIteration:
             return
         except csv.Error as error:
-            cause = str(error).partition(" - ")[0]  # without advice to programmers
+            cause = str(error).partition(" - ")[0]  # no advice to programmers
             yield _Record([], start, lines.line_num, f"not CSV: {cause}")
 
 
@@ -233,7 +234,7 @@ def _read_parquet_rows(path: Path) -> Iterator[Row]:
 
 
 def _decode_batch(batch: pa.RecordBatch) -> list[dict | str]:
-    """Return the rows of a batch; in place of one that is not UTF-8 its fault."""
+    """Return the rows of a batch; a row that is not UTF-8 is replaced by what is wrong."""
     try:
         return batch.to_pylist()
     except UnicodeDecodeError as error:

@@ -23,7 +23,7 @@ from cogniload_repro.puzzles.draws import EDITIONS, PORT, Edition
 from cogniload_repro.puzzles.parse import read_question
 
 BAD_PUZZLE = "bad puzzle"
-#: So many puzzles are drawn again under editions that may not be theirs.
+#: Most puzzles that are redrawn to find out which edition drew them.
 SAMPLE = 1_400
 
 
@@ -115,7 +115,7 @@ class SourcePuzzles:
 def release_row(name: str, text: str, metadata: str) -> dict:
     """Return a puzzle of the authors' release as a row of the puzzles table.
 
-    The row has its text and what its metadata state.
+    ValueError if its metadata are incomplete or contradict its name or text.
     """
     try:
         state = json.loads(metadata)
@@ -138,7 +138,7 @@ def release_row(name: str, text: str, metadata: str) -> dict:
 
 
 class EditionMatch(NamedTuple):
-    """How well an edition fits: of so many puzzles that some edition draws, it draws so many."""
+    """An edition that draws ``fitting`` of the ``tried`` puzzles (those that any edition draws)."""
 
     edition: Edition
     fitting: int
@@ -152,11 +152,11 @@ def find_edition(
     names: Iterable[str],
     texts: Mapping[str, str] | None = None,
 ) -> list[EditionMatch]:
-    """Draw puzzles again under one edition after the other, until one fits all.
+    """Return how well each edition reproduces puzzles from their names, the best first.
 
-    Returns how well the editions fit, the best first. Names that no edition draws are left out, and
-    of more than 1,400 names an even part is drawn. A puzzle whose text, or the prompt around it, is
-    in ``texts`` fits only if the drawn text is in it; by name alone, some fit by chance.
+    Editions are tried in turn until one draws all puzzles. Names that no edition draws are not
+    counted; of more than 1,400 names every k-th is drawn. If ``texts`` has the puzzle's text, or
+    the prompt around it, the drawn text must occur in it; by name alone, some fit by chance.
     """
     texts = texts or {}
     well_formed = [name for name in sorted(set(names)) if parse_name(name)]
@@ -189,7 +189,7 @@ def is_drawn_by(edition: Edition, name: str, text: str | None) -> bool:
 
 
 def describe_fits(fits: list[EditionMatch]) -> str:
-    """Return in one line how well editions fit, the best first; nothing where nothing was tried."""
+    """Return one line on how well editions fit, the best first; empty if nothing was tried."""
     if not fits:
         return ""
     fits_all = fits[0].fitting == fits[0].tried
@@ -198,9 +198,9 @@ def describe_fits(fits: list[EditionMatch]) -> str:
 
 
 def choose_edition(fits: list[EditionMatch]) -> Edition:
-    """Return the edition that fits everything, or else the only one that fits most.
+    """Return the edition that fits all puzzles, or else the only one that fits at least half.
 
-    Without any name it is the Python port; ValueError if several editions are left.
+    Without puzzles it is the Python port; ValueError if no edition or several fit half of them.
     """
     if not fits:
         return PORT

@@ -1,4 +1,4 @@
-"""Where outputs come from: a path, an https:// or hf:// address, an archive -> local files.
+"""Make outputs available as local files: from a path, a web or hf:// address, or an archive.
 
 Archives are of unknown origin: they are unpacked whole or not at all.
 """
@@ -28,7 +28,7 @@ _HF = re.compile(
 )
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-# servers on this machine, which plain http may reach
+# servers on this machine, for which plain http is allowed
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _BLOCK = 1 << 20
 
@@ -48,7 +48,7 @@ def fetch_source(source: str | Path, cache: Path) -> tuple[Path, str]:
         label = without_secrets(address)
         if mark and not _SHA256.fullmatch(digits.lower()):
             raise ValueError(
-                f"{label}: a SHA-256 sum has 64 hexadecimal digits; correct or leave out #sha256="
+                f"{label}: a SHA-256 checksum has 64 hexadecimal digits; correct or remove #sha256="
             )
         path = _fetch(address, digits.lower(), cache)
     if path.is_file() and path.name.endswith(ARCHIVES):
@@ -59,14 +59,14 @@ def fetch_source(source: str | Path, cache: Path) -> tuple[Path, str]:
 def resolve_address(address: str) -> str:
     """Return the URL of an https:// or hf:// address; HF_ENDPOINT names a mirror of the hub.
 
-    ValueError if it is none of them.
+    ValueError for any other address.
     """
     if _WEB.match(address):
         return address
     match = _HF.fullmatch(address)
     if match is None:
         raise ValueError(
-            f"{without_secrets(address)}: an address is https://... or"
+            f"{without_secrets(address)}: an address must be https://... or"
             " hf://datasets/OWNER/NAME@COMMIT/path/to/file"
         )
     hub = os.environ.get("HF_ENDPOINT", _HUB).rstrip("/")
@@ -75,7 +75,7 @@ def resolve_address(address: str) -> str:
 
 
 def _fetch(address: str, sha256: str, cache: Path) -> Path:
-    """Return a file of the cache; it is fetched again unless its sum or commit says what it is."""
+    """Return the downloaded file, from the cache only if a checksum or commit identifies it."""
     url = resolve_address(address)
     label = without_secrets(address)
     parts = urlsplit(url)
@@ -83,11 +83,11 @@ def _fetch(address: str, sha256: str, cache: Path) -> Path:
     if on_hub and not sha256 and not _COMMIT.fullmatch(on_hub["revision"]):
         revision = on_hub["revision"]
         raise ValueError(
-            f"{label}: {revision!r} can move; pin a 40-digit commit after @, or add #sha256="
+            f"{label}: {revision!r} may change; put a 40-digit commit after @, or add #sha256="
         )
     if _is_changeable(url, sha256):
         raise ValueError(
-            f"{label}: plain http can be changed on its way; use https:// or add #sha256="
+            f"{label}: plain http can be tampered with; use https:// or add #sha256="
         )
     name = re.sub(r"[^\w.-]", "_", parts.path.rpartition("/")[2]) or "download"
     path = cache / f"{hashlib.sha256(url.encode()).hexdigest()[:12]}-{name[-100:]}"
@@ -97,7 +97,7 @@ def _fetch(address: str, sha256: str, cache: Path) -> Path:
         _retrieve(url, sha256, path)
     except (ValueError, OSError) as error:
         if isinstance(error, OSError) and error.errno:
-            raise  # the disk; errors of requests have no number, and quote the address
+            raise  # an error of the disk; errors of requests have no errno, and quote the address
         reason = _explain(error, sha256)
         raise ValueError(
             f"{label} could not be fetched: {reason}; check the address, or try again later"
@@ -107,7 +107,7 @@ def _fetch(address: str, sha256: str, cache: Path) -> Path:
 
 def _retrieve(url: str, sha256: str, path: Path) -> None:
     def check(response: Any, **_: object) -> None:
-        """Refuse a redirection to plain http; requests calls this for each answer."""
+        """Refuse a redirection to plain http; requests calls this for each response."""
         if _is_changeable(response.headers.get("Location", ""), sha256):
             raise ValueError(
                 "it is redirected to plain http; add #sha256=, or use https://"
@@ -124,7 +124,7 @@ def _retrieve(url: str, sha256: str, path: Path) -> None:
 
 
 def _is_changeable(url: str, sha256: str) -> bool:
-    """Return whether a file may be changed on its way here without anybody seeing it."""
+    """Return whether a file could be changed in transit without being noticed."""
     parts = urlsplit(url)
     return parts.scheme == "http" and not sha256 and parts.hostname not in _LOOPBACK
 
@@ -132,7 +132,7 @@ def _is_changeable(url: str, sha256: str) -> bool:
 def _explain(error: Exception, sha256: str) -> str:
     """Return why a file could not be fetched, without the address."""
     if "SHA256 hash" in str(error):
-        return f"it has another SHA-256 sum than {sha256}"
+        return f"its SHA-256 checksum is not {sha256}"
     if type(error) is ValueError:
         return str(error)
     response = getattr(error, "response", None)
@@ -144,8 +144,8 @@ def _explain(error: Exception, sha256: str) -> str:
 def unpack(archive: Path, folder: Path) -> Path:
     """Unpack an archive into a new folder, and return the folder.
 
-    ValueError if it is damaged, has too many bytes or an unsafe member (a link, a device, a path
-    that leads out of the folder, a name that comes twice); then nothing is left in the folder.
+    ValueError if it is damaged, too large or has an unsafe member (a link, a device, a path that
+    leads out of the folder, a repeated name); the folder is then removed.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -157,7 +157,7 @@ def unpack(archive: Path, folder: Path) -> Path:
     except DAMAGE as error:
         shutil.rmtree(folder)
         if isinstance(error, OSError) and error.errno:
-            raise  # the disk, not the archive
+            raise  # an error of the disk, not of the archive
         reason = str(error)[:300] or type(error).__name__
         raise ValueError(f"{archive.name} cannot be unpacked: {reason}") from None
     return folder
@@ -174,7 +174,7 @@ def _unpack_zip(archive: Path, folder: Path) -> None:
                 )
         names = [member.filename.rstrip("/") for member in members]
         if not {"header.json", "_journal/start.json"}.isdisjoint(names):
-            raise ValueError("it is a log of Inspect; let its name end in .eval")
+            raise ValueError("it is a log of Inspect; rename it to end in .eval")
         _check_names(names)
         packed.extractall(folder)
 
@@ -190,13 +190,13 @@ def _unpack_tar(archive: Path, folder: Path) -> None:
             size += member.size
             check_size("it", size)
             members.append(member)
-        # tarfile ends in silence at a damaged header, or where one is missing
+        # tarfile stops without an error at a damaged or missing header
         stream.seek(packed.offset)
         blocks = 0
         while block := stream.read(_BLOCK):
             blocks += 1
             if block.strip(b"\0"):
-                raise ValueError("it is damaged, or something stands behind its end")
+                raise ValueError("it is damaged, or has data after its end")
         if not blocks:
             raise ValueError("it is cut short")
         for member in members:
@@ -209,7 +209,7 @@ def _unpack_tar(archive: Path, folder: Path) -> None:
 
 
 def _check_names(names: list[str]) -> None:
-    """Raise ValueError for a name that leads out of the folder, or that comes twice."""
+    """Raise ValueError for a name that is unsafe on any system, or repeated."""
     paths = set()
     for name in names:
         path = PurePosixPath(name)
@@ -218,8 +218,8 @@ def _check_names(names: list[str]) -> None:
         )
         if is_outside or not name.isprintable():
             raise ValueError(
-                f"its member {name[:200]!r} would lie outside its folder somewhere"
+                f"its member {name[:200]!r} has a name that is not safe on every system"
             )
         if path in paths:
-            raise ValueError(f"it holds {name[:200]!r} twice")
+            raise ValueError(f"it contains {name[:200]!r} twice")
         paths.add(path)

@@ -1,1 +1,1 @@
-"""Puzzles: words, draws, wording, solutions, and sets of them (paper, section 2 and Appendix A)."""
+"""Puzzles: draw, word, read, solve and store them (paper, section 2 and Appendix A)."""

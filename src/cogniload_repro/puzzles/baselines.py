@@ -1,4 +1,4 @@
-"""What two answerers without reasoning score on each puzzle, found from its text."""
+"""Scores of two baselines that do no reasoning, computed from the texts of the puzzles."""
 
 from functools import cache
 from pathlib import Path
@@ -22,11 +22,11 @@ _PUZZLE_COLUMNS = [*_PUZZLE_KEYS, "text", "gold"]
 
 
 def baselines(puzzles: pd.DataFrame | str | Path) -> pd.DataFrame:
-    """Score two answerers that track nobody on every puzzle of a set.
+    """Return the scores of two baselines that do no reasoning, for each puzzle of a set.
 
-    The guesser names one value of the attribute asked about, each with the same chance. The other
-    answers with the last value that any statement sets this attribute to, whomever the statement is
-    about.
+    The first guesses: it names one of the puzzle's values of the attribute asked about, all with
+    the same probability. The second answers with the last value that any statement gives this
+    attribute, whoever the statement is about.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def baselines(puzzles: pd.DataFrame | str | Path) -> pd.DataFrame:
     DataFrame
         One row per puzzle, in the order given, with the columns name, N, d, ratio_pct (%), and
 
-        - guess: expected score of the guesser, a probability: 1 / min(max(3, d + 1), values of the
+        - guess: expected score of the guess, a probability: 1 / min(max(3, d + 1), values of the
           attribute in the ontology), the number of values that a puzzle of difficulty d draws from;
         - last_clause: 1 if the last value set is the answer, else 0; 0 also if no statement sets
           the attribute.
@@ -63,7 +63,7 @@ def baselines(puzzles: pd.DataFrame | str | Path) -> pd.DataFrame:
     missing = [column for column in _PUZZLE_COLUMNS if column not in puzzles]
     if missing:
         remedy = "give the table that `cogniload puzzles` writes"
-        raise ValueError(f"the puzzles lack {', '.join(missing)}; {remedy}")
+        raise ValueError(f"the puzzles have no column {', '.join(missing)}; {remedy}")
     guess = []
     last_clause = []
     for row in puzzles.itertuples():
@@ -76,12 +76,12 @@ def baselines(puzzles: pd.DataFrame | str | Path) -> pd.DataFrame:
 
 
 def write_baselines(puzzles: Path, target: Path) -> None:
-    """Write the baselines of a puzzles table as a table of a build."""
+    """Write the baselines of a puzzles table to a Parquet file."""
     write_table(target, baselines(puzzles))
 
 
 def find_last_value(text: str, category: str) -> str | None:
-    """Return the value that the last update of a category sets for anybody; None without one."""
+    """Return the value that the last update of a category sets for anybody, None without any."""
     values = _values_by_clause(category)
     verb, _, _ = PHRASES[category].update.partition("{}")
     start = text.rfind(f" {verb}")

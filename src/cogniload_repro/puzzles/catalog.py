@@ -18,15 +18,14 @@ from cogniload_repro.puzzles.parse import parse_puzzle
 from cogniload_repro.puzzles.puzzle import Puzzle
 from cogniload_repro.schemas import PUZZLES
 
-#: A puzzle of which only the name is known is drawn again up to this length, ten times the paper's
-#: longest.
+#: Longest puzzle (statements) that is redrawn from its name alone: ten times the paper's longest.
 MAX_NAMED_STATEMENTS = 2_500
 
 #: Rows of puzzles by name, in the order of the table.
 Catalog = dict[str, dict]
 
-#: Numbers are written in one way only, so that a puzzle has one name; up to a million statements,
-#: as in `grid`.
+#: Numbers have no leading zeros, so that a puzzle has only one name; up to a million statements, as
+#: in `grid`.
 _NAME = re.compile(
     r"([1-9]\d{0,5}|1000000)_([1-9]\d?)_([1-9]\d{0,5}|1000000)_(0|[1-9]\d{0,15})_([\w -]+)",
     re.ASCII,
@@ -47,7 +46,7 @@ class PuzzleName(NamedTuple):
 
 
 def parse_name(name: str) -> PuzzleName | None:
-    """Split ``N_d_needles_puzzleId_gold`` into its parts (Algorithm 1); None for another name."""
+    """Split ``N_d_needles_puzzleId_gold`` into its parts (Algorithm 1); None for any other text."""
     match = _NAME.fullmatch(name)
     if not match:
         return None
@@ -57,7 +56,7 @@ def parse_name(name: str) -> PuzzleName | None:
 
 
 def split_name(name: str) -> PuzzleName:
-    """Return the parts of a name, or raise ValueError if it is none."""
+    """Return the parts of a puzzle's name; ValueError if it has another form."""
     parts = parse_name(name)
     if parts is None:
         raise ValueError("the name is not of the form N_d_needles_puzzleId_gold")
@@ -66,9 +65,9 @@ def split_name(name: str) -> PuzzleName:
 
 @lru_cache(4096)
 def nominal_ratio(N: int, needles: int) -> float:
-    """Return the paper's ratio (%) that gives this many needles, or else the actual ratio.
+    """Return the paper's ratio (%) that gives this many needles, or else the actual ratio (%).
 
-    Needles may be rounded in either way.
+    Both rules for rounding the number of needles are tried.
     """
     for rounding in ROUNDINGS:
         for ratio_pct in _NOMINAL_RATIOS:
@@ -80,7 +79,7 @@ def nominal_ratio(N: int, needles: int) -> float:
 def puzzle_row(puzzle: Puzzle, ratio_pct: float | None = None) -> dict:
     """Return a drawn puzzle as a row of the puzzles table.
 
-    Without a ratio, it has the nominal one that fits.
+    Without a ratio (%), the row has the `nominal_ratio`.
     """
     if ratio_pct is None:
         ratio_pct = nominal_ratio(puzzle.N, puzzle.needles)
@@ -101,9 +100,9 @@ def puzzle_row(puzzle: Puzzle, ratio_pct: float | None = None) -> dict:
 
 
 def redraw(name: str, edition: Edition = PORT, text: str | None = None) -> Puzzle:
-    """Draw again the puzzle of this name under an edition.
+    """Draw the puzzle of this name again, in the given edition.
 
-    A very long one is only drawn if it has a text that may be as long.
+    One of more than `MAX_NAMED_STATEMENTS` is drawn only if its text is long enough to have them.
     """
     parts = split_name(name)
     if parts.N > MAX_NAMED_STATEMENTS and len(text or "") < 20 * parts.N:
@@ -133,26 +132,26 @@ def check_row(row: Mapping) -> dict:
     if missing:
         raise ValueError(f"the puzzle lacks {', '.join(missing)}")
     try:
-        (stated,) = pa.RecordBatch.from_pylist([columns], PUZZLES).to_pylist()
+        (typed_row,) = pa.RecordBatch.from_pylist([columns], PUZZLES).to_pylist()
     except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError) as error:
-        raise ValueError(f"the puzzle has a column of another type: {error}") from None
-    puzzle = parse_puzzle(stated["text"], parts.puzzle_id)
-    read = puzzle_row(puzzle, stated["ratio_pct"])
-    read |= {"text": stated["text"], "domain": stated["domain"]}
+        raise ValueError(f"a column of the puzzle has a wrong type: {error}") from None
+    puzzle = parse_puzzle(typed_row["text"], parts.puzzle_id)
+    expected = puzzle_row(puzzle, typed_row["ratio_pct"])
+    expected |= {"text": typed_row["text"], "domain": typed_row["domain"]}
     contradictions = []
-    for name, value in read.items():
-        if stated[name] not in (None, value):
+    for name, value in expected.items():
+        if typed_row[name] not in (None, value):
             contradiction = (
-                f"{name} is {value!r} by name and text, {stated[name]!r} by the row"
+                f"{name} is {value!r} by name and text, {typed_row[name]!r} by the row"
             )
             contradictions.append(contradiction)
     contradictions += [
-        *_compare_ratio(read["ratio_pct"], puzzle),
-        *_compare_domain(read["domain"], puzzle),
+        *_compare_ratio(expected["ratio_pct"], puzzle),
+        *_compare_domain(expected["domain"], puzzle),
     ]
     if contradictions:
         raise ValueError("; ".join(contradictions))
-    return read
+    return expected
 
 
 def _compare_ratio(ratio: float, puzzle: Puzzle) -> Iterator[str]:
@@ -160,16 +159,16 @@ def _compare_ratio(ratio: float, puzzle: Puzzle) -> Iterator[str]:
     if math.isfinite(ratio):
         needles = [count_needles(puzzle.N, ratio, rounding) for rounding in ROUNDINGS]
     if puzzle.needles not in needles:
-        yield f"ratio_pct {ratio!r} does not give {puzzle.needles} needles of {puzzle.N} statements"
+        yield f"ratio_pct {ratio!r} does not give {puzzle.needles} needles in {puzzle.N} statements"
 
 
 def _compare_domain(domain: list[str], puzzle: Puzzle) -> Iterator[str]:
-    """Compare the values of the asked category with those of the text and of the ontology."""
+    """Compare the row's domain with the values in the text and in the ontology."""
     category = puzzle.category
     in_text = puzzle.domains[category]
     size = domain_size(category, puzzle.d)
     if not set(in_text) <= set(domain) <= set(ontology().values[category]):
-        described = f"a list of values of {category} that has those of the text"
+        described = f"a list of values of {category} that includes those in the text"
         yield f"the domain {domain!r:.80} is not {described}"
     elif len(domain) != max(size, len(in_text)) or len(set(domain)) < len(domain):
         expected = f"a puzzle of difficulty {puzzle.d} has {size} different ones"
@@ -179,12 +178,12 @@ def _compare_domain(domain: list[str], puzzle: Puzzle) -> Iterator[str]:
 def add_puzzle(catalog: Catalog, row: dict) -> None:
     """Add a puzzle to those that are known; the same one may come twice."""
     if catalog.setdefault(row["name"], row) != row:
-        cause = "another puzzle of this name is known"
+        cause = "a different puzzle of this name is known"
         raise ValueError(f"{cause}; one of the two has been changed")
 
 
 def read_catalog(path: str | Path) -> Catalog:
-    """Read the puzzles of a table."""
+    """Read a catalog from a puzzles table (Parquet); ValueError if it is not one."""
     try:
         table = pq.read_table(path).select(PUZZLES.names).cast(PUZZLES)
     except (pa.ArrowInvalid, KeyError) as error:

@@ -1,6 +1,6 @@
-"""The statements of a puzzle drawn one after the other, and the editions of the generator.
+"""Draw the statements of a puzzle one by one, in any edition of the generator.
 
-An edition has its own random draws, and its own order of the categories.
+Editions differ in their random draws and in the order of the categories.
 """
 
 from dataclasses import dataclass
@@ -12,21 +12,21 @@ from cogniload_repro.puzzles.elixir import Elixir
 from cogniload_repro.puzzles.mersenne import Mersenne
 from cogniload_repro.puzzles.ontology import CATEGORIES
 
-#: A statement that fails more often than this in a row stops the puzzle.
+#: Drawing a puzzle ends with an error after more failed attempts at a statement than this.
 MAX_FAILURES = 50
 
-#: Somebody's values, one for each category of the puzzle, as indices into the domains.
+#: A person's values, one for each category of the puzzle, as indices into the domains.
 Values = list[int]
 
-#: A statement in numbers: the person from whose values it was made, that person's values before it,
+#: A statement in numbers: the person from whose values it was drawn, the person's values before it,
 #: the categories of its conditions, the person's values after it, and the categories of its
-#: updates. Read from a text, it has nobody, and only the values that the text names. (A named tuple
-#: would take five times as long to make.)
+#: updates. A statement read from a text has no person (None) and only the values in the text. (A
+#: named tuple would take five times as long to create.)
 Move = tuple[int | None, Any, list[int], Any, list[int]]
 
 
 class Failure(NamedTuple):
-    """An attempt at a statement that was not allowed, and how many statements stand before it."""
+    """A rejected attempt at a statement, and the number of statements drawn before it."""
 
     position: int
     move: Move
@@ -35,8 +35,8 @@ class Failure(NamedTuple):
 def apply_move(everybody: list[Values], move: Move) -> list[Values]:
     """Return everybody's values after a statement.
 
-    The values of people who do not meet its conditions are the same objects as before. Lists are
-    replaced, never changed, so that they may be kept.
+    People who do not meet its conditions keep the same list object. Lists are replaced, never
+    modified, so that callers may keep them.
     """
     reference, before, conditions, after, updates = move
     changed = everybody.copy()
@@ -60,9 +60,9 @@ def apply_move(everybody: list[Values], move: Move) -> list[Values]:
 
 
 class StatementDraws:
-    """Draws statement after statement of a puzzle, and follows everybody's values.
+    """Draws the statements of a puzzle in turn and tracks everybody's values.
 
-    ``ranks`` are those of the categories in the order of an Elixir map's keys; None for Python.
+    ``ranks`` has each category's rank among the keys of an Elixir map; None for Python.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class StatementDraws:
         needles: int,
         failed: list[Failure] | None = None,
     ) -> list[Move]:
-        """Draw all statements; ``failed`` receives the attempts that are not allowed."""
+        """Draw all statements; rejected attempts are appended to ``failed``."""
         share = self.draws.share
         shuffle = self.draws.shuffle
         moves: list[Move] = []
@@ -114,7 +114,7 @@ class StatementDraws:
         return moves
 
     def attempt(self, is_needle: bool) -> Move:
-        """Draw a statement from the values of the person of interest or of somebody else."""
+        """Draw a needle from the person of interest's values, or a distractor from another's."""
         below = self.below
         everybody = self.everybody
         free = self.free
@@ -136,8 +136,8 @@ class StatementDraws:
         after = apply_move(before, move)
         poi_after = after[self.poi]
         if not is_needle:
-            # a distractor leaves the person of interest as before. As its updates avoid that
-            # person's values, it makes nobody equal to the person of interest
+            # a distractor must not change the person of interest. Its updates avoid that person's
+            # values, so it cannot make anybody equal to the person of interest
             return after if poi_after is before[self.poi] else None
         if after.count(poi_after) > 1:
             return None
@@ -150,21 +150,19 @@ def _reject(
     failures: int,
     failed: list[Failure] | None,
 ) -> None:
-    """Note an attempt that is not allowed, and stop the puzzle after too many in a row."""
+    """Record a rejected attempt; raise ValueError after too many in a row."""
     if failed is not None:
         failed.append(Failure(position, move))
     if failures > MAX_FAILURES:
-        cause = (
-            f"statement {position + 1} was not allowed in {failures} attempts in a row"
-        )
-        raise ValueError(f"{cause}; take another puzzle_id or seed")
+        cause = f"{failures} attempts in a row at statement {position + 1} failed"
+        raise ValueError(f"{cause}; choose another puzzle_id or seed")
 
 
 @cache
 def free_values(size: int) -> list[list[tuple[int, list[int]]]]:
-    """Table of the values of a domain (three or more) that differ from two given ones.
+    """Return, for each pair of values of a domain (three or more), the values unlike both.
 
-    Each entry has the number of these values, and the values.
+    Entry [first][second] has the number of these values, and their list.
     """
     values = range(size)
     table = []
@@ -188,12 +186,12 @@ class Edition:
 
     @property
     def is_elixir(self) -> bool:
-        """Whether this is the original, whose ids have six digits."""
+        """Whether this is the authors' original in Elixir, whose ids have six digits."""
         return self.name != "python"
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """All twelve categories in the order that a puzzle's are drawn from.
+        """All twelve categories in the order from which this edition draws.
 
         Erlang lists the keys of a small map alphabetically up to OTP 25, then as they first occur
         in the program.
@@ -201,28 +199,28 @@ class Edition:
         return tuple(sorted(CATEGORIES)) if self.name == "elixir-1.14" else CATEGORIES
 
     def draws(self) -> Mersenne | Elixir:
-        """Return the random draws of this edition, to be seeded."""
+        """Return the random number generator of this edition, not yet seeded."""
         if self.is_elixir:
             return Elixir(self.name.removeprefix("elixir-"))
         return Mersenne()
 
 
 PORT = Edition("python")
-#: All editions, the likeliest first.
+#: All editions, the most likely first.
 EDITIONS = (
     PORT,
     Edition("elixir-1.17"),
     Edition("elixir-1.16"),
     Edition("elixir-1.14"),
 )
-#: Editions by name; Elixir itself stands for its latest.
+#: Editions by name; the name elixir means the latest Elixir edition.
 EDITION_NAMES = {edition.name: edition for edition in EDITIONS} | {
     "elixir": EDITIONS[1]
 }
 
 
 def resolve_edition(edition: str | Edition) -> Edition:
-    """Return the edition of a name; ValueError for another name."""
+    """Return the edition with this name; ValueError if there is none."""
     if isinstance(edition, Edition):
         return edition
     if edition not in EDITION_NAMES:

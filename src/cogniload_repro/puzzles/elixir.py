@@ -1,22 +1,21 @@
 """Random draws of the authors' Elixir program: `Enum` over the generator exs1024 of Erlang.
 
-Elixir's draws differ up to version 1.15, in 1.16, and from 1.17 on. The golden puzzles hold all
+Elixir draws differently up to version 1.15, in 1.16, and from 1.17 on; the golden puzzles cover all
 three.
 """
 
 from collections.abc import Iterator, Sequence
 from math import exp, log
 
-#: Times this, a word is a number of ``:rand.uniform()``, from 0 to 1. Both ends are possible, as
-#: words are rounded to doubles.
+#: Factor that turns a 64-bit word into a number of ``:rand.uniform()``, from 0 to 1. Both ends are
+#: possible, because words are rounded to doubles.
 UNIT = 2.0**-64
 
 
 class Elixir:
     """Random draws of one version of Elixir, with the methods of `Mersenne`.
 
-    ``version`` is 1.14, 1.16 or 1.17; each stands also for those after it that draw alike, the last
-    for all later ones.
+    ``version`` is 1.14, 1.16 or 1.17; each includes the later versions that draw in the same way.
     """
 
     def __init__(self, version: str):
@@ -25,7 +24,7 @@ class Elixir:
         self._take = _skip_take if version == "1.17" else _walk_take
 
     def seed(self, seed: int) -> None:
-        """Begin anew, as ``:rand.seed(:exs1024, {seed, seed, seed})``."""
+        """Seed the generator, as ``:rand.seed(:exs1024, {seed, seed, seed})``."""
         self._words = draw_words(seed)
 
     def share(self) -> float:
@@ -47,13 +46,13 @@ class Elixir:
         n: int,
         count: int | None = None,
     ) -> list[int]:
-        """Draw some of n indices, as ``Enum.take_random``; by default, first draw how many."""
+        """Draw ``count`` of n indices, as ``Enum.take_random``; without a count, draw it first."""
         if count is None:
             count = self.between(1, n)
         return self._take(self._words, n, count)
 
     def sample(self, population: Sequence, count: int) -> list:
-        """Draw different elements, as ``Enum.take_random``; all of them where there are fewer."""
+        """Draw ``count`` different elements, as ``Enum.take_random``; all if there are fewer."""
         indices = self.indices(len(population), count)
         return [population[index] for index in indices]
 
@@ -66,7 +65,7 @@ class Elixir:
 
 
 def _walk_take(words: Iterator[int], n: int, count: int) -> list[int]:
-    """``Enum.take_random`` up to Elixir 1.16: each element may take the place of one before it."""
+    """``Enum.take_random`` up to Elixir 1.16: reservoir sampling, one word per element."""
     taken = _draw_places(words, n, count)
     for place, word in zip(range(count, n), words):
         slot = word % (place + 1)
@@ -88,13 +87,13 @@ def _skip_take(words: Iterator[int], n: int, count: int) -> list[int]:
                 slot = next(words) % count if count > 1 else 0
                 taken[slot] = place
     except (ValueError, ZeroDivisionError):
-        cause = "Elixir's take_random ends at the logarithm of 0"
-        raise ValueError(f"{cause}; take another puzzle_id") from None
+        cause = "Elixir's take_random fails with the logarithm of 0"
+        raise ValueError(f"{cause}; choose another puzzle_id") from None
     return taken
 
 
 def _draw_places(words: Iterator[int], n: int, count: int) -> list[int]:
-    """Return the places of the first elements in random order."""
+    """Return the indices of the first ``count`` elements in random order."""
     taken = list(range(min(count, n)))
     for place, word in zip(range(1, len(taken)), words):
         slot = word % (place + 1)

@@ -1,7 +1,7 @@
 """Draw puzzles: one from its id, whole grids along the id chain.
 
-Byte for byte what the authors' released code draws: every choice below keeps the order of its
-draws.
+Puzzles are byte for byte those of the authors' released code, so the order of the random draws
+below must not change.
 """
 
 from collections.abc import Iterable, Iterator
@@ -42,7 +42,7 @@ def draw_puzzle(
     puzzle_id : int
         Seed of the puzzle, not negative; for Elixir from 100,000 to 999,999.
     failed : list, optional
-        Receives the attempts that were not allowed, in their order.
+        A list to which rejected attempts at statements are appended, in order.
     edition : str, optional
         The edition of the generator: python (the authors' port), elixir-1.14, elixir-1.16,
         elixir-1.17 or elixir.
@@ -50,7 +50,7 @@ def draw_puzzle(
     Raises
     ------
     ValueError
-        If an argument is outside its range, or no statement is allowed in 51 attempts.
+        If an argument is out of range, or 51 attempts at a statement fail in a row.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def draw_grid(
     *,
     edition: str | Edition = PORT,
 ) -> Iterator[Puzzle]:
-    """Draw whole cells along the id chain: each id comes from the state that the last puzzle left.
+    """Draw whole cells along the id chain: each id is drawn from the state the last puzzle left.
 
     Yields ``puzzles_per_cell`` puzzles of the first cell, then of the next.
     """
@@ -104,7 +104,7 @@ class _Generator:
         puzzle_id: int,
         failed: list[Failure] | None = None,
     ) -> Puzzle:
-        """Draw the puzzle of one id; the chain goes on from the state that this leaves."""
+        """Draw the puzzle of one id; the chain continues from the random state it leaves."""
         draws = self.draws
         draws.seed(puzzle_id)
         categories = draws.sample(self.edition.categories, d)
@@ -159,7 +159,7 @@ class _Generator:
         return domains
 
     def _rank(self, categories: list[str]) -> list[int] | None:
-        """Return the places of the categories among the keys of an Elixir map; None for Python."""
+        """Return each category's rank among the keys of an Elixir map; None for Python."""
         if not self.edition.is_elixir:
             return None
         return [self.edition.categories.index(category) for category in categories]
@@ -169,7 +169,7 @@ class _Generator:
     ) -> list[tuple[int, list[int]]]:
         """Draw the order of the categories in the initial lines.
 
-        Only people from whom a statement was made have a line, the last of them first.
+        Only people from whose values a statement was drawn have a line, the most recent first.
         """
         references = [person for person, *_ in reversed(moves) if person is not None]
         lines = []
@@ -181,7 +181,7 @@ class _Generator:
 
 
 def _deal_values(person: int, sizes: list[int]) -> Values:
-    """Return the initial values of a person: the domains' values are handed out in turn."""
+    """Return a person's initial values: the values of each domain are dealt out in turn."""
     return [person % size for size in sizes]
 
 

@@ -1,4 +1,4 @@
-"""Ids of whole grids: the committed ones of the default set, the chain's, and order-free ones."""
+"""Puzzle ids of whole grids: committed, drawn along the chain, or independent of order."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -35,12 +35,11 @@ def read_manifest(edition: Edition = PORT) -> dict[Cell, list[int]]:
 
 
 def spawn_ids(cells: Iterable[Cell], puzzles_per_cell: int, seed: int) -> Iterator[int]:
-    """Yield ids that depend on nothing but the seed, the cell and the place in it.
+    """Yield ids that depend only on the seed, the cell and the puzzle's index in the cell.
 
-    They are for new experiments: adding cells or puzzles leaves all other ids as they are, which
-    the chain does not. Each id is 52 bits from a stream of its own (`numpy.random.SeedSequence`),
-    so that equal ids within a cell have a probability below 1e-11 for 100 puzzles, and programs
-    that keep numbers as doubles keep them whole.
+    They suit new experiments: unlike in the chain, adding cells or puzzles changes no other id.
+    Each id has 52 bits from a stream of its own (`numpy.random.SeedSequence`). The probability
+    that two of 100 puzzles in a cell share an id is below 1e-11, and a double holds an id exactly.
     """
     for cell in cells:
         ratio = Fraction(str(cell.ratio_pct))
@@ -53,11 +52,11 @@ def spawn_ids(cells: Iterable[Cell], puzzles_per_cell: int, seed: int) -> Iterat
 
 @dataclass(frozen=True)
 class PuzzleSet:
-    """The puzzles of a set: so many of each cell, drawn by an edition from ids of a scheme.
+    """A set of puzzles: a number of puzzles per cell, the scheme of their ids, and an edition.
 
-    The scheme ``chain`` draws each id from the state that the puzzle before left; ``spawn`` takes
-    `spawn_ids`; ``default`` takes the first ids of some cells of the edition's default set, which
-    are committed.
+    The scheme ``chain`` draws each id from the random state that the previous puzzle left;
+    ``spawn`` uses `spawn_ids`; ``default`` uses the first ids of each cell in the edition's
+    default set, which are committed.
     """
 
     cells: tuple[Cell, ...]
@@ -72,26 +71,27 @@ class PuzzleSet:
         check_count("seed", self.seed, 0)
         if self.scheme == "spawn" and self.edition != PORT:
             reason = (
-                f"has ids up to {LAST_ID:,} only, too few for scheme spawn; take chain"
+                f"has ids up to {LAST_ID:,} only, too few for scheme spawn; use chain"
             )
             raise ValueError(f"edition {self.edition} {reason}")
         if self.scheme == "default" and not self.is_default:
-            size = f"{PUZZLES_PER_CELL} puzzles per cell and the paper's cells"
-            raise ValueError(f"the default set has seed {SEED}, {size}")
+            size = f"up to {PUZZLES_PER_CELL} puzzles per cell and the paper's cells"
+            remedy = "use scheme chain or spawn for other sets"
+            raise ValueError(f"the default set has seed {SEED}, {size}; {remedy}")
 
     def __len__(self) -> int:
         return len(self.cells) * self.puzzles_per_cell
 
     @property
     def is_default(self) -> bool:
-        """Whether the default set has these cells, and at least as many puzzles of each."""
+        """Whether the default set contains these puzzles: same cells and seed, enough puzzles."""
         has_cells = set(self.cells) <= set(PAPER_GRID)
         has_puzzles = self.puzzles_per_cell <= PUZZLES_PER_CELL
         return has_cells and has_puzzles and self.seed == SEED
 
     @property
     def rounding(self) -> str:
-        """How the needles of the cells are rounded."""
+        """The rounding rules of the cells, separated by spaces."""
         return " ".join(sorted({cell.rounding for cell in self.cells}))
 
     def cell_of_each(self) -> Iterator[Cell]:
@@ -117,10 +117,10 @@ def choose_set(
     edition: Edition,
     otherwise: str,
 ) -> PuzzleSet:
-    """Return the first puzzles of these cells of the edition's default set, where it has them.
+    """Return a set from the edition's default set if that contains these cells and puzzles.
 
-    Other cells, numbers or seeds take the scheme ``otherwise``. So every way to ask a model about n
-    puzzles per cell asks about the same ones.
+    Any other set has the scheme ``otherwise``. All ways of asking a model n puzzles per cell thus
+    ask the same puzzles.
     """
     puzzles = PuzzleSet(tuple(cells), puzzles_per_cell, seed, "chain", edition)
     scheme = "default" if puzzles.is_default else otherwise

@@ -1,14 +1,14 @@
 """Random draws of the authors' Python port: CPython's `random` over a Mersenne Twister.
 
-CPython draws a whole number below n by asking for as many bits as n has until the number is below
-n. `random.sample` and `random.shuffle` are loops around that; they are written out here, because
+CPython draws a whole number below n by rejection sampling, from as many bits as n has.
+`random.sample` and `random.shuffle` are loops around that; they are written out here, because
 calling them takes twice as long. Python 3.11 to 3.13 agree on these sequences.
 """
 
 import random
 from collections.abc import Sequence
 
-#: The largest population of which `random.sample` always draws by moving vacancies, as here.
+#: The largest population that `random.sample` always draws from by shrinking a pool, as here.
 _LARGEST_POOL = 21
 
 
@@ -16,7 +16,7 @@ class Mersenne:
     """Random draws of the Python port, with the methods of `Elixir`."""
 
     def seed(self, seed: int) -> None:
-        """Begin anew from a seed."""
+        """Seed the generator."""
         self._random = random.Random(seed)
         self._bits = self._random.getrandbits
         self.share = self._random.random
@@ -38,7 +38,7 @@ class Mersenne:
         n: int,
         count: int | None = None,
     ) -> list[int]:
-        """Draw some of n indices, as `random.sample`; by default, first draw how many."""
+        """Draw ``count`` of n indices, as `random.sample`; without a count, draw it first."""
         if count is None:
             count = self.below(n) + 1
         elif n > _LARGEST_POOL:
@@ -56,7 +56,7 @@ class Mersenne:
         return drawn
 
     def sample(self, population: Sequence, count: int) -> list:
-        """Draw different elements, as `random.sample`."""
+        """Draw ``count`` different elements, as `random.sample`."""
         indices = self.indices(len(population), count)
         return [population[index] for index in indices]
 

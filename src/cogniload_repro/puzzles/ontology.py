@@ -64,5 +64,5 @@ def _value_pattern() -> re.Pattern[str]:
 
 
 def names_value(text: str) -> bool:
-    """Return whether a text has a value of any category in it, such as a color."""
+    """Return whether a text contains a value of any category, such as a colour."""
     return _value_pattern().search(text) is not None

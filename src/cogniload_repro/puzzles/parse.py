@@ -1,6 +1,6 @@
-"""Puzzles read back from their texts and solved.
+"""Read puzzles from their texts and solve them.
 
-This knows the wordings and nothing of how puzzles are drawn.
+This module knows the wordings, but not how puzzles are drawn.
 """
 
 import re
@@ -38,7 +38,7 @@ def solve_text(text: str) -> str:
 def parse_puzzle(text: str, puzzle_id: int | None = None) -> Puzzle:
     """Read a puzzle from its text and solve it, without knowing how puzzles are drawn.
 
-    Statements never name people, so somebody without an initial line cannot matter unless asked
+    Statements never name people, so a person without an initial line matters only if asked
     about. The part before the initial lines may differ from the benchmark's instruction, or be
     missing.
 
@@ -47,18 +47,18 @@ def parse_puzzle(text: str, puzzle_id: int | None = None) -> Puzzle:
     text : str
         Lines end in LF or CRLF; white space at their ends and around the text is ignored.
     puzzle_id : int, optional
-        The id, where known from elsewhere; a text does not hold it.
+        The id, if known from elsewhere; a text does not contain it.
 
     Returns
     -------
     Puzzle
-        Its `text` gives back the text read. People and domains are those that occur in it.
+        Its `text` reproduces the text read. People and domains are those that occur in it.
 
     Raises
     ------
     ValueError
-        If a line cannot be read or contradicts another, or what is asked has no initial value; the
-        message names the line.
+        If a line cannot be read or contradicts another, or no initial line states the attribute
+        asked about; the message names the line.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def read_question(line: str) -> tuple[str, str]:
         if line == before + person + after and person and " " not in person:
             return person, category
     remedy = "end the text with one"
-    raise ValueError(f"{line[:80]!r} is none of the benchmark's questions; {remedy}")
+    raise ValueError(f"{line[:80]!r} is not one of the benchmark's questions; {remedy}")
 
 
 def _split_text(text: str) -> tuple[str, list[Line], Line]:
@@ -132,7 +132,7 @@ def _split_text(text: str) -> tuple[str, list[Line], Line]:
     if len(question) > 1:
         number, _ = question[1]
         remedy = "end it with the question on one line"
-        raise ValueError(f"line {number}: the text goes on; {remedy}")
+        raise ValueError(f"line {number}: the text continues here; {remedy}")
     if not instruction:
         return "", body, question[0]
     first, _ = instruction[0][0]
@@ -150,15 +150,15 @@ _STATEMENT = re.compile(
 )
 _NUMBERED = re.compile(r"(\d+)\. ", re.ASCII)
 _OTHER_CATEGORIES = (
-    "other categories than in the first initial line; give everybody the same"
+    "categories differ from those of the first initial line; use the same ones"
 )
 
 
 class _Body:
-    """The initial lines and statements of a text, in numbers.
+    """The initial lines and statements of a text, encoded as numbers.
 
-    A category has the number of its place in the first initial line, a value that of its first
-    occurrence among the values of its category.
+    Categories are numbered in the order of the first initial line, the values of a category in the
+    order of their first occurrence.
     """
 
     def __init__(self, lines: list[Line]):
@@ -187,7 +187,7 @@ class _Body:
                 "number it" if self.moves else "write a name, clauses and a full stop"
             )
             raise ValueError(
-                f"{line[:80]!r} is no initial line and no statement; {remedy}"
+                f"{line[:80]!r} is neither an initial line nor a statement; {remedy}"
             )
         if person in self.people:
             raise ValueError(f"a second initial line for {person}; keep one")
@@ -202,17 +202,17 @@ class _Body:
     def _read_statement(self, number: str, text: str) -> None:
         due = len(self.moves) + 1
         if number != str(due):
-            raise ValueError(f"statement {number} where {due} is due; restore it")
+            raise ValueError(f"found statement {number}, expected {due}; restore {due}")
         parts = _STATEMENT.fullmatch(text)
         if not parts:
             remedy = "write 'The people', conditions and updates"
-            raise ValueError(f"{text[:80]!r} is no statement; {remedy}")
+            raise ValueError(f"{text[:80]!r} is not a statement; {remedy}")
         before = self._encode(_read_clauses("condition", parts[1]))
         after = self._encode(_read_clauses("update", parts[2]))
         self.moves.append((None, before, list(before), after, list(after)))
 
     def _encode(self, state: State) -> dict[int, int]:
-        """Return the numbers of categories and values."""
+        """Return a state with its categories and values as numbers."""
         if not state.keys() <= self.places.keys():
             raise ValueError(_OTHER_CATEGORIES)
         numbers = {}
@@ -225,14 +225,14 @@ class _Body:
 
 
 def _read_clauses(kind: str, text: str) -> State:
-    """Return the values by category that clauses joined by "and" name."""
+    """Return the value of each category named in clauses joined by "and"."""
     known = _known_clauses(kind)
     state: State = {}
     for clause in text.split(" and "):
         if clause not in known:
-            remedy = "check value and wording"
+            remedy = "check its value and wording"
             raise ValueError(
-                f"{clause[:80]!r} is no {kind} clause of the benchmark; {remedy}"
+                f"{clause[:80]!r} is not a {kind} clause of the benchmark; {remedy}"
             )
         category, value = known[clause]
         if category in state:
@@ -243,7 +243,7 @@ def _read_clauses(kind: str, text: str) -> State:
 
 @cache
 def _known_clauses(kind: str) -> dict[str, tuple[str, str]]:
-    """Return the category and value of every wording: `clauses` turned round."""
+    """Return the category and value of every wording: the inverse of `clauses`."""
     known = {}
     for category, wordings in clauses(kind).items():
         for value, clause in wordings.items():
@@ -253,7 +253,7 @@ def _known_clauses(kind: str) -> dict[str, tuple[str, str]]:
 
 @contextmanager
 def _named(number: int) -> Iterator[None]:
-    """Name the line in the message of an error."""
+    """Begin the message of a ValueError with the line number."""
     try:
         yield
     except ValueError as error:

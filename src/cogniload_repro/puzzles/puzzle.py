@@ -1,4 +1,4 @@
-"""A puzzle: its numbers, and its text, statements and states in words."""
+"""A puzzle: its encoding in numbers, and its text, statements and states in words."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ INSTRUCTION = (
 
 #: Pairs of category and value.
 Facts = tuple[tuple[str, str], ...]
-#: Somebody's value of each category.
+#: A person's value of each category.
 State = dict[str, str]
 
 
@@ -39,13 +39,13 @@ class Puzzle:
     Attributes
     ----------
     people : list of str
-        As drawn; read from a text, only those with an initial line, in the order of the lines.
+        In drawn order; if read from a text, only those with an initial line, in that order.
     poi : str
         The person of interest.
     category, solution : str
         What is asked about the person of interest, and the answer.
     domains : dict of str to list of str
-        Values of each category, both in drawn order; read from a text, the values that occur in it.
+        Values of each category, both in drawn order; if read from a text, the values in it.
     needles : int
         Number of statements that apply to the person of interest.
     puzzle_id : int or None
@@ -53,9 +53,9 @@ class Puzzle:
     start : list of list of int
         Initial value of each person and category, as indices into the domains.
     lines : list of (int, list of int)
-        Initial lines of the text: the person and the order of the categories.
+        Initial lines of the text: the person, and the categories in their order in the line.
     moves : list of Move
-        The statements in numbers; `statements` has them in words.
+        The statements as numbers; `statements` has them in words.
     instruction : str
         First part of the text.
     """
@@ -87,7 +87,7 @@ class Puzzle:
 
     @property
     def rho(self) -> float:
-        """Actual share of needles, a fraction."""
+        """Actual needle ratio, a fraction."""
         return self.needles / self.N
 
     @property
@@ -120,8 +120,8 @@ class Puzzle:
     def replay(self) -> Iterator[list[Values]]:
         """Yield everybody's values at the start and after each statement.
 
-        They are indices into the domains. The list of somebody to whom a statement applies is
-        replaced, and nothing is changed, so that snapshots may be kept.
+        Values are indices into the domains. A statement replaces the lists of the people it applies
+        to and modifies none, so that snapshots may be kept.
         """
         everybody = self.start
         yield everybody

@@ -1,4 +1,4 @@
-"""Sets of puzzles: drawn by several processes, written as Parquet or JSONL, and read again."""
+"""Draw sets of puzzles in several processes, write them as Parquet or JSONL, and read them."""
 
 import json
 from collections import deque
@@ -25,20 +25,20 @@ from cogniload_repro.storage import open_parquet, remove_parts, table_writer
 
 T = TypeVar("T")
 
-#: So many puzzles are in memory, and in a row group, at a time, or as many as have so many
-#: characters.
+#: Puzzles in memory, and in a row group, at a time: at most this many; a batch ends earlier if
+#: their texts reach this many characters.
 _BATCH = 500
 _BATCH_CHARS = 50_000_000
 
-#: So many puzzles does a process draw at a time, or as many as have so many statements.
+#: Puzzles that a process draws at a time: at most this many, or with this many statements.
 _CHUNK = 32
 _CHUNK_STATEMENTS = 20_000
 
 
 def write_set(folder: str | Path, kind: str, puzzles: PuzzleSet, jobs: int = 1) -> int:
-    """Write a set as puzzles.parquet or puzzles.jsonl of a folder; return its number of puzzles.
+    """Write a set to puzzles.parquet or puzzles.jsonl in a folder; return its number of puzzles.
 
-    The file is the same byte for byte for any ``jobs``, and appears when it is complete.
+    The file is byte for byte the same for any ``jobs``, and appears only when it is complete.
     """
     folder = Path(folder)
     remove_parts(folder)
@@ -84,7 +84,7 @@ def write_parquet(
 
 
 def write_jsonl(path: str | Path, rows: Iterable[dict]) -> None:
-    """Write rows as JSON, one a line. The file appears when it is complete."""
+    """Write rows as JSON, one per line. The file appears only when it is complete."""
     with (
         replacing(path) as part,
         open(part, "w", encoding="utf-8", newline="\n") as file,
@@ -94,7 +94,7 @@ def write_jsonl(path: str | Path, rows: Iterable[dict]) -> None:
 
 
 def describe_set(puzzles: PuzzleSet, command: str) -> dict[str, str]:
-    """Return the metadata of a drawn set: how its puzzles were drawn, nothing about the moment."""
+    """Return the metadata of a drawn set: how it was drawn, but not when."""
     return {
         "source": "drawn by cogniload_repro.puzzles.generate",
         "seed": str(puzzles.seed),
@@ -114,7 +114,7 @@ def cut(
 ) -> Iterator[list[T]]:
     """Cut a sequence into lists of at most ``most`` items.
 
-    A list ends earlier where the weights of its items reach the limit.
+    A list ends earlier if the weights of its items add up to ``limit`` or more.
     """
     batch: list[T] = []
     weight = 0
@@ -134,9 +134,9 @@ def map_batches(
     batches: Iterable[list],
     jobs: int,
 ) -> Iterator:
-    """Apply a function of a module to lists in several processes; yield the results in order.
+    """Apply a module-level function to lists in several processes; yield the results in order.
 
-    At most twice as many lists as processes are in memory.
+    About twice as many lists as processes are in memory at a time.
     """
     if check_count("jobs", jobs, 1) == 1:
         for batch in batches:
@@ -157,10 +157,10 @@ def map_batches(
 
 
 def read_puzzles(source: str | Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
-    """Yield some columns of a set, in its order, few puzzles in memory at a time.
+    """Yield the given columns of a set in order, with few puzzles in memory at a time.
 
     The source is a Parquet or JSONL file, or a folder with puzzles.parquet or puzzles.jsonl.
-    ValueError for others, for damaged ones, and for columns that are not there.
+    ValueError for any other source, a damaged file or a missing column.
     """
     path = _find_set(Path(source))
     parts = (
@@ -170,8 +170,8 @@ def read_puzzles(source: str | Path, columns: Sequence[str]) -> Iterator[pd.Data
         missing = [name for name in columns if name not in part]
         if missing:
             names = ", ".join(missing)
-            remedy = "write them with `cogniload puzzles`"
-            raise ValueError(f"{path}: the puzzles lack {names}; {remedy}")
+            remedy = "create them with `cogniload puzzles`"
+            raise ValueError(f"{path}: the puzzles have no column {names}; {remedy}")
         yield part[[*columns]]
 
 
@@ -179,7 +179,7 @@ def _find_set(source: Path) -> Path:
     for path in (source, source / "puzzles.parquet", source / "puzzles.jsonl"):
         if path.is_file() and path.suffix in (".parquet", ".jsonl"):
             return path
-    remedy = "give a .parquet or .jsonl file of puzzles, or a folder with one"
+    remedy = "give a .parquet or .jsonl file, or a folder with puzzles.parquet or puzzles.jsonl"
     raise ValueError(f"{source}: no puzzles here; {remedy}")
 
 
@@ -195,5 +195,5 @@ def _read_jsonl(path: Path) -> Iterator[pd.DataFrame]:
             yield from parts
     except ValueError as error:
         raise ValueError(
-            f"{path} is no table of puzzles ({error}); make it again"
+            f"{path} is not a table of puzzles ({error}); create it again"
         ) from None

@@ -1,4 +1,4 @@
-"""Tables of cells (`schemas.CELLS`): the committed one and a build's, and accuracies by level."""
+"""Counts by cell (`schemas.CELLS`), committed or from a build, and accuracies by level."""
 
 from collections.abc import Collection, Iterable
 from fractions import Fraction
@@ -18,7 +18,7 @@ from cogniload_repro.regression.reconstructions import (
 )
 from cogniload_repro.schemas import CELLS, PROVENANCE, TOKENS, read_frame
 
-_REMEDY = "make it again with `make score`"
+_REMEDY = "create it with `make score`"
 
 
 def load_cells(
@@ -30,24 +30,23 @@ def load_cells(
     Parameters
     ----------
     build : path, optional
-        A build folder (its ``cells.parquet``). Without it the typical reconstruction of the paper's
-        22 models (`load_reconstructions` has all).
+        A build folder, whose ``cells.parquet`` is read. Default: the typical reconstruction of the
+        paper's 22 models (`load_reconstructions` returns 24 samples).
     models : collection of str or str, optional
-        Only these, by name or by the short name that is shown ("o3"); all by default.
+        Models to return, by full or short name ("o3"); all by default.
 
     Returns
     -------
     DataFrame
         One row per model and configuration: model, N (statements), d, ratio_pct (nominal, %),
         needles, rho (actual, fraction), log10_N, total (answers), correct, provenance
-        ("reconstructed" from the printed tables, or "scored" answers) and whatever else the table
-        has, such as the five error counts.
+        ("reconstructed" from the printed tables, or "scored" answers) and any other columns of the
+        table, such as the five error counts.
 
     Raises
     ------
     ValueError
-        If there is no such table, it does not say where its data come from, or it has no model of
-        that name.
+        If the table is missing, does not state the provenance of its counts, or lacks a model.
 
     Examples
     --------
@@ -68,7 +67,7 @@ def load_cells(
         cells = read_frame(path, CELLS, _REMEDY)
         if "provenance" not in cells or not cells["provenance"].isin(PROVENANCE).all():
             raise ValueError(
-                f"{path} does not say where its counts come from; {_REMEDY}"
+                f"{path} does not say where its counts come from; delete it and {_REMEDY}"
             )
     cells = add_logarithm(cells)
     if models is None:
@@ -82,9 +81,9 @@ def load_cells(
 def reconstructed_cells(grid: Iterable[Cell]) -> pd.DataFrame:
     """Return the committed counts of the paper's models in the cells of a grid.
 
-    The columns are those of `schemas.CELLS`. Token lengths are printed by N and d alone (Tables 7
-    to 10), so cells that differ in the needle ratio have the same. A ValueError names a cell that
-    the paper does not have.
+    The columns are those of `schemas.CELLS`. Token lengths are printed by N and d only (Tables 7
+    to 10), so cells that differ only in the needle ratio have the same lengths. A ValueError names
+    a cell that is not on the paper's grid.
     """
     committed = load_cells().drop(columns="log10_N")
     committed = committed.astype({"ratio_pct": float})
@@ -105,23 +104,23 @@ def reconstructed_cells(grid: Iterable[Cell]) -> pd.DataFrame:
 
 
 def load_reconstructions(models: Collection[str] | str | None = None) -> pd.DataFrame:
-    """Return the committed samples of the paper's counts.
+    """Return the 24 committed reconstructions of the paper's counts.
 
     Parameters
     ----------
     models : collection of str or str, optional
-        Only these; all 22 by default.
+        Models to return; all 22 by default.
 
     Returns
     -------
     DataFrame
         One row per reconstruction, model and configuration: reconstruction (1 to 24), then the
-        columns of `load_cells` without error counts.
+        columns of `load_cells` without the error counts.
 
     Raises
     ------
     ValueError
-        If there is no model of that name.
+        If a model is unknown.
 
     Examples
     --------
@@ -137,9 +136,9 @@ def load_reconstructions(models: Collection[str] | str | None = None) -> pd.Data
 
 
 def describe_cells(cells: pd.DataFrame) -> str:
-    """Return the line that pictures and captions carry, or "".
+    """Return the note on the data for figures and captions, "" if none is needed.
 
-    It says that counts are reconstructed, and that the grid is a part of the paper's.
+    It says if counts are reconstructed, and if the cells are only a part of the paper's grid.
     """
     sentences = []
     is_reconstructed = from_printed_tables(cells)
@@ -189,15 +188,15 @@ def errors_by(cells: pd.DataFrame, load: str) -> pd.DataFrame:
 
 
 def percent(correct: int, total: int) -> int:
-    """Return an accuracy in whole percent, halves to even as in Tables 4 and 5.
+    """Return an accuracy in whole percent, rounded half to even as in Tables 4 and 5.
 
-    It is rounded as a fraction, so that a half is one.
+    A fraction makes the ties exact.
     """
     return round(Fraction(100 * int(correct), int(total)))
 
 
 def coverage(cells: pd.DataFrame) -> tuple[int, int]:
-    """Return the fewest and the most cells of the paper's grid in which a model has answers."""
+    """Return the smallest and the largest number of grid cells with answers over the models."""
     models = cells["model"].unique()
     if not len(models):
         return 0, 0
@@ -212,11 +211,11 @@ def _sum_by(
     levels: tuple[str, ...],
     columns: list[str],
 ) -> pd.DataFrame:
-    """Return sums of columns by levels, of those with answers, models in printed order."""
+    """Return sums of columns by levels that have answers, with models in printed order."""
     names = ", ".join(map(str, cells.columns))
     if not levels:
         raise ValueError(
-            f"the cells were given no column to group by; name some of: {names}"
+            f"no column to group by was given; name at least one of: {names}"
         )
     unknown = [name for name in (*levels, *columns) if name not in cells]
     if unknown:

@@ -1,4 +1,4 @@
-"""The check of a table of counts before anything is fitted to it."""
+"""Validate a table of counts before anything is fitted to it."""
 
 import numbers
 
@@ -9,32 +9,32 @@ from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 from cogniload_repro.regression.formulas import name_covariates
 from cogniload_repro.regression.syntax import COVARIATES
 
-#: Larger counts have more digits than a fit can use.
+#: Largest count accepted: beyond it, a fit would lose digits to rounding.
 MOST_ANSWERS = 10**12
 _COUNTS = ("correct", "total")
 
 
 def check_cells(cells: pd.DataFrame, *formulas: str) -> pd.DataFrame:
-    """Check a table of counts, and return it with numbers in every column that a fit reads.
+    """Validate a table of counts and return it with numbers in every column that a fit uses.
 
     Parameters
     ----------
     cells : DataFrame
-        One row a configuration, or a single answer: model, total (answers), correct and covariates.
+        One row per configuration, or per answer: model, total (answers), correct and covariates.
     *formulas : str
-        The regressions that are to be fitted.
+        The formulas of the regressions to be fitted.
 
     Returns
     -------
     DataFrame
-        The same rows with their places as index; covariates and counts are numbers, a missing
-        covariate is NaN.
+        The same rows, indexed from 0; covariates and counts are numbers, a missing covariate is
+        NaN.
 
     Raises
     ------
     ValueError
-        If a column is absent or there twice, or a value is impossible. The sentence has the place
-        of the first such row, from 0, and the value.
+        If a column is missing or duplicated, or a value is invalid. The message names the value
+        and its row, counted from 0.
     """
     if not isinstance(cells, pd.DataFrame):
         raise ValueError(f"the cells are a {type(cells).__name__}; pass a DataFrame")
@@ -51,7 +51,7 @@ def check_cells(cells: pd.DataFrame, *formulas: str) -> pd.DataFrame:
 
 
 def _check_columns(cells: pd.DataFrame, formulas: tuple[str, ...]) -> None:
-    """Refuse cells without rows, without a column that is needed, or with a column twice."""
+    """Raise ValueError if there are no rows, or if a column is missing or duplicated."""
     repeated = cells.columns[cells.columns.duplicated()]
     if len(repeated):
         raise ValueError(
@@ -74,18 +74,18 @@ def _check_columns(cells: pd.DataFrame, formulas: tuple[str, ...]) -> None:
 
 
 def _check_models(models: pd.Series) -> None:
-    """Refuse rows whose model is no text, or none at all."""
+    """Raise ValueError if the model of a row is missing, empty or not a string."""
     is_name = [isinstance(model, str) and model != "" for model in models]
     row = _find_first(~np.array(is_name))
     if row is not None:
         model = _show(models.iloc[row])
         raise ValueError(
-            f"row {row} of the cells does not name its model: it has {model}, not a text"
+            f"row {row} of the cells does not name its model: it has {model}, not a name"
         )
 
 
 def _check_covariate(column: pd.Series) -> pd.Series:
-    """Return a covariate as numbers; a missing one is a status of the fit, not a fault."""
+    """Return a covariate as numbers; missing values are allowed, the fit's status reports them."""
     values = _as_numbers(column)
     rules = {
         "not a number": _find_words(column),
@@ -103,15 +103,15 @@ def _check_covariate(column: pd.Series) -> pd.Series:
 
 
 def _check_counts(cells: pd.DataFrame) -> None:
-    """Refuse counts other than whole numbers with 0 <= correct <= total."""
+    """Raise ValueError unless all counts are whole numbers with 0 <= correct <= total."""
     correct = _as_numbers(cells["correct"])
     total = _as_numbers(cells["total"])
     rules = {
         "not a number": _find_words(cells["correct"]) | _find_words(cells["total"]),
         "not a whole number": ~(_is_whole(correct) & _is_whole(total)),
-        "counts begin at 0": (correct < 0) | (total < 0),
-        "more correct than there are": correct > total,
-        f"counts end at {MOST_ANSWERS:,}": total > MOST_ANSWERS,
+        "counts may not be negative": (correct < 0) | (total < 0),
+        "more correct answers than answers": correct > total,
+        f"counts may not exceed {MOST_ANSWERS:,}": total > MOST_ANSWERS,
     }
     for rule, faults in rules.items():
         row = _find_first(faults)
@@ -123,7 +123,7 @@ def _check_counts(cells: pd.DataFrame) -> None:
 
 
 def _as_numbers(column: pd.Series) -> pd.Series:
-    """Return a column as numbers, with NaN for what is missing or no number."""
+    """Return a column as numbers, with NaN for missing and non-numeric values."""
     if is_bool_dtype(column):  # single answers, right or wrong
         return column.astype(float)
     if _holds_numbers(column):
@@ -148,7 +148,7 @@ def _holds_numbers(column: pd.Series) -> bool:
 
 
 def _find_words(column: pd.Series) -> pd.Series:
-    """Return which values are neither numbers nor missing."""
+    """Return a mask of the values that are neither numbers nor missing."""
     if _holds_numbers(column):
         return pd.Series(False, range(len(column)))
     is_number = [isinstance(value, numbers.Real) for value in column]
@@ -160,13 +160,13 @@ def _is_whole(values: pd.Series) -> pd.Series:
 
 
 def _find_first(faults: pd.Series | np.ndarray) -> int | None:
-    """Return the place of the first row with a fault."""
+    """Return the position of the first row with a fault, None if there is none."""
     places = np.flatnonzero(faults)
     return int(places[0]) if len(places) else None
 
 
 def _show(value: object) -> str:
-    """Return a value as a sentence shows it: numbers plainly, others as Python writes them."""
+    """Return a value as text for a message: numbers in short form, others as their repr."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, numbers.Real):

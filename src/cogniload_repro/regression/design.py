@@ -19,8 +19,8 @@ OF_RATIO = np.array(
 def lay_out(cells: pd.DataFrame) -> np.ndarray:
     """Return the covariates of Appendix B's regression, one column each.
 
-    The order is 1, d, log10 N, rho, rho^2, d:N, d:rho, N:rho, d:N:rho; N stands for log10 N in
-    products too.
+    The order is 1, d, log10 N, rho, rho^2, d:N, d:rho, N:rho, d:N:rho; in the products, N means
+    log10 N.
     """
     d = cells["d"].to_numpy(float)
     N = np.log10(cells["N"].to_numpy(float))
@@ -49,11 +49,11 @@ FULL_COLUMNS = tuple(range(9))
 #: Columns of the products of loads, by the names of Table 3.
 PRODUCTS = {"dN": 5, "drho": 6, "Nrho": 7, "dNrho": 8}
 
-# Capacity points: the load at which a fitted accuracy falls to one half, the other loads held at
-# their means. A point along N or d exists only if accuracy falls with that load: where it rises,
-# one half is crossed upwards.
+# Capacity points: the load at which the fitted accuracy is one half, the other loads held at their
+# means. A point along N or d exists only if accuracy falls with that load; if accuracy rises, it
+# exceeds one half beyond the point.
 
-#: A slope of this size (log-odds per unit of d or decade of N) is rounding error.
+#: Slopes up to this size (log-odds per unit of d or decade of N) are rounding error.
 NO_SLOPE = 1e-9
 
 
@@ -78,8 +78,8 @@ def roots_along_rho(betas: np.ndarray, means: dict[str, float]) -> np.ndarray:
     """Return the two values of rho at which the fitted accuracy is one half, the smaller first.
 
     betas (r, 5) are coefficients of 1, d, log10 N, rho, rho^2; d and log10 N are held at their
-    means. The roots have shape (r, 2) and may lie outside [0, 1]; NaN where accuracy does not cross
-    one half. Without curvature there is one root, which stands twice.
+    means. The roots, shape (r, 2), may be outside [0, 1]; they are NaN if the quadratic has no real
+    root. If there is no curvature, the single root is returned twice.
     """
     intercept, slope_d, slope_N, slope_rho, curvature = betas.T
     constant = intercept + slope_d * means["d"] + slope_N * means["log10_N"]
@@ -100,9 +100,9 @@ def many_points(
 ) -> dict[str, np.ndarray]:
     """Return the capacity points of many quadratic fits at once (section 3.1.3), of shape (r,).
 
-    betas (r, 5) are coefficients of 1, d, log10 N, rho, rho^2; other loads are held at their means
-    of d, log10_N and rho. ecl50 is log10 of statements, nt50 the largest root in [0, 1], id50 in
-    units of d; NaN where there is none.
+    betas (r, 5) are coefficients of 1, d, log10 N, rho, rho^2; the other loads are held at
+    ``means`` (d, log10_N, rho). ecl50 is log10 of statements, nt50 the largest root in [0, 1], id50
+    in units of d; NaN if there is no such point.
     """
     intercept, slope_d, slope_N, slope_rho, curvature = betas.T
     at_rho = slope_rho * means["rho"] + curvature * means["rho"] ** 2

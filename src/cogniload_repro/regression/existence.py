@@ -1,4 +1,4 @@
-"""Whether a regression of some counts has one finite fit, and if not, why."""
+"""Existence and uniqueness of the maximum-likelihood fit: rank of the design, separation."""
 
 import numpy as np
 import pandas as pd
@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 from cogniload_repro.regression.formulas import build_design, name_covariates
 from cogniload_repro.regression.syntax import COVARIATES, FACTORS
 
-#: Covariates that are computed from a level, and this one.
+#: Covariates computed from the levels of another column, and that column.
 _LEVELS = {"log10_N": "N", "rho": "ratio_pct"}
 
 
@@ -28,7 +28,7 @@ def find_deficiency(cells: pd.DataFrame, formula: str) -> str:
 
 
 def find_missing(cells: pd.DataFrame, formula: str) -> str:
-    """Return the first covariate of a formula that is not known in every cell, or ""."""
+    """Return the first covariate of a formula with missing values, "" if there is none."""
     for name in name_covariates(formula):
         if name in cells and cells[name].isna().any():
             return name
@@ -40,8 +40,8 @@ def describe_deficiency(
 ) -> str:
     """Return why the coefficients of a design are not unique; "" if they are.
 
-    Most often a covariate takes fewer values than its own terms have coefficients. Needles are
-    whole, so that one ratio is .05 or .06: such differences alone are no values of rho.
+    The usual reason is a covariate with fewer distinct values than coefficients. Values of rho
+    are counted by nominal ratio: needles are whole, so that one ratio may be .05 or .06 of N.
     """
     if design.empty:
         return "no answers"
@@ -63,7 +63,7 @@ def describe_deficiency(
 
 
 def _count_coefficients(spec: ModelSpec, name: str) -> int:
-    """Return the number of coefficients that a covariate has by itself, with the intercept."""
+    """Return the number of coefficients of terms in one covariate alone, with the intercept."""
     others = {*COVARIATES, *FACTORS} - {name}
     count = 0
     for term, variables in spec.term_variables.items():
@@ -77,11 +77,12 @@ def is_separated(
     correct: np.ndarray,
     total: np.ndarray,
 ) -> bool:
-    """Return whether a combination of covariates separates right from wrong answers.
+    """Return whether the data are separated, completely or quasi-completely.
 
-    The likelihood then rises for ever along that combination, and has no maximum. A direction b
-    other than zero separates them if x'b >= 0 where all answers are right, x'b <= 0 where all are
-    wrong, and x'b = 0 elsewhere. A linear programme looks for one.
+    The likelihood then increases forever in some direction b and has no maximum. b separates the
+    answers if x'b >= 0 in rows with only correct answers, x'b <= 0 in rows with only wrong ones,
+    x'b = 0 in all other rows, and x'b is not zero throughout. A linear programme maximises the
+    sum of |x'b| over such directions in a box.
     """
     side = np.zeros(len(total))
     side[correct == 0] = -1
@@ -90,7 +91,7 @@ def is_separated(
     one_sided = x[side != 0] * side[side != 0, None]
     mixed = x[side == 0]
     if len(mixed) and np.linalg.matrix_rank(mixed) == x.shape[1]:
-        return False  # no direction is zero in all of these rows
+        return False  # only b = 0 is orthogonal to all rows with both kinds of answers
     programme = linprog(
         -one_sided.sum(axis=0),
         A_ub=-one_sided,

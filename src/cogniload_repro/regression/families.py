@@ -1,4 +1,4 @@
-"""Links between accuracy and the linear predictor of a binomial regression."""
+"""Link functions between accuracy and the linear predictor of a binomial regression."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -48,8 +48,8 @@ _CLOGLOG = Family(
     log_slope=lambda eta: eta - np.exp(eta),
     bend=lambda eta: 1 - np.exp(eta),
 )
-#: All families are binomial; quasi-binomial is logit with standard errors widened by the observed
-#: scatter.
+#: All families are binomial; quasi-binomial is logit with the covariance multiplied by Pearson's
+#: dispersion (at least 1).
 FAMILIES = {"logit": _LOGIT, "probit": _PROBIT, "cloglog": _CLOGLOG, QUASI: _LOGIT}
 
 

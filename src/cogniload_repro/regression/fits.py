@@ -1,4 +1,4 @@
-"""A regression of every model as one tidy table, and the capacity points of its fits."""
+"""Fit a regression to every model, as one tidy table, and derive the capacity points."""
 
 from collections.abc import Iterator
 
@@ -30,12 +30,12 @@ from cogniload_repro.regression.reconstructions import (
 PAPER_TERMS = tuple(SYMBOLS)[:5]
 #: The products of loads that Appendix B tests.
 PRODUCT_TERMS = tuple(term for term in SYMBOLS if ":" in term)
-#: What a fit has once, not per term.
+#: Columns that refer to a whole fit, not to a term.
 OF_FIT = ["total", "loglik", "aic", "bic", "status"]
 _POINTS = ["ecl50", "nt50", "id50"]
-#: What is a median where a fit is not identified.
+#: Columns reported as medians over the reconstructions if a fit is not identified.
 _NUMBERS = ["coef", "se", "p", "low", "high", "loglik", "aic", "bic"]
-#: Numbers of a term by the beginnings of their names in Table 2.
+#: Prefixes of Table 2's column names, by statistic of a term.
 _PREFIXES = {"coef": "beta", "se": "se", "p": "p"}
 
 
@@ -52,8 +52,8 @@ def fit(
         As `load_cells` returns it: model, the covariates, total (answers) and correct, one row per
         configuration.
     formula : str
-        ``correct ~ ...`` over d, N, log10_N, rho, ratio_pct, needles and prompt_mean; the paper's
-        by default.
+        ``correct ~ ...`` in the covariates d, N, log10_N, rho, ratio_pct, needles and prompt_mean;
+        the paper's by default.
     family : str
         logit, probit, cloglog or quasi-binomial.
 
@@ -63,25 +63,26 @@ def fit(
         One row per model and term, with these columns:
 
         - model, term
-        - coef (log-odds; for the other links on their own scale), se, z, p (two-sided Wald test),
-          low and high (Wald interval of level 1 - `published.ALPHA`)
-        - total (answers), loglik (Bernoulli, of single answers; NaN for quasi-binomial), aic, bic:
-          the same for all terms of a model
-        - status: "ok", "separation", "not converged", "no NAME" for a covariate that is not known
-          (one row with an empty term), or why the design has no unique coefficients ("rho takes 2
-          values, the formula needs 3"). Numbers are NaN unless it is "ok".
-        - identified, coef_p10, coef_p90, p_p10, p_p90: a fit of reconstructed counts that the
-          printed tables do not identify is made for each of 24 samples. Then coef, se and the
-          criteria are medians, these last four columns 10 and 90% quantiles, low the 10% quantile
-          of the intervals' lower ends, high the 90% quantile of their upper ends, z and p NaN.
+        - coef (log-odds; for other links on the scale of the link), se, z, p (two-sided Wald
+          test), low and high (Wald interval of level 1 - `published.ALPHA`)
+        - total (answers), loglik (Bernoulli, per answer; NaN for quasi-binomial), aic, bic: the
+          same for all terms of a model
+        - status: "ok", "separation", "not converged", "no NAME" if covariate NAME has missing
+          values (one row with an empty term), or why the coefficients are not unique ("rho takes 2
+          values, the formula needs 3"). Numbers are NaN unless the status is "ok".
+        - identified: whether the printed tables determine the fit. If not, the regression is
+          fitted to each of 24 reconstructions: coef, se, loglik, aic and bic are medians, low the
+          10% quantile of the intervals' lower ends, high the 90% quantile of their upper ends, z
+          and p NaN.
+        - coef_p10, coef_p90, p_p10, p_p90: 10 and 90% quantiles over the reconstructions
 
-        The attributes (``.attrs``) are those of the cells, formula and family.
+        ``.attrs`` has formula and family, besides the attributes of the cells.
 
     Raises
     ------
     ValueError
-        If the formula holds what no formula may, the cells lack a column or rows, a value in them
-        is impossible (`checks.check_cells`), or there is no such family.
+        If the formula contains an unsupported term, the cells lack a column or rows or have an
+        invalid value (`checks.check_cells`), or the family is unknown.
 
     Examples
     --------
@@ -106,28 +107,28 @@ def fit(
 
 
 def capacity_points(fits: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the loads at which each model's fitted accuracy falls to one half (section 3.1.3).
+    """Return the loads at which each model's fitted accuracy is one half (section 3.1.3).
 
     Parameters
     ----------
     fits : DataFrame
         As `fit` returns it.
     cells : DataFrame
-        The cells fitted: each load is held at its mean over the model's configurations, each
-        counted once.
+        The cells that were fitted. The other loads are held at their means over the model's
+        configurations, each counted once.
 
     Returns
     -------
     DataFrame
         One row per model: model, ecl50 (statements), nt50 (fraction: the largest root in [0, 1]),
-        id50 (units of d), status, identified, and the range in our samples (ecl50_p10, ecl50_p90,
-        ...); NaN where there is no point. A regression with other terms, or a link whose zero is
-        not an accuracy of one half, has none: the status says so.
+        id50 (units of d), status, identified, and the range over the reconstructions (ecl50_p10,
+        ecl50_p90, ...); NaN if there is no such point. If the regression has other terms than the
+        paper's, or its link is not zero at an accuracy of one half, the status says so.
 
     Raises
     ------
     ValueError
-        If the cells are not those of the models that were fitted, or as for `fit`.
+        If the cells lack a model that was fitted, or as for `fit`.
 
     Examples
     --------
@@ -162,7 +163,7 @@ def capacity_points(fits: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _undefined_points(fits: pd.DataFrame, reason: str) -> pd.DataFrame:
-    """Return capacity points without numbers, whose status says why there are none."""
+    """Return a table of NaN capacity points, with the reason as status of each fitted model."""
     points = fits.drop_duplicates("model")[["model", "status", "identified"]]
     points = points.reset_index(drop=True)
     is_fitted = points["status"] == "ok"
@@ -193,9 +194,10 @@ def fits_of(
     cells: pd.DataFrame,
     family: str = "logit",
 ) -> pd.DataFrame:
-    """Return the fits of a formula, or of what `fit` returned, by model, reconstruction and term.
+    """Return fits by model, reconstruction and term, for a formula or a table from `fit`.
 
-    A fit that the printed tables identify is there once.
+    An identified fit is listed once, as reconstruction 1. Since `fit` summarises a fit that is not
+    identified, its regression is fitted to the reconstructions again.
     """
     if not isinstance(regression, pd.DataFrame):
         fits = _fit_models(cells, regression, family)
@@ -209,13 +211,13 @@ def fits_of(
 
 
 def check_fits(fits: pd.DataFrame) -> None:
-    """Raise ValueError if something is not a table of fits as `fit` returns it."""
+    """Raise ValueError unless the argument is a table of fits as returned by `fit`."""
     needed = {"model", "term", "coef", *OF_FIT, "identified"}
     is_table = isinstance(fits, pd.DataFrame) and needed <= set(fits)
     if not is_table or not {"formula", "family"} <= set(fits.attrs):
         raise ValueError(
             f"this {type(fits).__name__} is no table of fits, or does not say its formula and "
-            "family (.attrs); pass what fit returned"
+            "family (.attrs); pass the table that `fit` returned"
         )
 
 
@@ -224,12 +226,12 @@ def _fit_models(
     formula: str,
     family: str,
 ) -> pd.DataFrame:
-    """Fit every model once or, where the printed tables do not identify its fit, in every sample.
+    """Fit every model once or, if its fit is not identified, to every reconstruction.
 
     One row per model, reconstruction and term.
     """
     check_family(family)
-    table = cells.attrs.get("reconstruction")  # the cells are one table, whatever it is
+    table = cells.attrs.get("reconstruction")  # set: fit these counts only
     reconstructed = [] if table == GIVEN else reconstructed_models(cells)
     rows = []
     for model, counts in cells.groupby("model", sort=False, observed=True):
@@ -248,7 +250,7 @@ def _fit_models(
 
 
 def _fit_samples(counts: pd.DataFrame, formula: str, family: str) -> tuple[Fit, ...]:
-    """Fit a regression to each committed sample of one model's correct answers."""
+    """Fit a regression to each of the 24 committed reconstructions of one model."""
     covered = counts[counts["total"] > 0]
     correct = committed_counts(covered)
     answers = covered["total"].to_numpy(float)
@@ -257,14 +259,14 @@ def _fit_samples(counts: pd.DataFrame, formula: str, family: str) -> tuple[Fit, 
 
 
 def _list_coefficients(fit: Fit) -> Iterator[tuple]:
-    """Yield each term of a fit with its numbers, and with those of the whole fit."""
+    """Yield one row per term of a fit: its statistics, then the columns `OF_FIT`."""
     of_fit = [getattr(fit, name) for name in OF_FIT]
     for numbers in zip(fit.terms, fit.coef, fit.se, fit.p, strict=True):
         yield *numbers, *of_fit
 
 
 def _summarise_terms(fits: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per model and term: the fit, or median and range if it is not identified."""
+    """Return one row per model and term: the fit, or medians and ranges if not identified."""
     reach = norm.ppf(1 - ALPHA / 2) * fits["se"]
     fits = fits.assign(low=fits["coef"] - reach, high=fits["coef"] + reach)
     keys = ["model", "term"]
@@ -287,9 +289,9 @@ def summarise(
     numbers: list[str],
     ranges: list[str],
 ) -> pd.DataFrame:
-    """Return one row per key: the fit itself if there is one, else medians over reconstructions.
+    """Return one row per key: the single fit, or medians if there are several reconstructions.
 
-    Numbers in ``ranges`` have their 10 and 90% quantiles in ``NAME_p10`` and ``NAME_p90``. Where a
+    The 10 and 90% quantiles of numbers in ``ranges`` are in ``NAME_p10`` and ``NAME_p90``. If a
     fit fails in some reconstructions only, the status says in how many and the numbers are NaN.
     """
     groups = fits.groupby(keys, sort=False, observed=True)
@@ -312,7 +314,7 @@ def summarise(
 def spread_terms(fits: pd.DataFrame) -> pd.DataFrame:
     """Return one row per model: beta_*, se_*, p_* of every term, and status.
 
-    A term is called by the paper's symbol, or by its own name.
+    A column is named after the paper's symbol of the term or, without one, after the term itself.
     """
     fits = fits.set_index("model")
     is_first = ~fits.index.duplicated()

@@ -1,7 +1,8 @@
-"""Regression formulas: what they say, and the columns of the design matrix that they stand for.
+"""Read regression formulas and build their design matrices.
 
-formulaic reads and evaluates formulas, after `syntax` has checked what they hold. Refused here is
-what formulaic would silently read as another regression: rho**2 is rho to it, and d - d is nothing.
+formulaic parses and evaluates a formula, after `syntax` has checked its contents. Formulas that
+formulaic would silently read as another regression are rejected here: it takes rho**2 for rho, and
+drops d - d.
 """
 
 import re
@@ -27,12 +28,12 @@ from cogniload_repro.regression.syntax import (
     read_tree,
 )
 
-#: formulaic knows this function as numpy's only.
+#: formulaic knows sqrt only as np.sqrt.
 _SQRT = re.compile(r"(?<![\w.])sqrt\(")
 #: A level of a factor that is a whole number, as formulaic writes it.
 _WHOLE_LEVEL = re.compile(r"(\[(?:T\.)?-?\d+)\.0\]")
 
-#: Columns of a table by name, as a key of a cache.
+#: Columns of a table by name, as a hashable cache key.
 Columns: TypeAlias = tuple[tuple[str, bytes | tuple[str, ...]], ...]
 
 
@@ -44,7 +45,7 @@ class Formula(NamedTuple):
 
 
 def read_formula(formula: str) -> Formula:
-    """Read ``correct ~ ...`` without evaluating it; a ValueError quotes it and names its fault."""
+    """Read ``correct ~ ...`` without evaluating it; a ValueError quotes it with its fault."""
     if not isinstance(formula, str):
         raise ValueError(
             f"{formula!r:.60} is no formula; write one, such as 'correct ~ d + rho'"
@@ -56,7 +57,7 @@ def read_formula(formula: str) -> Formula:
 
 
 def _quote(formula: str) -> str:
-    """Return a formula between quotes, cut where it is too long for a sentence."""
+    """Return a formula in quotation marks, truncated if it is too long for a message."""
     return repr(formula if len(formula) <= 300 else f"{formula[:60]}...")
 
 
@@ -69,7 +70,7 @@ def _read_formula(formula: str) -> Formula:
     tree = read_tree(right)
     try:
         terms = formulaic.Formula(right)
-    except Exception as error:  # formulaic raises many types for what is no formula
+    except Exception as error:  # formulaic raises many types for invalid formulas
         raise ValueError(f"cannot be read: {first_line(error)}") from None
     if not isinstance(terms, SimpleFormula):
         raise ValueError("has more than one right side; write one regression")
@@ -111,7 +112,7 @@ def _name_factors(tree: Tree) -> set[str]:
 
 def _advise_power(factor: str, power: str) -> str:
     return (
-        f"has {factor} times itself, which a formula takes for {factor}; "
+        f"multiplies {factor} by itself, which in a formula is just {factor}; "
         f"write I({factor}**{power})"
     )
 
@@ -129,7 +130,7 @@ def _refuse_lost_term(minuend: Tree, subtrahend: Tree) -> None:
 
 
 def _name_summands(tree: Tree) -> set[str]:
-    """Return the terms that stand in a sum as they are, not in a product."""
+    """Return the terms that are summands as written, not the result of expanding a product."""
     if not isinstance(tree, ASTNode):
         return {str(tree)}
     symbol = tree.operator.symbol
@@ -151,9 +152,9 @@ def build_design(
     cells: pd.DataFrame,
     formula: str,
 ) -> tuple[pd.DataFrame, formulaic.ModelSpec]:
-    """Return a formula's design matrix for the cells, and the recipe that builds it for others.
+    """Return a formula's design matrix for the cells, and the specification to build it for others.
 
-    All values are finite. A column has the name of its term.
+    All values are finite. Columns are named after their terms.
     """
     columns = _freeze_columns(add_logarithm(cells), name_covariates(formula))
     design, spec = _build_design(formula, columns, len(cells))
@@ -166,7 +167,7 @@ def _build_design(
     columns: Columns,
     rows: int,
 ) -> tuple[pd.DataFrame, formulaic.ModelSpec]:
-    """Build a design once for all models with the same cells."""
+    """Build a design matrix; it is cached, since many models have the same cells."""
     terms = read_formula(formula).terms
     covariates = _thaw_columns(columns, rows)
     try:
@@ -175,7 +176,7 @@ def _build_design(
                 terms, covariates, na_action="ignore", context={"np": np}
             )
             design = pd.DataFrame(matrix).astype(float)
-    except Exception as error:  # functions refuse their arguments with many types
+    except Exception as error:  # transforms raise many types for invalid arguments
         names = ", ".join(COVARIATES)
         raise ValueError(
             f"formula {_quote(formula)} cannot be built from {names}: {first_line(error):.300}"
@@ -184,20 +185,20 @@ def _build_design(
     if not len(design.columns) or not is_finite:
         raise ValueError(
             f"formula {_quote(formula)} has no term, or one that is not finite in every cell; "
-            "change it"
+            "write terms that are finite in all cells"
         )
     design.columns = [_WHOLE_LEVEL.sub(r"\1]", term) for term in design.columns]
     return design, matrix.model_spec
 
 
 def _freeze_columns(cells: pd.DataFrame, names: Sequence[str]) -> Columns:
-    """Return columns of the cells, those that they have, as a key of a cache."""
+    """Return the named columns that the cells have, as a hashable cache key."""
     present = [name for name in names if name in cells]
     return tuple((name, _freeze_column(cells[name])) for name in present)
 
 
 def _freeze_column(column: pd.Series) -> bytes | tuple[str, ...]:
-    """Return numbers as bytes, words as they are and "" for none."""
+    """Return a numeric column as bytes, a factor as words with "" for missing ones."""
     if column.name in FACTORS:
         words = column.astype(object).where(column.notna(), "")
         return tuple(words.astype(str))
@@ -205,9 +206,9 @@ def _freeze_column(column: pd.Series) -> bytes | tuple[str, ...]:
 
 
 def _thaw_columns(columns: Columns, rows: int) -> pd.DataFrame:
-    """Return the table that `_freeze_columns` made a key of.
+    """Return the table from which `_freeze_columns` made a key.
 
-    All numbers are floats: powers may be larger than integers can be.
+    All numbers are floats, as powers of integers may overflow.
     """
     table = pd.DataFrame(index=range(rows))
     for name, column in columns:
@@ -220,8 +221,8 @@ def _thaw_columns(columns: Columns, rows: int) -> pd.DataFrame:
 
 @contextmanager
 def _strictly() -> Iterator[None]:
-    """Refuse levels that a factor does not have, which formulaic would count as its reference."""
-    # what is not finite is refused later
+    """Turn formulaic's warning of unknown factor levels, coded as the reference, into an error."""
+    # values that are not finite are rejected later
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", DataMismatchWarning)
@@ -232,7 +233,7 @@ def expand_design(
     cells: pd.DataFrame,
     spec: formulaic.ModelSpec,
 ) -> np.ndarray:
-    """Return the design matrix at other rows; levels that the fit does not know are refused."""
+    """Return the design matrix at other rows; ValueError for factor levels that were not fitted."""
     columns = _freeze_columns(add_logarithm(cells), (*COVARIATES, *FACTORS))
     covariates = _thaw_columns(columns, len(cells))
     try:

@@ -1,7 +1,7 @@
-"""A binomial regression on the counts of one model's cells.
+"""Binomial regression on the counts of one model's cells.
 
-Counts by cell give the fit of one row per answer, and the log-likelihood is the Bernoulli one of
-those rows.
+Counts by cell give the same estimates as one row per answer. The log-likelihood is the Bernoulli
+one of single answers: it leaves out the binomial coefficients.
 """
 
 import warnings
@@ -42,7 +42,7 @@ SYMBOLS = {
     "d:log10_N:rho": "dNrho",
 }
 
-#: statsmodels stops when no coefficient moves by more than this.
+#: statsmodels stops when no coefficient changes by more than this.
 _PRECISE = {"maxiter": 100, "tol_criterion": "params", "atol": 1e-12, "rtol": 1e-11}
 
 
@@ -89,7 +89,7 @@ def glm(
     cells : DataFrame
         As for `fits.fit`.
     model : str, optional
-        Which model; not needed if the cells have one.
+        Name of the model; not needed if the cells have only one.
     formula, family : str
         As for `fits.fit`.
 
@@ -97,16 +97,16 @@ def glm(
     -------
     GLMResults
         Of `statsmodels.GLM` on the counts (correct, wrong) of each configuration: ``summary()``,
-        ``get_prediction()``, ``model.fit(cov_type="HC1")`` and so on. Its log-likelihood is that of
-        the counts: larger than the Bernoulli one of `fits.fit` by a constant, the sum of
-        log C(total, correct). ``model.spec`` builds the columns for other cells:
-        ``results.predict(results.model.spec.get_model_matrix(cells))``. Of reconstructed counts it
-        is the fit of one sample; `fits.fit` says whether the printed tables identify it.
+        ``get_prediction()``, ``model.fit(cov_type="HC1")`` and so on. Its log-likelihood is the
+        binomial one, which exceeds the Bernoulli one of `fits.fit` by a constant, the sum of
+        log C(total, correct). ``model.spec`` builds the design matrix for other cells:
+        ``results.predict(results.model.spec.get_model_matrix(cells))``. Reconstructed counts are
+        fitted as given; `fits.fit` says whether the printed tables identify the fit.
 
     Raises
     ------
     ValueError
-        As for `fits.fit`, or if there is no finite fit (separation, or fewer levels than terms).
+        As for `fits.fit`, or if there is no unique finite fit (separation, too few levels).
 
     Examples
     --------
@@ -136,7 +136,7 @@ def glm(
         warnings.simplefilter("ignore")
         results = regression.fit(start_params=fit.coef, **_PRECISE)
         if family == QUASI:
-            # never narrower than binomial; "X2" would leave out the numbers of answers
+            # never below the binomial variance; scale="X2" would ignore the numbers of answers
             scatter = max(results.pearson_chi2 / results.df_resid, 1.0)
             results = regression.fit(start_params=fit.coef, scale=scatter, **_PRECISE)
     results.model.spec = spec
@@ -163,9 +163,9 @@ def fit_tables(
     formula: str,
     family: str = "logit",
 ) -> tuple[Fit, ...]:
-    """Fit one regression to many tables of counts of the same cells at once.
+    """Fit one regression to many tables of counts for the same cells at once.
 
-    Counts have the shape (tables, cells), and every cell has answers.
+    Counts have the shape (tables, cells); every cell must have answers.
     """
     check_family(family)
     missing = find_missing(cells, formula)
@@ -211,7 +211,7 @@ def _describe_fit(
     status: str,
     coef: np.ndarray,
 ) -> Fit:
-    """Return a fit with its likelihood, standard errors by the expected information, and tests."""
+    """Return a fit with log-likelihood, Wald tests, and standard errors by expected information."""
     x = design.to_numpy()
     terms = x.shape[1]
     covariance = np.full((terms, terms), np.nan)
@@ -243,7 +243,7 @@ def _describe_fit(
 
 
 def _weigh(counts: np.ndarray, logs: np.ndarray) -> float:
-    """Return a sum of logarithms, each so many times; none times log 0 is zero."""
+    """Return the sum of counts times logarithms, with 0 log 0 = 0."""
     occurs = counts > 0
     return float(counts[occurs] @ logs[occurs])
 
@@ -254,8 +254,8 @@ def _chi_square(
     log_p: np.ndarray,
     log_q: np.ndarray,
 ) -> float:
-    """Return Pearson's chi-square of counts with given logs of accuracy and its complement."""
+    """Return Pearson's chi-square of counts, given log p and log q = log(1 - p)."""
     squares = (correct - total * np.exp(log_p)) ** 2
     variance = total * np.exp(log_p + log_q)
-    varies = variance > 0  # elsewhere accuracy is 0 or 1 to the last digit, as observed
+    varies = variance > 0  # elsewhere fitted and observed accuracy are both 0 or 1
     return float((squares[varies] / variance[varies]).sum())

@@ -1,10 +1,10 @@
-"""Whether the printed tables determine a regression of a reconstructed model's counts.
+"""Whether the printed tables identify a regression on a reconstructed model's counts.
 
-The likelihood of a logistic regression depends on the answers through the sums of its columns over
-the correct answers. Tables 4 and 5 fix the correct answers at each level of d and of N; Tables 2, 3
-and 6 fix the sums of rho, rho squared and the products of loads. A fit whose columns are
-combinations of these is the same in every table of counts that agrees with the paper. Any other one
-has a range.
+The sufficient statistics of a logistic regression are the sums of its columns over the correct
+answers. Tables 4 and 5 fix the correct answers at each level of d and of N; Tables 2, 3 and 6 fix
+the sums of rho, rho squared and the products of loads. If the columns of a regression are linear
+combinations of these, its fit is the same in every table of counts that agrees with the paper, and
+is identified. Any other fit has a range.
 """
 
 import numpy as np
@@ -39,7 +39,10 @@ def is_identified(
     formula: str,
     family: str = "logit",
 ) -> bool:
-    """Return whether the printed tables determine a regression of one reconstructed model."""
+    """Return whether the printed tables identify the regression of one reconstructed model.
+
+    Only the logit link has these sufficient statistics.
+    """
     if family != "logit":
         return False
     covered = cells[cells["total"] > 0]
@@ -55,7 +58,7 @@ def is_identified(
 
 
 def in_span(columns: np.ndarray) -> bool:
-    """Return whether columns over the 140 cells are combinations of `FIXED_COLUMNS`."""
+    """Return whether columns over the 140 cells are in the span of `FIXED_COLUMNS`."""
     scale = np.abs(columns).max(axis=0)
     columns = columns / np.where(scale > 0, scale, 1)
     weights, *_ = np.linalg.lstsq(FIXED_COLUMNS, columns, rcond=None)

@@ -1,8 +1,8 @@
-"""Maximum likelihood for many tables of counts at once, for the paper's regression from sums alone.
+"""Maximum likelihood for many tables of counts at once; logit fits need only the sums.
 
 The log-likelihood of a logistic regression depends on the answers only through the sums of its
-covariates over the correct answers. Newton's method finds its maximum for any such sums, also where
-nobody has seen the table that they are of.
+covariates over the correct answers, the sufficient statistics. Newton's method finds its maximum
+for given sums, even if the table of counts behind them is unknown.
 """
 
 from collections.abc import Callable
@@ -31,9 +31,9 @@ def maximise_all(
     start: np.ndarray | float = 0.0,
     offset: np.ndarray | float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Fit a logistic regression to many tables of counts, of which only sums are known.
+    """Fit a logistic regression to many tables of counts, given only their sufficient statistics.
 
-    For each table the log-likelihood t'b - sum n log(1 + exp(x'b + offset)) is maximised over b.
+    For each table, t'b - sum n log(1 + exp(x'b + offset)) is maximised over b.
 
     Parameters
     ----------
@@ -44,20 +44,20 @@ def maximise_all(
     sums : array of shape (tables, q)
         The sums t of the covariates over the correct answers.
     start : array or float
-        Coefficients near the maximum, if known.
+        Coefficients to start from.
     offset : array or float
-        A given part of the log-odds of each cell.
+        Known part of the log-odds of each cell.
 
     Returns
     -------
     coefficients : array of shape (tables, q)
     logliks : array of shape (tables,)
         Bernoulli log-likelihoods, less the sum of the offset over the correct answers. Both are NaN
-        where there is no maximum: the sums lie on or outside the edge of what the answers allow, or
-        a covariate is a combination of the others.
+        if there is no unique maximum: the sums are on or outside the boundary of the convex hull of
+        possible sums, or the covariates are linearly dependent.
     """
-    # Newton's steps with orthogonal covariates keep the digits that d, d log10 N, d rho log10 N and
-    # so on lose to one another
+    # orthogonal covariates keep the digits that Newton's method would lose to the collinearity of
+    # d, d log10 N, d rho log10 N and so on
     x, triangle = np.linalg.qr(covariates)
     if _are_dependent(triangle):
         unknown = np.full(sums.shape, np.nan)
@@ -90,14 +90,14 @@ def maximise_counts(
     covariates : array of shape (cells, q)
         The design matrix, the same for all tables.
     correct, answers : arrays of shape (tables, cells)
-        Correct answers in each cell, and all of them.
+        Correct answers and answers in each cell.
     family : str
         A key of `families.FAMILIES`.
 
     Returns
     -------
     array of shape (tables, q)
-        Coefficients; NaN where a maximum is not there, or is not found in `_MOST_STEPS` steps.
+        Coefficients; NaN if there is no maximum or it is not reached in `_MOST_STEPS` steps.
     """
     x, triangle = np.linalg.qr(covariates)
     wrong = answers - correct
@@ -132,12 +132,12 @@ def _sum_squares(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def _are_dependent(triangle: np.ndarray) -> bool:
-    """Return whether a covariate is a combination of others, by the triangle of its QR."""
+    """Return whether covariates are linearly dependent, from the R of their QR decomposition."""
     rows, columns = triangle.shape
     if rows < columns:
         return True
     lengths = np.linalg.norm(triangle, axis=0)
-    heights = np.abs(np.diag(triangle))  # above the plane of the columns before
+    heights = np.abs(np.diag(triangle))  # distances from the span of the columns before
     return bool((heights <= 1e-12 * lengths).any())
 
 
@@ -212,7 +212,7 @@ def maximise(
     coefficients, loglik = (part[0] for part in many)
     if np.isnan(loglik):
         raise ValueError(
-            "the statistics admit no finite maximum-likelihood fit; check the published tables"
+            "these sums have no finite maximum-likelihood fit; check the published tables"
         )
     return coefficients, float(loglik)
 
@@ -223,10 +223,10 @@ def solve_aic(
     sums: np.ndarray,
     aic: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the two sums of the last covariate with which the fits have given AICs.
+    """Return the two sums of the last covariate at which the fits have given AICs.
 
-    The AIC is a concave function of that sum and highest where its coefficient is zero. One
-    solution lies below, with a negative coefficient, and one above.
+    The maximised log-likelihood is convex in that sum, so the AIC is concave, and highest where the
+    last coefficient is zero. One solution is below that point (negative coefficient), one above.
 
     Parameters
     ----------
@@ -240,14 +240,14 @@ def solve_aic(
     Returns
     -------
     below, above : arrays of shape (tables,)
-        NaN where no sum leads to that AIC.
+        The two sums; NaN if no sum gives that AIC.
     """
     others = covariates[:, :-1]
     last = covariates[:, -1]
     coefficients, logliks = maximise_all(others, answers, sums)
     highest_aic = 2 * covariates.shape[1] - 2 * logliks
     accuracy = expit(coefficients @ others.T)
-    # the sum with which the last coefficient is zero
+    # the sum at which the last coefficient is zero
     flattest = (answers * accuracy) @ last
     weights = answers * accuracy * (1 - accuracy)
     information = _sum_squares(covariates, weights)
@@ -255,7 +255,7 @@ def solve_aic(
     exists = height >= 0
     covariance = np.linalg.inv(information[exists])
     variance = covariance[:, -1, -1]
-    # the distance of the solutions if the AIC were a parabola
+    # distance of the solutions from that sum, by a quadratic approximation of the AIC
     reach = np.full(len(sums), np.nan)
     reach[exists] = np.sqrt(height[exists] / variance)
     below = _solve_from(covariates, answers, sums, aic, flattest - reach)
@@ -270,9 +270,9 @@ def _solve_from(
     aic: np.ndarray,
     start: np.ndarray,
 ) -> np.ndarray:
-    """Follow the tangents of the AIC to the last sum with which it has a given value.
+    """Solve for the last sum at which the AIC has a given value, by Newton's method.
 
-    The slope of the AIC in that sum is -2 times the last coefficient.
+    The derivative of the AIC by that sum is -2 times the last coefficient.
     """
     last = start.copy()
     solutions = np.full(len(start), np.nan)
@@ -289,7 +289,7 @@ def _solve_from(
         distance = height - aic[tables]
         step = distance / (2 * coefficients[:, -1])
         last[tables] += step
-        # steps shrink quadratically: the next would be lost in rounding
+        # convergence is quadratic: the next step would be lost in rounding
         is_done = np.abs(step) < 1e-7
         solutions[tables[is_done]] = last[tables[is_done]]
         goes_on = ~is_done & np.isfinite(step)

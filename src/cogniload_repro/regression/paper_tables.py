@@ -1,4 +1,4 @@
-"""The regressions of Tables 2, 3 and 6 as numbers, fitted to counts as they are given."""
+"""The regressions of Tables 2, 3 and 6, fitted to counts as given (not to reconstructions)."""
 
 import pandas as pd
 

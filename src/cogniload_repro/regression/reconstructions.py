@@ -1,8 +1,8 @@
 """The committed reconstructions: many tables of counts, each in agreement with the printed tables.
 
 No single table is the authors' data. What all tables share is *identified* by the paper; everything
-else is stated as median and 10 to 90% range of 24 sampled tables. Such a range is one of these
-samples: it bounds nothing.
+else is stated as median and 10 to 90% range over 24 sampled tables. Such a range describes these
+samples; it is not a bound.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,27 +18,27 @@ from cogniload_repro.regression.checks import check_cells
 
 #: The committed tables, r0 to r24.
 TABLES_FILE = RECONSTRUCTED / "reconstructions.csv"
-#: The typical one of them as counts by cell (`counts.reconstruct`).
+#: The typical one of these tables as counts by cell (`counts.reconstruct`).
 CELLS_FILE = RECONSTRUCTED / "cells.csv"
-#: The table that was drawn around a smooth response: an example, in no range or count. The others
-#: depart from a smooth response as data do.
+#: The table drawn around a smooth response: an example, excluded from all ranges and counts. The
+#: others depart from a smooth response as data do.
 SMOOTH = "r0"
-#: Quantiles over the samples between which a number's range lies.
+#: Quantiles over the samples that are reported as a number's range.
 RANGE = (0.1, 0.9)
 #: Columns that name a cell of a model.
 KEYS = ["model", "N", "d", "ratio_pct"]
-#: In place of a table's number: counts as they are given.
+#: In place of a reconstruction's number: fit the counts as given.
 GIVEN = -1
 _TABLE = r"^r\d+$"
-#: Types in which tables of any origin are joined.
+#: Types to which loads are converted before tables are merged.
 _LOAD_TYPES = {"N": float, "d": float, "ratio_pct": float}
 
 
 def each_reconstruction(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Yield the cells with the counts of each sampled reconstruction; once if none is one.
+    """Yield the cells with the counts of each of the 24 sampled reconstructions.
 
-    Models with answers of their own keep their counts. ``.attrs["reconstruction"]`` is the table's
-    number, 1 to 24.
+    Models with scored answers keep their counts; if no model is reconstructed, the cells are
+    yielded once. ``.attrs["reconstruction"]`` is the number of the sample, from 1.
     """
     correct = cells["correct"].to_numpy()
     models = reconstructed_models(cells)
@@ -81,7 +81,7 @@ def over_reconstructions(
 def from_printed_tables(cells: pd.DataFrame) -> pd.Series:
     """Return for each row whether its counts were reconstructed, by the column ``provenance``.
 
-    A table without the column is a reader's own.
+    Without that column, counts are taken as a reader's own.
     """
     if "provenance" not in cells:
         return pd.Series(False, cells.index)
@@ -89,16 +89,16 @@ def from_printed_tables(cells: pd.DataFrame) -> pd.Series:
 
 
 def as_given(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells marked so that regressions are fitted to these counts alone."""
+    """Return the cells marked (in ``.attrs``) so that regressions are fitted to them as given."""
     table = cells.copy(deep=False)
     table.attrs = dict(cells.attrs) | {"reconstruction": GIVEN}
     return table
 
 
 def reconstructed_models(cells: pd.DataFrame) -> list[str]:
-    """Return the models whose counts are those of a committed table wherever they have answers.
+    """Return the models whose counts equal one committed table in all cells with answers.
 
-    Scored answers are never reconstructed, whatever their counts are.
+    Models with scored answers never count as reconstructed, even if their counts agree.
     """
     if not {*KEYS, "total"} <= set(cells):
         return []
@@ -120,9 +120,9 @@ def reconstructed_models(cells: pd.DataFrame) -> list[str]:
 
 
 def committed_counts(cells: pd.DataFrame) -> np.ndarray:
-    """Return the correct answers of the 24 samples at each row, of shape (24, rows).
+    """Return the correct answers of the 24 samples at each row, shape (24, rows).
 
-    NaN where the paper has no such cell.
+    They are NaN if the paper has no such cell.
     """
     tables = _join_committed(cells).filter(regex=_TABLE)
     samples = tables.drop(columns=SMOOTH)
@@ -133,7 +133,7 @@ def range_over(
     groups: DataFrameGroupBy,
     names: Sequence[str],
 ) -> pd.DataFrame:
-    """Return the ends of the range of numbers over grouped samples.
+    """Return the 10 and 90% quantiles of numbers over the samples of each group.
 
     The columns are ``NAME_p10`` and ``NAME_p90``.
     """
@@ -147,8 +147,7 @@ def range_over(
 def mean_cells(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the cells with reconstructed models' correct answers averaged over the samples.
 
-    One sample, even the nearest to this, has the chance of one draw in it; the mean has next to
-    none.
+    A single sample carries the random error of one draw, which averaging over 24 nearly removes.
     """
     is_reconstructed = cells["model"].isin(reconstructed_models(cells))
     if not is_reconstructed.any():
@@ -158,10 +157,11 @@ def mean_cells(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def prediction_band(cells: pd.DataFrame, *levels: str) -> pd.DataFrame:
-    """Return mean accuracy and band of reconstructed models by some columns, "model" the first.
+    """Return mean accuracy and prediction band of reconstructed models by some columns.
 
-    Lowest and highest (fractions) are the ends of a 1 - `published.ALPHA` prediction interval for
-    one more sample (Student's t). What the cells lack of the grid is left out of the samples too.
+    The first of ``levels`` is "model". Lowest and highest (fractions) are the ends of a 1 -
+    `published.ALPHA` prediction interval for one more sample (Student's t). Only cells with answers
+    are used, in the samples too.
     """
     from scipy.stats import t  # takes a second, and tables are also read without it
 
@@ -192,9 +192,9 @@ def load_tables() -> pd.DataFrame:
 
 
 def _join_committed(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the committed tables and totals at each row; NaN where the paper has no such cell."""
+    """Return the committed tables and totals at each row, NaN if the paper has no such cell."""
     keys = cells[KEYS].reset_index(drop=True)
-    if "perturbation" in cells:  # a perturbed text is another question
+    if "perturbation" in cells:  # a perturbed puzzle is not the paper's
         is_plain = cells["perturbation"].fillna("").to_numpy() == ""
         keys["ratio_pct"] = keys["ratio_pct"].where(is_plain)
     keys = keys.astype(_LOAD_TYPES)

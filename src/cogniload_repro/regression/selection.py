@@ -1,4 +1,4 @@
-"""One regression of every model against another: criteria, and likelihood-ratio tests."""
+"""Compare two regressions per model by AIC, BIC and likelihood-ratio test."""
 
 from collections.abc import Hashable, Mapping
 
@@ -13,7 +13,7 @@ from cogniload_repro.regression.formulas import build_design
 from cogniload_repro.regression.glm import QUADRATIC
 
 _MODEL_KEYS = ["model", "reconstruction"]
-#: What is a median where the comparison is not identified.
+#: Columns reported as medians over the reconstructions if a comparison is not identified.
 _COMPARED_NUMBERS = [
     "loglik",
     "aic",
@@ -41,10 +41,10 @@ def compare_fits(
     cells : DataFrame
         As for `fit`.
     formula, family : str
-        As for `fit`. In place of a formula what `fit` has made of it, so that nothing is fitted
-        twice.
+        As for `fit`. Instead of a formula, the table that `fit` returned for it may be given, to
+        save fitting it again.
     against : str or DataFrame
-        The other regression: a formula (with a logit link; by default the paper's) or its fits.
+        The other regression: a formula (logit link; the paper's by default) or its fits.
 
     Returns
     -------
@@ -52,23 +52,23 @@ def compare_fits(
         One row per model, with these columns:
 
         - model
-        - status, df (coefficients), loglik, aic and bic, and with the prefix ``against_`` the same
-          of the other regression
-        - daic and dbic (less the other's)
-        - larger: "formula" or "against" where one of the two is nested in the other, "same" where
-          they are one model, else ""
-        - lr (twice the gain in log-likelihood), lr_df and lr_p (likelihood-ratio test) where one is
-          the larger
-        - identified, daic_p10, daic_p90, lr_p_p10 and lr_p_p90: where the comparison is not
-          identified, numbers are medians of the samples, these four 10 and 90% quantiles, and lr_p
-          is NaN
+        - status, df (coefficients), loglik, aic and bic; those of the other regression with the
+          prefix ``against_``
+        - daic and dbic: AIC and BIC minus those of the other regression
+        - larger: "formula" or "against" if the other one is nested in it, "same" if both span the
+          same columns, else ""
+        - lr (twice the gain in log-likelihood), lr_df and lr_p: likelihood-ratio test of nested
+          regressions
+        - identified: whether the printed tables determine both fits. If not, numbers are medians
+          over the reconstructions, and lr_p is NaN.
+        - daic_p10, daic_p90, lr_p_p10 and lr_p_p90: 10 and 90% quantiles over the reconstructions
 
-        Numbers are NaN where a fit has failed or, as for quasi-binomial, has no likelihood.
+        Numbers are NaN if a fit has failed or has no likelihood (quasi-binomial).
 
     Raises
     ------
     ValueError
-        As for `fit`, or if a table of fits does not say its formula.
+        As for `fit`, or if a table of fits has no formula in its ``.attrs``.
 
     Examples
     --------
@@ -96,9 +96,9 @@ def compare_fits(
 
 
 def _pair_fits(fits: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
-    """Return both fits of each model, side by side.
+    """Return both fits of each model side by side.
 
-    One row per model and, where one of the two is not identified, reconstruction.
+    There is one row per model or, if one of the two is not identified, per reconstruction.
     """
     fitted = _describe_fits(fits, "")
     other = _describe_fits(others, "against_")
@@ -106,7 +106,7 @@ def _pair_fits(fits: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
     pairs = pairs.sort_values(_MODEL_KEYS, ignore_index=True)
     models = pairs.groupby("model", sort=False)
     for prefix in ("", "against_"):
-        # an identified fit has one row for all samples
+        # an identified fit has one row: repeat it for all reconstructions
         columns = [f"{prefix}{name}" for name in ("df", *OF_FIT, "identified")]
         pairs[columns] = models[columns].ffill()
         status = f"{prefix}status"
@@ -115,12 +115,12 @@ def _pair_fits(fits: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
         pairs[df] = pairs[df].fillna(0).astype(int)
     is_open = pairs["identified"].eq(False) | pairs["against_identified"].eq(False)
     pairs["identified"] = ~is_open
-    pairs.attrs = {}  # those of the fits are of one regression
+    pairs.attrs = {}  # formula and family would be those of one of the two
     return pairs.drop(columns=["total", "against_total", "against_identified"])
 
 
 def _describe_fits(fits: pd.DataFrame, prefix: str) -> pd.DataFrame:
-    """Return what holds for the whole fit of each model and reconstruction; df counts its terms."""
+    """Return one row per model and reconstruction: df (number of terms) and `OF_FIT`."""
     counted = fits.assign(df=(fits["term"] != "").astype(int))
     groups = counted.groupby(_MODEL_KEYS, sort=False)
     fit_rows = groups[["df", *OF_FIT, "identified"]].first()
@@ -133,9 +133,9 @@ def _joint_ranks(
     regression: Mapping[Hashable, str],
     other: Mapping[Hashable, str],
 ) -> dict[str, int]:
-    """Return by model the rank of the columns of two regressions side by side.
+    """Return by model the rank of the two regressions' design matrices side by side.
 
-    Regressions of different families have none.
+    It is empty if the families differ: regressions with different links are not nested.
     """
     ranks: dict[str, int] = {}
     if regression["family"] != other["family"]:
@@ -154,9 +154,9 @@ def _joint_ranks(
 
 
 def _test_ratios(pairs: pd.DataFrame, joint_ranks: dict[str, int]) -> pd.DataFrame:
-    """Add the likelihood-ratio test of the smaller regression of each row against the larger.
+    """Add the likelihood-ratio test of the smaller regression against the larger to each row.
 
-    The smaller one is nested in the larger if the larger has as many terms as both span together.
+    The smaller one is nested in the larger if both together span no more than the larger's terms.
     """
     df = pairs["df"] - pairs["against_df"]
     most_terms = pairs[["df", "against_df"]].max(axis=1)

@@ -1,9 +1,9 @@
-"""The syntax of a regression formula: what it may say, checked before any part of it is evaluated.
+"""Check the contents of a regression formula before any part of it is evaluated.
 
 formulaic evaluates the factors of a formula as Python. A formula may come from somebody else's
-``params.yaml``, so each factor is read as a syntax tree first. A tree with anything but covariates,
-numbers, operators and the transforms listed here is refused. None of the transforms depends on the
-order of the rows or on chance.
+``params.yaml``, so each factor is parsed to a syntax tree first. A tree that contains anything but
+covariates, numbers, operators and the transforms listed here is rejected. The transforms do not
+depend on the order of the rows or on random numbers.
 """
 
 import ast
@@ -16,7 +16,7 @@ from formulaic.parser.types import ASTNode, Token
 
 #: Names of the covariates.
 COVARIATES = ("d", "N", "log10_N", "rho", "ratio_pct", "needles", "prompt_mean")
-#: Columns of words, which enter a regression as the levels of a factor: C(perturbation).
+#: Categorical columns, which enter a regression as factors: C(perturbation).
 FACTORS = ("perturbation",)
 #: Transforms that may also be written as numpy's functions: np.log.
 NUMPY_TRANSFORMS = ("log", "log10", "exp", "sqrt")
@@ -32,20 +32,20 @@ _MOST = 1000
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 _COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 
-#: A part of a formula: an operator with its arguments, or a factor.
+#: A node of a formula: an operator with its arguments, or a factor.
 Tree: TypeAlias = Token | ASTNode
 
 
 def read_tree(right: str) -> Tree:
-    """Return the syntax tree of a formula's right side; a ValueError says what it may not hold."""
+    """Return the syntax tree of a formula's right side; ValueError for unsupported contents."""
     if len(right) > _MOST:
         raise ValueError(f"has {len(right):,} characters; write at most {_MOST:,}")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python's, about odd text within quotes
+            warnings.simplefilter("ignore")  # Python's, on odd escapes in quoted text
             tree = DefaultFormulaParser().get_ast(right)
             factors = [_parse(token) for token in find_factors(tree)]
-    except Exception as error:  # formulaic raises many types for what is no formula
+    except Exception as error:  # formulaic raises many types for invalid formulas
         raise ValueError(f"cannot be read: {first_line(error)}") from None
     for factor in factors:
         _check(factor)
@@ -64,7 +64,7 @@ def find_factors(tree: Tree) -> Iterator[Token]:
 
 
 def name_columns(tree: Tree) -> tuple[str, ...]:
-    """Return the covariates and factors that a formula names, within its functions too."""
+    """Return the covariates and factors in a formula, also those inside its functions."""
     names = set()
     for token in find_factors(tree):
         names |= _find_names(_parse(token))
@@ -83,13 +83,13 @@ def _parse(token: Token) -> ast.expr:
 
 
 def _check(factor: ast.expr) -> None:
-    """Refuse a factor with anything but covariates, numbers, operators and transforms in it."""
+    """Reject a factor that contains anything but covariates, numbers, operators and transforms."""
     for part in _list_parts(factor):
         _check(part)
 
 
 def _list_parts(node: ast.expr) -> list[ast.expr]:
-    """Return the parts of an expression of a kind that a formula may hold; refuse other kinds."""
+    """Return the operands of an expression that a formula may contain; reject any other."""
     match node:
         case ast.Name() if node.id in (*COVARIATES, *FACTORS):
             parts: list[ast.expr] = []
@@ -99,7 +99,7 @@ def _list_parts(node: ast.expr) -> list[ast.expr]:
             parts = [node.operand]
         case ast.BinOp() if isinstance(node.op, _ARITHMETIC):
             parts = [node.left, node.right]
-        # a power of numbers alone, such as 9**9**9, would never end
+        # a power of numbers alone, such as 9**9**9, could take forever to evaluate
         case ast.BinOp(op=ast.Pow()) if _has_covariate(node.left):
             parts = [node.left, node.right]
         case ast.Compare(ops=[comparison]) if isinstance(comparison, _COMPARISONS):
@@ -133,12 +133,12 @@ def _check_settings(call: ast.Call) -> None:
         raise ValueError(_describe_refusal(call))
     if any(not 0 <= ast.literal_eval(setting) <= _MOST for setting in settings):
         raise ValueError(
-            f"has {ast.unparse(call):.60}; its numbers go from 0 to {_MOST:,}"
+            f"has {ast.unparse(call):.60}; its numbers must be from 0 to {_MOST:,}"
         )
 
 
 def _name_transform(function: ast.expr) -> str:
-    """Return the name of a called function without ``np.``; "" for what is no plain name."""
+    """Return the name of a called function without ``np.``, "" if it is not a plain name."""
     match function:
         case ast.Name():
             return function.id
@@ -163,7 +163,7 @@ def _is_number(node: ast.expr) -> bool:
 
 
 def _describe_refusal(node: ast.expr) -> str:
-    """Return what is wrong with a part of a formula, and what it may hold instead."""
+    """Return the message that a part of a formula is not supported, with what is."""
     columns = ", ".join((*COVARIATES, *FACTORS))
     return (
         f"has {ast.unparse(node):.60}, which cannot be built from {columns}, numbers, + - * / ** "
@@ -172,7 +172,7 @@ def _describe_refusal(node: ast.expr) -> str:
 
 
 def _bound_terms(tree: Tree) -> int:
-    """Return at least the number of terms that a formula is multiplied out to."""
+    """Return an upper bound on the number of terms of a formula after expansion."""
     if not isinstance(tree, ASTNode):
         return 1
     counts = []
@@ -185,7 +185,7 @@ def _bound_terms(tree: Tree) -> int:
         return first * second + first + second
     if symbol in ("**", "^"):
         exponent = str(tree.args[1])
-        # formulaic refuses other exponents
+        # formulaic rejects other exponents
         power = int(exponent[:9]) if exponent.isdecimal() else 1
         return counts[0] ** min(power, 20)
     return sum(counts)

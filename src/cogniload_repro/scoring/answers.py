@@ -1,4 +1,4 @@
-"""How a model's answers ended and what decided their scores, counted by model."""
+"""How responses ended and what decided their scores, counted per model."""
 
 import pandas as pd
 
@@ -17,18 +17,18 @@ WRONG = tuple(
 
 
 def summarise_answers(scores: pd.DataFrame) -> pd.DataFrame:
-    """Count a model's answers by why they ended and by what made them correct or wrong.
+    """Count each model's responses by why they ended and by what made them correct or wrong.
 
     One row per model, in the order of the scores: model, answers, correct;
 
-    - why the model stopped, as its source says: a column for each of `endings.STOPS`;
+    - why the model stopped, as its source reports: one column for each of `endings.STOPS`;
     - unclosed_trace (ends within the reasoning), full (fills the paper's context), cut (either, or
       stopped by a limit), finished (the others), correct_finished;
     - wrong answers by kind, as in Tables 4 and 5: `WRONG`; wrong; unreadable (those that name no
       single value);
     - correct answers by the window that decided: `verdict.CORRECT_BUCKETS`; leaning (correct by an
-      earlier line, while the last sentence after the reasoning is not), alone (the others), hedged
-      (leaning ones that say that they are not sure).
+      earlier line, while the last sentence after the reasoning is not), alone (the other correct
+      ones), hedged (leaning ones whose last sentence says that the answer is not known).
     """
     stopped = scores["stopped"].fillna("unknown")
     bucket = scores["bucket"].astype(str)

@@ -25,14 +25,14 @@ _COUNT_COLUMNS = list(dict.fromkeys(BUCKET_COLUMNS.values()))
 #: Rows of cells are in the order of the grid.
 _ROW_ORDER = ["N", "ratio_pct", "d"]
 _TOKEN_SOURCES = {"prompt": "prompt_tokens", "output": "response_tokens"}
-#: Columns of scores that are read again.
+#: Columns that are read from files of scores: all but the long texts.
 _SCORE_COLUMNS = [name for name in SCORES.names if name not in ("window", "answer")]
 
 
 def count_cells(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return `schemas.CELLS` of scores, models in printed order, then by N, ratio_pct and d.
+    """Count scores by model and cell; return a table with columns of `schemas.CELLS`.
 
-    Token lengths are those of known counts.
+    Models are in printed order, cells by N, ratio_pct and d. Unknown token counts are ignored.
     """
     keys = ["model", *_ROW_ORDER]
     groups = scores.groupby(keys)
@@ -46,9 +46,9 @@ def count_cells(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def token_stats(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return mean and 90th percentile of known prompt and output tokens by model, N and d.
+    """Return mean and 90th percentile of prompt and response tokens by model, N and d.
 
-    These are the numbers of the paper's Appendix H.
+    These are the numbers of the paper's Appendix H. Unknown counts are ignored.
     """
     return _describe_tokens(scores.groupby(["model", "N", "d"])).reset_index()
 
@@ -62,9 +62,9 @@ def _describe_tokens(groups: Any) -> pd.DataFrame:
 
 
 def read_scores(scores_dir: str | Path) -> pd.DataFrame:
-    """Return all scores of a folder without windows and answers.
+    """Return all scores in a folder as one table, without the columns window and answer.
 
-    Token counts are whole numbers, or missing. A build of counts alone has no scores.
+    Token counts are nullable integers. The table is empty if the build has counts only.
     """
     tables = [SCORES.empty_table().select(_SCORE_COLUMNS)]
     for path in sorted(Path(scores_dir).glob("*.parquet")):
@@ -79,10 +79,10 @@ def read_scores(scores_dir: str | Path) -> pd.DataFrame:
 def write_cells(
     folder: str | Path, metadata: Mapping[str, str], counts: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Write cells.parquet and tokens.parquet of a folder from its scores/; return the cells.
+    """Write cells.parquet and tokens.parquet to a folder from its scores/; return the cells.
 
-    ``counts`` are cells of models whose answers nobody has, reconstructed from the printed tables:
-    they stand beside those of scored models.
+    ``counts`` are cells reconstructed from the printed tables, of models without responses; they
+    are added to the cells of scored models.
     """
     folder = Path(folder)
     cells = []
@@ -97,7 +97,7 @@ def write_cells(
     all_tokens = pd.concat(tokens).sort_values(["model", "N", "d"], ignore_index=True)
     all_cells = _by_model(pd.concat(cells).sort_values(_ROW_ORDER, kind="stable"))
     write_table(folder / "tokens.parquet", all_tokens, metadata)
-    # last, as make looks at the cells
+    # written last: make takes this file as a sign that both are done
     write_table(folder / "cells.parquet", all_cells, metadata)
     return all_cells
 

@@ -32,7 +32,7 @@ def score_response(
     response : str
         The model's whole output, the reasoning included.
     puzzle : Puzzle, optional
-        As `draw_puzzle` or `read_puzzle` returns it; in its place, the four parts below.
+        As returned by `draw_puzzle` or `read_puzzle`; or give the four parts below instead.
     poi, gold : str, optional
         The person of interest and the correct value.
     domain : collection of str, optional
@@ -40,9 +40,9 @@ def score_response(
     category : str, optional
         The asked category, a key of `cogniload_repro.scoring.verdict.QUALIFIERS`.
     prompt_tokens, response_tokens : int, optional
-        Token counts; the context budget is tested only where both are known.
+        Token counts; the context limit is tested only if both are given.
     scorer : str
-        How Appendix D is read where it can be read twice: a name among `SCORERS`.
+        Which reading of Appendix D to use where it is ambiguous: a name in `SCORERS`.
 
     Returns
     -------
@@ -54,10 +54,10 @@ def score_response(
     Raises
     ------
     TypeError
-        If the puzzle or one of its parts has another type.
+        If the puzzle or one of its parts has the wrong type.
     ValueError
         If the response is not text, the category or scorer is unknown, the correct value is empty,
-        or a number of tokens is no whole number of at least 0.
+        or a token count is not a whole number of at least 0.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def _read_question(
     domain: Collection[str] | None,
     category: str | None,
 ) -> Question:
-    """Return what a puzzle asks, or its four parts; TypeError where one has another type."""
+    """Return the question of a puzzle or of its four parts; TypeError if one has the wrong type."""
     if isinstance(puzzle, Puzzle):
         category = puzzle.category
         return Question(puzzle.poi, puzzle.solution, puzzle.domains[category], category)
@@ -108,8 +108,8 @@ def _read_question(
         values = [*domain]
     if not all(isinstance(text, str) for text in (poi, gold, category, *values)):
         raise TypeError(
-            "poi, gold and category must be text, domain the values of the asked category "
-            "(puzzle.domains[puzzle.category]); or give the puzzle alone"
+            "poi, gold and category must be text, domain the values of the asked category, "
+            "such as puzzle.domains[puzzle.category]; or give only the puzzle"
         )
     return Question(poi, gold, values, category)  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""Whole tables of responses scored: outputs -> scores, one file per model."""
+"""Score whole tables of responses: outputs -> scores, one file per model."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -53,12 +53,12 @@ def score_dataset(
     executor: Executor | None = None,
     rules: ScorerRules = PSEUDOCODE,
 ) -> list[Path]:
-    """Score every file of a folder of outputs, and replace the scores that are there.
+    """Score every file in a folder of outputs, replacing earlier scores; return the new files.
 
-    A row group is a task of the executor (a thread here by default), which does not affect the
-    bytes. Returns the new files. A ValueError names the first file that cannot be scored.
+    Each row group is a task of the executor (default: a thread here); files are byte for byte the
+    same for any executor. ValueError names the first file that cannot be scored.
     """
-    # workers may be in other folders
+    # workers may have another working directory
     outputs_dir = Path(outputs_dir).absolute()
     puzzles_path = Path(puzzles_path).absolute()
     scores_dir = Path(scores_dir)
@@ -89,7 +89,7 @@ def _write_parts(
     metadata = {**read_metadata(outputs), "scorer": str(rules), "version": __version__}
     with table_writer(scores, SCORES, metadata) as writer:
         while parts:
-            part = parts.pop(0)  # what is written need not stay in memory
+            part = parts.pop(0)  # so that written parts are freed from memory
             writer.write_table(part.result())
 
 
@@ -109,10 +109,10 @@ def score_group(
 
 
 def score_row(row: Mapping, puzzles: Mapping[str, Mapping], rules: ScorerRules) -> dict:
-    """Return a row of outputs with the verdict on it, as columns of `schemas.SCORES`."""
+    """Score one row of outputs; return it as a row of `schemas.SCORES`."""
     puzzle = puzzles.get(row["name"])
     if puzzle is None:
-        raise ValueError("the puzzles table lacks it; import the outputs again")
+        raise ValueError("it is not in the puzzles table; import the outputs again")
     question = Question(*(puzzle[name] for name in Question._fields))
     response = row["response"]
     verdict = find_verdict(
@@ -121,7 +121,7 @@ def score_row(row: Mapping, puzzles: Mapping[str, Mapping], rules: ScorerRules) 
     answer = take_answer(response)
     answer_correct = False
     if verdict.is_correct:
-        # the reasoning may have the correct value, and the answer after it another one
+        # the reasoning may give the correct value, and the answer after it another one
         answer_correct = find_verdict(answer or "", question, ANSWER_ONLY).is_correct
     return {
         **{name: value for name, value in row.items() if name != "response"},
@@ -137,14 +137,14 @@ def score_row(row: Mapping, puzzles: Mapping[str, Mapping], rules: ScorerRules) 
 
 
 def is_unsure(answer: str) -> bool:
-    """Return whether the last sentence says that the answer is not known; a hint, no verdict."""
+    """Return whether the last sentence says that the answer is not known; a hint, not a verdict."""
     _, _, last_line = answer.rstrip("\n").rpartition("\n")
     sentence = take_last_sentence(last_line)
     return _UNSURE.search(sentence[-_SENTENCE_CHARS:]) is not None
 
 
 def _clip(verdict: Verdict) -> str:
-    """Return the window, shortened around the answer's last place where it is long."""
+    """Return the window; a long one is cut around the last occurrence of the answer."""
     if len(verdict.window) <= WINDOW_CHARS:
         return verdict.window
     end = verdict.window.rfind(verdict.answer) + len(verdict.answer) + WINDOW_CHARS // 2
@@ -153,9 +153,9 @@ def _clip(verdict: Verdict) -> str:
 
 @lru_cache(maxsize=1)
 def _read_questions(path: Path, _modified: int) -> dict[str, dict]:
-    """Return the puzzles of a table by name, once per process, again if the file has another time.
+    """Return the loads and questions of a table's puzzles by name.
 
-    A puzzle has its loads and what it asks.
+    They are read once per process, and again if the file's modification time changes.
     """
     with open_parquet(path) as file:
         table = file.read(columns=["name", *_LOAD_COLUMNS, *Question._fields])
@@ -171,5 +171,5 @@ def _read_outputs(path: Path, group: int) -> Iterator[dict]:
             ):
                 yield from batch.select(OUTPUTS.names).to_pylist()
     except (pa.ArrowException, OSError, KeyError) as error:
-        remedy = "remove it, and the next `make` makes it again"
+        remedy = "delete it; the next `make` recreates it"
         raise ValueError(f"{path} is damaged ({error}); {remedy}") from None

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS, take_answer
 
-#: Stems, one of which a line about the asked category contains (Appendix D.2).
+#: Stems by category: a line about the category contains one of them (Appendix D.2).
 QUALIFIERS = {
     "location": ("at", "located", "in"),
     "clothes_shirt": ("shirt", "wear"),
@@ -26,7 +26,7 @@ QUALIFIERS = {
     "recent_read": ("read", "book"),
 }
 
-#: Spellings accepted for a value; every other value stands for itself only.
+#: Spellings accepted for a value; every other value has its own spelling only.
 SPELLINGS = {
     "reaggea": ("reaggea", "reggae"),
     "sci-fi": ("sci-fi", "science fiction", "science-fiction"),
@@ -36,7 +36,7 @@ SPELLINGS = {
     "livingroom": ("livingroom", "living room"),
 }
 
-#: Characters of which one stands directly before a value, unless the value begins the sentence.
+#: A value is found only directly after one of these characters or at the start of the sentence.
 BOUNDARIES = ' ["*_{('
 
 CORRECT_BUCKETS = ("correct_valid", "correct_poi", "correct_last_sentence")
@@ -51,22 +51,22 @@ _SHOWN_CHARS = 300
 
 @dataclass(frozen=True)
 class ScorerRules:
-    """How Appendix D is read where it can be read twice; by default, its Algorithms 1 to 3."""
+    """Which reading of Appendix D to use where it is ambiguous; by default, its algorithms."""
 
-    #: Drop a closing line in round brackets after the empty lines: a line break cannot save it.
+    #: Remove empty lines at the end before a last line in round brackets is dropped, too.
     late_drop: bool = False
     #: Take the last sentence of the lines that name the person (D.3), not the whole lines.
     cut_windows: bool = False
     #: Another value also counts if it is mentioned after the correct one (D.4, item 5).
     last_mention: bool = False
-    #: Look only in the last sentence of what follows the reasoning; not the paper's rule.
+    #: Search only the last sentence after the reasoning; not a rule of the paper.
     answer_only: bool = False
 
 
 PSEUDOCODE = ScorerRules()
 ANSWER_ONLY = ScorerRules(answer_only=True)
-#: Rules by the names under which they can be chosen: the appendix's algorithms, its prose, and each
-#: rule alone.
+#: Scorers by name: the appendix's algorithms (pseudocode), its prose, and the pseudocode with one
+#: rule changed.
 SCORERS = {
     "pseudocode": PSEUDOCODE,
     "prose": ScorerRules(cut_windows=True, last_mention=True),
@@ -78,7 +78,7 @@ SCORERS = {
 
 
 def find_scorer(name: str) -> ScorerRules:
-    """Return the rules of this name; a ValueError lists the names."""
+    """Return the rules of this scorer; ValueError lists the names if it is unknown."""
     if name not in SCORERS:
         raise ValueError(
             f"unknown scorer {name!r}; choose one of: {', '.join(SCORERS)}"
@@ -96,7 +96,7 @@ class Question(NamedTuple):
 
 
 class Windows(NamedTuple):
-    """The three lower-case texts in which the answer is looked for; empty where there is none."""
+    """The three texts that are searched for the answer, in lower case; empty if there is none."""
 
     valid_poi_last: str
     poi_last: str
@@ -104,18 +104,18 @@ class Windows(NamedTuple):
 
 
 class Verdict(str):
-    """The bucket of a response, which explains itself.
+    """The bucket of a response, with the evidence for it.
 
-    As text it is the bucket's name, such as "correct_valid".
+    It is a string, the bucket's name, such as "correct_valid".
 
     Attributes
     ----------
     question : Question
         What was asked.
     windows : Windows
-        The three texts in which the scorer looks, in lower case.
+        The three texts that the scorer searches, in lower case.
     window : str
-        The one that decided; of `wrong_other` the first that is not empty.
+        The window that decided; for `wrong_other` the first that is not empty.
     answer : str
         The value found there, as it is spelled; "" for `wrong_other` and `wrong_max_context`.
     reason : str
@@ -140,7 +140,7 @@ class Verdict(str):
         return self in CORRECT_BUCKETS
 
     def explain(self) -> str:
-        """Return what was asked, where the scorer looked, what it found and what decided."""
+        """Return an explanation: the question, each window, the values found and what decided."""
         poi, gold, domain, category = self.question
         others = find_alternatives(domain, gold)
         places = (
@@ -175,7 +175,7 @@ def _shorten(window: str) -> str:
 
 
 def _find_last(values: Sequence[str], window: str) -> str:
-    """Return the mention of one of these values that comes last, as it is spelled; "" if none."""
+    """Return the last mention of any of these values, as it is spelled there; "" if none."""
     mentions = [find_mention(value, window) for value in values]
     start, end = max((mention for mention in mentions if mention), default=(0, 0))
     return window[start:end]
@@ -188,7 +188,7 @@ def find_verdict(
     prompt_tokens: int | None = None,
     response_tokens: int | None = None,
 ) -> Verdict:
-    """Return the verdict on a response to a question whose types are known (Appendix D.5)."""
+    """Return the verdict on a response to a question of checked types (Appendix D.5)."""
     if not isinstance(response, str):
         kind = type(response).__name__
         raise ValueError(
@@ -200,7 +200,8 @@ def find_verdict(
     evidence: dict[str, object] = {"question": question, "windows": windows}
     if exceeds_budget(prompt_tokens, response_tokens):
         reason = (
-            f"prompt, response and {RESERVED_TOKENS} tokens reach {CONTEXT_TOKENS:,}"
+            f"prompt, response and a reserve of {RESERVED_TOKENS} tokens"
+            f" reach {CONTEXT_TOKENS:,}"
         )
         return Verdict(CONTEXT_BUCKET, reason=reason, **evidence)
     if not windows.last_sentence:
@@ -208,7 +209,7 @@ def find_verdict(
     bucket, place = _find_bucket(windows, question, rules.last_mention)
     window = windows[place]
     if bucket == OTHER_BUCKET:
-        reason = "no window has the correct value on its own, or another value in place of it"
+        reason = "no window has the correct value alone or another value alone"
         return Verdict(bucket, window=window, reason=reason, **evidence)
     values = [question.gold]
     if bucket in LOGIC_BUCKETS:
@@ -221,15 +222,15 @@ def find_verdict(
 def _find_bucket(
     windows: Windows, question: Question, last_mention: bool
 ) -> tuple[str, int]:
-    """Return the bucket of a response and the place of the window that decides.
+    """Return the bucket of a response and the index of the window that decides.
 
-    The first window with the correct value alone decides, then the first with another one alone.
+    That is the first window with the correct value alone, or else with another value alone.
     """
     gold = question.gold
     wrong_place = None
     for place, window in enumerate(windows):
         if not window or window in windows[:place]:
-            continue  # the same text decides at its first place, or not at all
+            continue  # the same text was already judged as an earlier window
         has_gold = find_mention(gold, window) is not None
         has_other = has_alternative(
             window, question.domain, gold, last_mention=last_mention
@@ -247,7 +248,7 @@ def _find_bucket(
 def exceeds_budget(prompt_tokens: int | None, response_tokens: int | None) -> bool:
     """Return whether prompt and response fill the context (Appendix D.3).
 
-    They never do where a count is unknown.
+    False if a count is unknown.
     """
     if prompt_tokens is None or response_tokens is None:
         return False
@@ -255,9 +256,9 @@ def exceeds_budget(prompt_tokens: int | None, response_tokens: int | None) -> bo
 
 
 def take_last_sentence(line: str) -> str:
-    """Return what stands before the last full stop of a line, back to the one before.
+    """Return the text of a line between its last two full stops.
 
-    A line without a full stop is returned whole.
+    With one full stop, return the text before it; without any, the whole line.
     """
     pieces = line.rsplit(".", 2)
     return pieces[-2] if len(pieces) > 1 else line
@@ -266,7 +267,7 @@ def take_last_sentence(line: str) -> str:
 def find_windows(
     response: str, poi: str, category: str, rules: ScorerRules = ScorerRules()
 ) -> Windows:
-    """Cut the deciding texts out of a response (Appendix D.3, Algorithm 2)."""
+    """Return the three windows of a response (Appendix D.3, Algorithm 2)."""
     qualifiers = QUALIFIERS.get(category)
     if qualifiers is None:
         known = ", ".join(QUALIFIERS)
@@ -350,7 +351,7 @@ def has_alternative(
 ) -> bool:
     """Return whether another value of the domain counts against the gold one.
 
-    It is the AltFlag of Algorithm 3. Where the gold value occurs as well, another one counts only
+    This is AltFlag of Algorithm 3. If the gold value occurs as well, another value counts only
     if it encloses the last occurrence of the gold one ("non-fiction" around "fiction"). With
     ``last_mention`` it also counts if it is mentioned later (D.4, item 5). The sentence is a
     window, in lower case.
