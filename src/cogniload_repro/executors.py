@@ -124,7 +124,7 @@ def do_side_by_side(
     each task when it is done, with the seconds it took. After a failure no task is started; when
     the running ones have ended, ValueError has the messages of all that failed.
     """
-    if CAN_FORK and len(works) > 1:
+    if CAN_FORK and works:
         _import_for_forks(libraries)
     context: Any = multiprocessing.get_context("fork" if CAN_FORK else "spawn")
     waiting = list(reversed(works))

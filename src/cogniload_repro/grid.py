@@ -4,6 +4,7 @@ import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from numbers import Integral, Real
 from typing import Any
@@ -44,7 +45,7 @@ class Cell:
         for name, value in checked.items():
             object.__setattr__(self, name, value)  # the class is frozen
 
-    @property
+    @cached_property
     def needles(self) -> int:
         """Number of statements about the person of interest."""
         return count_needles(self.N, self.ratio_pct, self.rounding)

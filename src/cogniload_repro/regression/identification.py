@@ -14,8 +14,10 @@ from cogniload_repro.grid import CELL
 from cogniload_repro.regression.design import GRID, PRODUCTS, X
 from cogniload_repro.regression.formulas import build_design
 
-#: The cells in the order of the grid.
-_GRID_INDEX = pd.MultiIndex.from_frame(GRID[CELL].astype(float))
+#: The places of the cells in the grid.
+_GRID_PLACES = {
+    cell: place for place, cell in enumerate(map(tuple, GRID[CELL].to_numpy()))
+}
 
 
 def _lay_out_fixed_columns() -> np.ndarray:
@@ -47,13 +49,11 @@ def is_identified(
         return False
     covered = cells[cells["total"] > 0]
     design, _ = build_design(covered, formula)
-    places = _GRID_INDEX.get_indexer(
-        pd.MultiIndex.from_frame(covered[CELL].astype(float))
-    )
-    if (places < 0).any():  # the paper has no such cell
+    loads = [tuple(cell) for cell in covered[CELL].to_numpy(float)]
+    if not _GRID_PLACES.keys() >= {*loads}:  # the paper has no such cell
         return False
     columns = np.zeros((len(GRID), design.shape[1]))
-    columns[places] = design
+    columns[[_GRID_PLACES[cell] for cell in loads]] = design
     return in_span(columns)
 
 

@@ -154,16 +154,16 @@ def _climb(
     coefficients = start.copy()
     is_found = np.zeros(len(start), dtype=bool)
     tables = np.flatnonzero(np.isfinite(start).all(axis=1))
+    loglik = find_loglik(tables, start[tables])
     for _ in range(_MOST_STEPS):
         b = coefficients[tables]
-        loglik = find_loglik(tables, b)
         gradient, information = derive(tables, b)
         steps = _solve_each(information, gradient)
         gains = (gradient * steps).sum(axis=1)
         least_gain = _LAST_GAIN * (1 + np.abs(loglik))
         is_last = gains < least_gain
         goes_on = gains >= least_gain  # neither where the information is singular
-        steps[goes_on] = _shorten_steps(
+        steps[goes_on], loglik = _shorten_steps(
             find_loglik, tables[goes_on], b[goes_on], steps[goes_on], loglik[goes_on]
         )
         coefficients[tables] = b + steps
@@ -189,16 +189,17 @@ def _shorten_steps(
     b: np.ndarray,
     steps: np.ndarray,
     loglik: np.ndarray,
-) -> np.ndarray:
-    """Halve steps until each raises the log-likelihood; NaN where none does."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Halve steps until each raises the log-likelihood, and return both; NaN where none does."""
     steps = steps.copy()
     for _ in range(_HALVINGS):
-        is_lower = ~(find_loglik(tables, b + steps) > loglik)
+        raised = find_loglik(tables, b + steps)
+        is_lower = ~(raised > loglik)
         if not is_lower.any():
-            return steps
+            return steps, raised
         steps[is_lower] /= 2
     steps[is_lower] = np.nan
-    return steps
+    return steps, find_loglik(tables, b + steps)
 
 
 def maximise(
