@@ -5,11 +5,16 @@ Its searches, its probes, and what it says of their numbers.
 
 import json
 import re
-from math import comb
+from math import comb, log2
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
+import pandas as pd
 import pytest
+
+from cogniload_repro.grid import grid_cells
+from cogniload_repro.puzzles.generate import draw_grid
 
 CHAPTER = Path(__file__).parents[1] / "notebooks" / "14_companions.ipynb"
 CELLS = {
@@ -30,6 +35,26 @@ def run_cells(names, variables):
 def puzzles():
     """What the chapter finds in the planning puzzles."""
     return run_cells(["load", "towers", "checkers", "river", "river-load", "hanoi"], {})
+
+
+@pytest.mark.parametrize("d", [1, 3])
+def test_a_cells_load_is_that_of_its_puzzles(d):
+    """State bits count people, categories and values; predicates are the mean over statements."""
+    puzzles = list(draw_grid(grid_cells(f"N=250 ratio=50 d={d}"), 8, 3))
+    values = puzzles[0].domains.values()
+    state_bits = len(puzzles[0].people) * sum(log2(len(domain)) for domain in values)
+    clauses = []
+    for puzzle in puzzles:
+        for statement in puzzle.statements:
+            clauses.append(len(statement.conditions) + len(statement.updates))
+    cell = pd.DataFrame({"N": [250], "d": d, "rho": 0.5, "correct": 1, "total": 1})
+    variables = run_cells(["load"], {"build": ""})
+    variables["Page"] = lambda build: SimpleNamespace(paper=cell)
+    counts = run_cells(["loads"], variables)["counts"].iloc[0]
+    load = state_bits * np.mean(clauses)
+    assert np.exp(counts["log_SC"]) == pytest.approx(load, rel=0.1)
+    assert np.exp(counts["everybody"]) == pytest.approx(load * 250, rel=0.1)
+    assert np.exp(counts["everybody"] - counts["person"]) == pytest.approx(max(d, 2))
 
 
 def test_a_tower_needs_one_move_less_than_a_power_of_two(puzzles):

@@ -90,7 +90,7 @@ def test_a_fit_that_scoring_finds_slowly_is_found():
     assert {fit.status for fit in fits} == {"ok"}
     covariates = lay_out(cells, fits[0].terms)
     for counts, fit in zip(correct, fits, strict=True):
-        odds = np.exp(fit.eta)
+        odds = np.exp(covariates @ fit.coef)
         slope = counts * odds / np.expm1(odds) - (total[0] - counts) * odds
         assert np.abs(covariates.T @ slope * fit.se).max() < 1e-8
 
@@ -150,7 +150,7 @@ def test_its_errors_are_of_the_expected_information():
     score = results.model.score(results.params)
     assert score @ results.cov_params() @ score < 1e-16
     covariates = lay_out(GEMINI, fit.terms)
-    odds = np.exp(fit.eta)
+    odds = np.exp(covariates @ fit.coef)
     weights = GEMINI["total"].to_numpy(float) * odds**2 / np.expm1(odds)
     information = covariates.T @ (covariates * weights[:, None])
     covariance = np.linalg.inv(information)

@@ -16,6 +16,7 @@ from cogniload_repro.analysis.accuracies import (
 )
 from cogniload_repro.analysis.comparisons import MARGIN, count_different
 from cogniload_repro.analysis.differences import (
+    Difference,
     Share,
     compare_paired,
     compare_shares,
@@ -255,41 +256,37 @@ def compare_with_baselines(
     differs between puzzles; the test uses its mean, which overstates the variance.
     """
     known = baselines.drop_duplicates("name")[["name", "guess", "last_clause"]]
-    answers = scores[["model", "name", "correct"]]
-    answers = answers.astype({"model": str, "correct": bool}).merge(known, on="name")
+    answers = scores[["model", "name", "correct"]].merge(known, on="name")
+    answers = answers.astype({"model": str, "correct": bool, "last_clause": bool})
+    answers["alone"] = answers["correct"] & ~answers["last_clause"]
+    answers["against"] = answers["last_clause"] & ~answers["correct"]
     groups = answers.groupby("model", sort=False)
-    rows = [_compare_with_baselines(str(model), answers) for model, answers in groups]
-    return pd.DataFrame(rows)
-
-
-def _compare_with_baselines(model: str, answers: pd.DataFrame) -> dict[str, object]:
-    count = len(answers)
-    is_correct = answers["correct"]
-    accuracy = is_correct.mean()
-    low, high = wilson_limits(Share(np.array([accuracy]), np.array([float(count)])))
-    guess = answers["guess"].mean()
+    sums = groups[["correct", "alone", "against"]].sum()
+    count = groups.size()
+    accuracy = groups["correct"].mean()
+    low, high = wilson_limits(Share(accuracy.to_numpy(), count.to_numpy(float)))
+    guess = groups["guess"].mean()
     z_guess = (accuracy - guess) / np.sqrt(guess * (1 - guess) / count)
     p_guess = two_sided_p(z_guess)
-    against_guess = LIKE
-    if p_guess < ALPHA:
-        against_guess = ABOVE if z_guess > 0 else BELOW
-    is_clause = answers["last_clause"].astype(bool)
-    alone = int((is_correct & ~is_clause).sum())
-    against = int((is_clause & ~is_correct).sum())
-    above = compare_paired(alone, against, count, MARGIN)
-    return {
-        "model": model,
-        "answers": count,
-        "correct": int(is_correct.sum()),
-        "accuracy": accuracy,
-        "low": low[0],
-        "high": high[0],
-        "guess": guess,
-        "p_guess": p_guess,
-        "against_guess": against_guess,
-        "clause": is_clause.mean(),
-        "above": above.difference,
-        "above_low": above.ci_low,
-        "above_high": above.ci_high,
-        "p_above": above.p,
-    }
+    side = np.where(z_guess > 0, ABOVE, BELOW)
+    pairs = zip(sums["alone"], sums["against"], count, strict=True)
+    differences = [compare_paired(*pair, MARGIN) for pair in pairs]
+    paired = pd.DataFrame(differences, count.index, Difference._fields)
+    table = pd.DataFrame(
+        {
+            "answers": count,
+            "correct": sums["correct"],
+            "accuracy": accuracy,
+            "low": low,
+            "high": high,
+            "guess": guess,
+            "p_guess": p_guess,
+            "against_guess": np.where(p_guess < ALPHA, side, LIKE),
+            "clause": groups["last_clause"].mean(),
+            "above": paired["difference"],
+            "above_low": paired["ci_low"],
+            "above_high": paired["ci_high"],
+            "p_above": paired["p"],
+        }
+    )
+    return table.reset_index()

@@ -1,6 +1,7 @@
 """Counts by cell (`schemas.CELLS`), committed or from a build, and accuracies by level."""
 
 from collections.abc import Collection, Iterable
+from fractions import Fraction
 from pathlib import Path
 
 import pandas as pd
@@ -189,12 +190,9 @@ def errors_by(cells: pd.DataFrame, load: str) -> pd.DataFrame:
 def percent(correct: int, total: int) -> int:
     """Return an accuracy in whole percent, rounded half to even as in Tables 4 and 5.
 
-    Integer arithmetic makes the ties exact.
+    A fraction makes the ties exact.
     """
-    whole, rest = divmod(100 * int(correct), int(total))
-    is_half = 2 * rest == total
-    is_above_half = 2 * rest > total
-    return whole + (is_above_half or (is_half and whole % 2 == 1))
+    return round(Fraction(100 * int(correct), int(total)))
 
 
 def coverage(cells: pd.DataFrame) -> tuple[int, int]:

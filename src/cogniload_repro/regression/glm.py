@@ -50,7 +50,7 @@ _PRECISE = {"maxiter": 100, "tol_criterion": "params", "atol": 1e-12, "rtol": 1e
 class Fit:
     """A fitted regression as `fits.fit` shows it, with numbers only if its status is "ok".
 
-    eta is the linear predictor of the rows with answers.
+    ``accuracy`` is the fitted one of the rows with answers.
     """
 
     terms: tuple[str, ...]
@@ -61,8 +61,7 @@ class Fit:
     loglik: float
     total: int
     status: str
-    family: str
-    eta: np.ndarray
+    accuracy: np.ndarray
 
     @property
     def aic(self) -> float:
@@ -75,11 +74,6 @@ class Fit:
         if not self.total:
             return np.nan
         return np.log(self.total) * len(self.terms) - 2 * self.loglik
-
-    @property
-    def accuracy(self) -> np.ndarray:
-        """Fitted accuracy of the rows with answers."""
-        return np.exp(FAMILIES[self.family].log_accuracy(self.eta))
 
 
 def glm(
@@ -223,8 +217,8 @@ def _describe_fit(
     covariance = np.full((terms, terms), np.nan)
     loglik = np.nan
     eta = x @ coef
+    link = FAMILIES[family]
     if status == "ok":
-        link = FAMILIES[family]
         log_p = link.log_accuracy(eta)
         log_q = link.log_error(eta)
         weights = total * np.exp(2 * link.log_slope(eta) - log_p - log_q)
@@ -244,8 +238,7 @@ def _describe_fit(
         loglik=loglik,
         total=int(total.sum()),
         status=status,
-        family=family,
-        eta=eta,
+        accuracy=np.exp(link.log_accuracy(eta)),
     )
 
 
