@@ -113,6 +113,7 @@ def test_any_formula_renders(build, tmp_path, formula, name):
         assert f"Binomial GLM {formula} (logit)" in outputs["table2"]
 
 
+@pytest.mark.slow
 def test_own_terms_fewer_models_a_refit_and_a_column_of_it(build, tmp_path):
     """A list of models reaches every table and figure.
 

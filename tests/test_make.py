@@ -410,14 +410,16 @@ def test_a_lost_file_of_a_build_is_made_again(made, lost, again):
 
 
 @pytest.mark.parametrize(
-    ("damaged", "needed"),
+    ("damaged", "step", "product"),
     [
-        ("outputs/mine.parquet", "scores/mine.parquet"),
-        pytest.param("cells.parquet", "aic.parquet", marks=pytest.mark.slow),
-        pytest.param("sources.json", "cells.parquet", marks=pytest.mark.slow),
+        ("outputs/mine.parquet", "score", "scores/mine.parquet"),
+        pytest.param("cells.parquet", "fit", "aic.parquet", marks=pytest.mark.slow),
+        pytest.param("sources.json", "score", "cells.parquet", marks=pytest.mark.slow),
     ],
 )
-def test_a_damaged_file_of_a_build_is_named_with_the_remedy(made, damaged, needed):
+def test_a_damaged_file_of_a_build_is_named_with_the_remedy(
+    made, damaged, step, product
+):
     """Where the step is done again that reads it.
 
     Once it is removed, the next make ends as if nothing had been.
@@ -425,12 +427,12 @@ def test_a_damaged_file_of_a_build_is_named_with_the_remedy(made, damaged, neede
     build = made / "data/build-mini"
     before = contents(build)
     (build / damaged).write_bytes((build / damaged).read_bytes()[:-9])
-    (build / needed).unlink()
-    done = make(made, "reproduce")
+    (build / product).unlink()
+    done = make(made, step)
     assert done.returncode == 2
-    assert re.search(rf"{damaged} .*remove it", done.stderr), done.stderr
+    assert re.search(rf"{damaged} .*(delete|remove) it", done.stderr), done.stderr
     (build / damaged).unlink()
-    output_of(make(made, "reproduce"))
+    output_of(make(made, step))
     assert contents(build) == before
 
 

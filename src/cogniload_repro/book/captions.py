@@ -16,8 +16,10 @@ from cogniload_repro.book.figures import (
 )
 from cogniload_repro.book.markdown import escape
 from cogniload_repro.counts.feasible import COUNT
+from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.published import CONFIDENCE
-from cogniload_repro.regression.cell_tables import describe_cells
+from cogniload_repro.regression.cell_tables import coverage, describe_cells
+from cogniload_repro.regression.reconstructions import from_printed_tables
 
 
 def caption_figure(figure: PaperFigure) -> str:
@@ -138,12 +140,22 @@ def _describe_bands(figure: PaperFigure) -> str:
     if half_width.max() < 1e-9:
         return "All reconstructions give the same points"
     widest = figure.pens[points["model"].iloc[half_width.argmax()]].label
+    has_other_panels = len(along_rho) < len(figure.panels)
+    is_published = has_other_panels and _covers_paper_grid(figure)
     return (
         f"Points along ρ: mean of the {COUNT} reconstructions; shaded: their "
         f"{CONFIDENCE} prediction interval (median half-width "
         f"{100 * half_width.median():.0f} points, largest "
         f"{100 * half_width.max():.0f}, {escape(widest)})"
+        f"{'; the other panels are published' if is_published else ''}"
     )
+
+
+def _covers_paper_grid(figure: PaperFigure) -> bool:
+    """Return whether all models drawn are reconstructed on the paper's whole grid."""
+    models = without_shortcut(figure.cells)
+    fewest, _ = coverage(models)
+    return bool(from_printed_tables(models).all()) and fewest == len(PAPER_GRID)
 
 
 def _describe_medians(panel: Panel, accuracy: pd.DataFrame) -> str:

@@ -18,10 +18,10 @@ class Chapter:
     """A notebook of the book, with the options in its metadata under ``cogniload``."""
 
     source: Path
-    takes: frozenset[str] = frozenset()  # the names that its parameters cell sets
-    needs: tuple[
-        str, ...
-    ] = ()  # what a build must have for it: "whole grid", "another model"
+    #: The names that its parameters cell sets.
+    takes: frozenset[str] = frozenset()
+    #: What a build must have for it: "whole grid", "another model".
+    needs: Sequence[str] = ()
     long: bool = False  # it runs longest, so it starts before the others
     reads_verdicts: bool = False  # of other chapters, so it runs after them
 
@@ -56,9 +56,7 @@ def _turn(chapter: Chapter) -> tuple[bool, int, str]:
 def _read_chapter(source: Path) -> Chapter:
     try:  # nbformat, which checks everything else, takes a hundred times as long
         notebook = json.loads(source.read_text(encoding="utf-8"))
-        options = dict(notebook["metadata"].get("cogniload", {}))
-        if "needs" in options:
-            options["needs"] = tuple(options["needs"])
+        options = notebook["metadata"].get("cogniload", {})
         return Chapter(source, _read_names(notebook), **options)
     except (ValueError, TypeError, KeyError, SyntaxError) as error:
         raise ValueError(

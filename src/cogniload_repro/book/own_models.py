@@ -53,8 +53,8 @@ def _describe_accuracy(name: str, against: pd.Series, ranked: pd.Series) -> str:
     share = f"{against['accuracy']:.1%}, {CONFIDENCE} interval {interval}"
     cells = print_among(ranked["cells"], len(PAPER_GRID))
     return (
-        f"{counted} answers of {name} are correct ({share}); they are in {cells} cells of the "
-        "paper's grid."
+        f"{counted} answers of {name} are correct ({share}); its puzzles lie in {cells} cells of "
+        "the paper's grid."
     )
 
 
@@ -92,13 +92,15 @@ def _describe_length(ranked: pd.Series) -> str:
         return f"It has no ECL50 ({explain_status(ranked['status'])})."
     if pd.isna(ranked["ecl50"]):
         return "It has no ECL50: fitted accuracy does not fall with length."
-    length = format_number(ranked["ecl50"], 1)
+    length = "below one statement"
+    if ranked["ecl50"] >= 1:
+        length = f"{format_number(ranked['ecl50'], 1)} statements"
     if pd.isna(ranked["rank_ecl50"]):
-        return f"Its ECL50 is {length} statements; no model of the paper has one on these cells."
+        return f"Its ECL50 is {length}; no model of the paper has one on these cells."
     left_open = print_range(ranked["best_ecl50"], ranked["worst_ecl50"])
     rank = print_among(ranked["rank_ecl50"], ranked["of_ecl50"])
     return (
-        f"Its ECL50 is {length} statements, rank {rank} of the models that have one on these "
+        f"Its ECL50 is {length}, rank {rank} of the models that have one on these "
         f"cells ({left_open} not rejected)."
     )
 
