@@ -107,15 +107,9 @@ ALL_VALUES = ontology().values[ROW["category"]]
         ({"d": 3}, "d is 5 by name and text, 3"),
         ({"domain": []}, "that includes those in the text"),
         ({"domain": 5}, "has a wrong type"),
-        ({"domain": [*ROW["domain"], "stranger"]}, "is not a list of values"),
-        (
-            {"domain": [*ROW["domain"], ROW["gold"]]},
-            "the domain has 7 values, .* 6 different",
-        ),
-        (
-            {"domain": ALL_VALUES},
-            "values, a puzzle of difficulty 5 has 6 different ones",
-        ),
+        ({"domain": [*ROW["domain"], "stranger"]}, "is not a list of 6"),
+        ({"domain": [*ROW["domain"], ROW["gold"]]}, "is not a list of 6 different"),
+        ({"domain": ALL_VALUES}, "is not a list of 6 different values"),
         ({"text": ROW["text"].replace("\n7. ", "\n8. ")}, "statement 8, expected 7"),
         ({"ratio_pct": 50.0}, r"ratio_pct 50\.0 does not give 24 needles in 40"),
         ({"ratio_pct": float("nan")}, "ratio_pct nan does not give"),

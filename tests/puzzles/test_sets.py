@@ -183,10 +183,7 @@ def test_files_are_the_same_for_any_number_of_processes(tmp_path, monkeypatch):
 
 def read(source, *columns):
     """The columns of a set as rows."""
-    rows = []
-    for part in read_puzzles(source, columns):
-        rows += part.itertuples(index=False, name=None)
-    return rows
+    return list(read_puzzles(source, columns).itertuples(index=False, name=None))
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])

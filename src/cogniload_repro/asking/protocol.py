@@ -94,9 +94,8 @@ def list_queries(
     source: str | Path, perturbation: str | None = None
 ) -> Iterator[Query]:
     """Yield the prompts (`write_queries`) for a stored set of puzzles (`read_puzzles`)."""
-    parts = read_puzzles(source, ["name", "text"])
-    pairs = (pair for part in parts for pair in part.itertuples(index=False))
-    return write_queries(pairs, perturbation)
+    puzzles = read_puzzles(source, ["name", "text"])
+    return write_queries(puzzles.itertuples(index=False), perturbation)
 
 
 def split_perturbations(cells: pd.DataFrame) -> pd.DataFrame:

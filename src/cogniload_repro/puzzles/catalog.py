@@ -165,14 +165,14 @@ def _compare_ratio(ratio: float, puzzle: Puzzle) -> Iterator[str]:
 def _compare_domain(domain: list[str], puzzle: Puzzle) -> Iterator[str]:
     """Compare the row's domain with the values in the text and in the ontology."""
     category = puzzle.category
-    in_text = puzzle.domains[category]
-    size = domain_size(category, puzzle.d)
-    if not set(in_text) <= set(domain) <= set(ontology().values[category]):
-        described = f"a list of values of {category} that includes those in the text"
-        yield f"the domain {domain!r:.80} is not {described}"
-    elif len(domain) != max(size, len(in_text)) or len(set(domain)) < len(domain):
-        expected = f"a puzzle of difficulty {puzzle.d} has {size} different ones"
-        yield f"the domain has {len(domain)} values, {expected}"
+    in_text = set(puzzle.domains[category])
+    size = max(domain_size(category, puzzle.d), len(in_text))
+    has_values = in_text <= set(domain) <= set(ontology().values[category])
+    if not has_values or not len(domain) == len(set(domain)) == size:
+        expected = (
+            f"{size} different values of {category} that includes those in the text"
+        )
+        yield f"the domain {domain!r:.80} is not a list of {expected}"
 
 
 def add_puzzle(catalog: Catalog, row: dict) -> None:

@@ -156,23 +156,29 @@ def map_batches(
                 future.cancel()
 
 
-def read_puzzles(source: str | Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
-    """Yield the given columns of a set in order, with few puzzles in memory at a time.
+def read_puzzles(source: str | Path, columns: Sequence[str]) -> pd.DataFrame:
+    """Return the given columns of a set in order.
 
     The source is a Parquet or JSONL file, or a folder with puzzles.parquet or puzzles.jsonl.
     ValueError for any other source, a damaged file or a missing column.
     """
     path = _find_set(Path(source))
-    parts = (
-        _read_parquet(path, columns) if path.suffix == ".parquet" else _read_jsonl(path)
-    )
-    for part in parts:
-        missing = [name for name in columns if name not in part]
-        if missing:
-            names = ", ".join(missing)
-            remedy = "create them with `cogniload puzzles`"
-            raise ValueError(f"{path}: the puzzles have no column {names}; {remedy}")
-        yield part[[*columns]]
+    if path.suffix == ".parquet":
+        with open_parquet(path) as file:
+            puzzles = file.read(columns=[*columns]).to_pandas()
+    else:
+        try:
+            puzzles = pd.read_json(path, lines=True, dtype=False)
+        except ValueError as error:
+            raise ValueError(
+                f"{path} is not a table of puzzles ({error}); create it again"
+            ) from None
+    missing = [name for name in columns if name not in puzzles]
+    if missing:
+        names = ", ".join(missing)
+        remedy = "create them with `cogniload puzzles`"
+        raise ValueError(f"{path}: the puzzles have no column {names}; {remedy}")
+    return puzzles[[*columns]]
 
 
 def _find_set(source: Path) -> Path:
@@ -181,19 +187,3 @@ def _find_set(source: Path) -> Path:
             return path
     remedy = "give a .parquet or .jsonl file, or a folder with puzzles.parquet or puzzles.jsonl"
     raise ValueError(f"{source}: no puzzles here; {remedy}")
-
-
-def _read_parquet(path: Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
-    with open_parquet(path) as file:
-        for batch in file.iter_batches(_BATCH, columns=[*columns]):
-            yield batch.to_pandas()
-
-
-def _read_jsonl(path: Path) -> Iterator[pd.DataFrame]:
-    try:
-        with pd.read_json(path, lines=True, chunksize=_BATCH, dtype=False) as parts:
-            yield from parts
-    except ValueError as error:
-        raise ValueError(
-            f"{path} is not a table of puzzles ({error}); create it again"
-        ) from None

@@ -1,7 +1,7 @@
 """Score whole tables of responses: outputs -> scores, one file per model."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import lru_cache
@@ -32,8 +32,6 @@ from cogniload_repro.storage import (
 #: Longest window kept in the scores, in characters; a longer one is cut around its answer.
 WINDOW_CHARS = 400
 
-# responses may be large: few of them are in memory at once
-_BATCH_ROWS = 32
 _LOAD_COLUMNS = ("N", "d", "ratio_pct", "rho")
 _SENTENCE_CHARS = 400
 _UNSURE = re.compile(
@@ -98,8 +96,14 @@ def score_group(
 ) -> pa.Table:
     """Score one row group of a file of outputs; a ValueError names the file and the row."""
     puzzles = _read_questions(puzzles_path, puzzles_path.stat().st_mtime_ns)
+    try:
+        with open_parquet(outputs) as file:
+            rows = file.read_row_group(group).select(OUTPUTS.names).to_pylist()
+    except (pa.ArrowException, OSError, KeyError) as error:
+        remedy = "delete it; the next `make` recreates it"
+        raise ValueError(f"{outputs} is damaged ({error}); {remedy}") from None
     scores = []
-    for row in _read_outputs(outputs, group):
+    for row in rows:
         try:
             scores.append(score_row(row, puzzles, rules))
         except ValueError as error:
@@ -160,16 +164,3 @@ def _read_questions(path: Path, _modified: int) -> dict[str, dict]:
     with open_parquet(path) as file:
         table = file.read(columns=["name", *_LOAD_COLUMNS, *Question._fields])
     return {row["name"]: row for row in table.to_pylist()}
-
-
-def _read_outputs(path: Path, group: int) -> Iterator[dict]:
-    """Yield the rows of a row group."""
-    try:
-        with open_parquet(path) as file:
-            for batch in file.iter_batches(
-                _BATCH_ROWS, row_groups=[group], columns=OUTPUTS.names
-            ):
-                yield from batch.select(OUTPUTS.names).to_pylist()
-    except (pa.ArrowException, OSError, KeyError) as error:
-        remedy = "delete it; the next `make` recreates it"
-        raise ValueError(f"{path} is damaged ({error}); {remedy}") from None
