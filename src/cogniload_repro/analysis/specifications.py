@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit
 from scipy.stats import chi2
 
 from cogniload_repro.files import DATA
@@ -39,8 +38,6 @@ _LOAD_NAMES = ("d", "N", "log10_N", "rho", "ratio_pct", "needles")
 _LOG_LENGTHS = np.arange(0, 7.001, 0.01)
 #: The middle of the grid (log10 of statements): of several roots, the nearest one is the ECL50.
 _MIDDLE = 1.85
-#: A linear predictor beyond this size counts as separation.
-_LARGEST_PREDICTOR = 20.0
 
 
 class Specification(NamedTuple):
@@ -309,27 +306,24 @@ def dispersion_table(cells: pd.DataFrame) -> pd.DataFrame:
 
 def _measure_scatter(grid: SharedGrid) -> pd.DataFrame:
     """Return the rows of `dispersion_table` for models with the same cells and a finite fit."""
-    total = grid.total
-    x = build_design(grid.cells, QUADRATIC)[0].to_numpy()
-    coefficients, logliks = maximise_all(x, total, grid.correct @ x)
-    predictors = coefficients @ x.T
-    accuracy = np.clip(expit(predictors), 1e-12, 1 - 1e-12)
-    variance = total * accuracy * (1 - accuracy)
-    chi_square = ((grid.correct - total * accuracy) ** 2 / variance).sum(axis=1)
+    fits = fit_tables(grid.cells, grid.correct, grid.total, QUADRATIC)
+    accuracy = np.clip([fit.accuracy for fit in fits], 1e-12, 1 - 1e-12)
+    variance = grid.total * accuracy * (1 - accuracy)
+    squares = (grid.correct - grid.total * accuracy) ** 2
+    terms = len(fits[0].terms)
     # with as many terms as cells, the dispersion is not defined
-    residual_df = len(grid.cells) - x.shape[1] or np.nan
+    residual_df = len(grid.cells) - terms or np.nan
 
     wide = build_design(grid.cells, FIXED_SUMS)[0].to_numpy()
-    # FIXED_SUMS has no finite fit if all answers at a level are correct, or all wrong
-    _, wide_logliks = maximise_all(wide, total, grid.correct @ wide)
+    # some levels may have no finite coefficient; the likelihood comes near its supremum
+    _, wide_logliks = maximise_all(wide, grid.total, grid.correct @ wide)
+    gain = wide_logliks - [fit.loglik for fit in fits]
     has_wide = np.isfinite(wide_logliks)
 
     table = grid.names.copy()
-    table["phi"] = chi_square / residual_df
-    table["lr"] = np.nan_to_num(np.maximum(2 * (wide_logliks - logliks), 0))
-    table["lr_df"] = np.where(has_wide, wide.shape[1] - x.shape[1], 0)
+    table["phi"] = (squares / variance).sum(axis=1) / residual_df
+    table["lr"] = np.nan_to_num(np.maximum(2 * gain, 0))
+    table["lr_df"] = np.where(has_wide, wide.shape[1] - terms, 0)
     table["p_lr"] = chi2.sf(table["lr"], table["lr_df"].where(table["lr_df"] > 0))
     table["phi_lower_bound"] = table["lr"] / residual_df
-    is_finite = np.isfinite(logliks)
-    is_finite &= np.abs(predictors).max(axis=1) < _LARGEST_PREDICTOR
-    return table[is_finite]
+    return table[[fit.status == "ok" for fit in fits]]
