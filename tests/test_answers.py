@@ -23,7 +23,7 @@ from program_files import (
 )
 
 from cogniload_repro.endings import MARKS, take_answer
-from cogniload_repro.outputs.check import print_check
+from cogniload_repro.outputs.check import format_check
 from cogniload_repro.outputs.responses import REASONING
 from cogniload_repro.puzzles.generate import draw_puzzle
 
@@ -320,7 +320,7 @@ def test_what_looks_like_reasoning_and_is_not_read_is_named(tmp_path, case):
     path = write_lines(tmp_path / "o.jsonl", [UNREAD[case]])
     frame, report = check_source(path)
     assert frame["responses"].tolist() == [1]
-    assert "looks like reasoning, but is not read" in print_check(frame, report)
+    assert "looks like reasoning, but is not read" in format_check(frame, report)
 
 
 def test_numbers_and_words_beside_an_answer_are_no_reasoning(tmp_path):

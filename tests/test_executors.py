@@ -1,4 +1,4 @@
-"""Local processes, works side by side, and a real Dask cluster on this machine."""
+"""Local processes, tasks side by side, and a real Dask cluster on this machine."""
 
 import multiprocessing
 import os
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from cogniload_repro import executors
-from cogniload_repro.executors import Work, do_side_by_side, open_executor
+from cogniload_repro.executors import Task, open_executor, run_in_parallel
 from cogniload_repro.puzzles.catalog import draw_named
 from cogniload_repro.schemas import OUTPUTS, PUZZLES
 from cogniload_repro.scoring.scores import score_dataset
@@ -135,19 +135,19 @@ def fail(text):
 def test_after_a_failure_no_other_work_is_started(tmp_path):
     """What runs beside it is finished; the refusal has its name."""
     done = [tmp_path / name for name in ("beside", "later")]
-    works = [
-        Work("first", fail, ("no data",)),
-        *(Work(path.name, path.touch) for path in done),
+    tasks = [
+        Task("first", fail, ("no data",)),
+        *(Task(path.name, path.touch) for path in done),
     ]
     with pytest.raises(ValueError, match=r"^first: no data$"):
-        list(do_side_by_side(works, 2))
+        list(run_in_parallel(tasks, 2))
     assert [path.exists() for path in done] == [True, False]
 
 
 def test_a_process_that_dies_is_one_sentence():
-    """A work whose process is killed ends the others with its name, and without a traceback."""
+    """A task whose process is killed ends the others with its name, and without a traceback."""
     with pytest.raises(ValueError, match=r"page\.ipynb: its process ended"):
-        list(do_side_by_side([Work("page.ipynb", kill_this_process)]))
+        list(run_in_parallel([Task("page.ipynb", kill_this_process)]))
 
 
 def kill_this_process():
@@ -161,18 +161,18 @@ def start_a_thread():
 
 
 def test_a_thread_that_a_chapter_has_started_does_not_stop_the_book():
-    """Its process ends with the work."""
+    """Its process ends with the task."""
     assert [
-        name for name, _ in do_side_by_side([Work("page.ipynb", start_a_thread)])
+        name for name, _ in run_in_parallel([Task("page.ipynb", start_a_thread)])
     ] == ["page.ipynb"]
 
 
 def test_an_interrupted_book_leaves_no_chapter_behind():
     """After Ctrl-C nothing goes on, not even a chapter that does not heed it."""
-    endless = Work("endless.ipynb", time.sleep, (600,))
-    works = do_side_by_side([Work("page.ipynb", os.getpid), endless], 2)
-    assert next(works)[0] == "page.ipynb"
-    works.close()
+    endless = Task("endless.ipynb", time.sleep, (600,))
+    tasks = run_in_parallel([Task("page.ipynb", os.getpid), endless], 2)
+    assert next(tasks)[0] == "page.ipynb"
+    tasks.close()
     for child in multiprocessing.active_children():
         child.join(60)
     assert multiprocessing.active_children() == []

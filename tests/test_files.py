@@ -37,14 +37,14 @@ FORK = """
 import sys
 from pathlib import Path
 from cogniload_repro.files import locked
-from cogniload_repro.executors import Work, do_side_by_side
+from cogniload_repro.executors import Task, run_in_parallel
 
 def work():
     print("at work", flush=True)
     sys.stdin.read()
 
 with locked(sys.argv[1]):
-    list(do_side_by_side([Work("work", work)]))
+    list(run_in_parallel([Task("work", work)]))
 """
 
 

@@ -107,7 +107,7 @@ def _open_cluster(scheduler: str) -> Iterator[Executor]:
 
 
 @dataclass(frozen=True)
-class Work:
+class Task:
     """A task to be run in a process of its own."""
 
     name: str
@@ -115,8 +115,8 @@ class Work:
     arguments: tuple = ()
 
 
-def do_side_by_side(
-    works: Sequence[Work], jobs: int = 1, libraries: Sequence[str] = ()
+def run_in_parallel(
+    tasks: Sequence[Task], jobs: int = 1, libraries: Sequence[str] = ()
 ) -> Iterator[tuple[str, float]]:
     """Run tasks in parallel, at most ``jobs`` at a time, each in a process of its own.
 
@@ -124,18 +124,18 @@ def do_side_by_side(
     each task when it is done, with the seconds it took. After a failure no task is started; when
     the running ones have ended, ValueError has the messages of all that failed.
     """
-    if CAN_FORK and works:
+    if CAN_FORK and tasks:
         _import_for_forks(libraries)
     context: Any = multiprocessing.get_context("fork" if CAN_FORK else "spawn")
-    waiting = list(reversed(works))
+    waiting = list(reversed(tasks))
     running: dict[Any, tuple] = {}
     failures: list[str] = []
     try:
         while running or (waiting and not failures):
             while waiting and len(running) < jobs and not failures:
-                work = waiting.pop()
-                receiver, process = _start_process(work, context)
-                running[receiver] = (work.name, process, time.monotonic())
+                task = waiting.pop()
+                receiver, process = _start_process(task, context)
+                running[receiver] = (task.name, process, time.monotonic())
             for receiver in wait(list(running)):
                 name, process, start = running.pop(receiver)
                 failure = _await_end(name, receiver, process)
@@ -157,10 +157,10 @@ def _import_for_forks(libraries: Sequence[str]) -> None:
     gc.freeze()  # the garbage collector of forks skips shared objects
 
 
-def _start_process(work: Work, context: Any) -> tuple[Any, Any]:
+def _start_process(task: Task, context: Any) -> tuple[Any, Any]:
     """Start a process that runs a task; return the pipe for its failure, and the process."""
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_do, args=(work, sender))
+    process = context.Process(target=_run_task, args=(task, sender))
     process.start()
     sender.close()
     return receiver, process
@@ -181,16 +181,16 @@ def _await_end(name: str, receiver: Any, process: Any) -> str:
     )
 
 
-def _do(work: Work, sender: Connection) -> None:
+def _run_task(task: Task, sender: Connection) -> None:
     """Run a task in this process, and send what went wrong, or an empty text."""
     follow_parent()
     failure = ""
     try:
-        work.function(*work.arguments)
+        task.function(*task.arguments)
     except Exception as error:  # code of a chapter may raise anything
         text = describe_error(error)
         if not isinstance(error, ValueError | OSError | MemoryError):
             text = f"{type(error).__name__}: {text}"
-        failure = text if work.name in text else f"{work.name}: {text}"
+        failure = text if task.name in text else f"{task.name}: {text}"
     sender.send(failure)
     os._exit(0)  # threads that a chapter has started would keep the process alive

@@ -10,7 +10,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 from cogniload_repro.analysis.comparisons import (
     MANY,
     compare_answers,
-    compare_lengths,
+    compare_ecl50,
     compare_models,
     compare_pairs,
     limit_models,
@@ -47,7 +47,7 @@ def table_of(**models):
     return pd.DataFrame(rows)
 
 
-@pytest.mark.parametrize("compare", [compare_pairs, compare_lengths])
+@pytest.mark.parametrize("compare", [compare_pairs, compare_ecl50])
 def test_every_pair_once_with_corrected_p(compare):
     """231 pairs, the larger value first.
 

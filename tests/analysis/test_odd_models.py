@@ -34,7 +34,7 @@ ANALYSES = {
     "intervals": cl.intervals,
     "trough_table": uncertainty.trough_table,
     "compare_pairs": comparisons.compare_pairs,
-    "compare_lengths": comparisons.compare_lengths,
+    "compare_ecl50": comparisons.compare_ecl50,
     "rank_models": lambda cells: own_models.rank_models(
         cells[~cells["model"].isin(PAPER["model"])], PAPER
     ),

@@ -254,7 +254,7 @@ def test_answers_that_cannot_be_used_are_counted_and_end_the_command(
     monkeypatch.setattr(local.server, "serve", lambda *_: nullcontext())
     monkeypatch.setattr(
         local,
-        "_leave_out_long_prompts",
+        "_keep_fitting_prompts",
         lambda samples, *_: {sample.id: 5 for sample in samples},
     )
     monkeypatch.setattr(local, "_ask", lambda *_: None)

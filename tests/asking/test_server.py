@@ -74,7 +74,7 @@ def serve(tmp_path):
 def ask(running):
     """All that is asked of a server beside answers."""
     return (
-        running.find_window(),
+        running.read_context_window(),
         running.count_tokens("Which?"),
         running.measure_speed(),
     )
@@ -108,4 +108,4 @@ def test_a_server_that_has_ended_says_how(serve):
     running = serve(GOOD, ("bash", "-c", "sleep 0.2; exit 4"))
     dead = server.Server("http://127.0.0.1:9", running.process, running.log)
     with pytest.raises(ValueError, match=r"exit status 4; .*'out of memory'"):
-        dead.find_window()
+        dead.read_context_window()

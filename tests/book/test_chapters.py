@@ -10,7 +10,7 @@ from cogniload_repro.book.chapters import (
     Chapter,
     is_current,
     list_chapters,
-    remove_others,
+    remove_stale_files,
 )
 
 _SOURCES = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
@@ -136,7 +136,7 @@ def test_a_build_holds_the_files_of_its_chapters_alone(build):
         (build / name).write_text("")
     (build / "notebooks/a.failed.ipynb").write_text("")
     (build / ".chapter-killed/tables").mkdir(parents=True)
-    remove_others(chapters_of(build), build)
+    remove_stale_files(chapters_of(build), build)
     assert [path.name for path in (build / "tables").iterdir()] == ["a.csv"]
     assert not any((build / name).exists() for name in others)
     copies = sorted(path.name for path in (build / "notebooks").iterdir())
@@ -147,9 +147,9 @@ def test_a_build_holds_the_files_of_its_chapters_alone(build):
 def test_chapters_do_not_share_a_file(build):
     """Two that write the same one are named; one that has not been run yet has none."""
     (build / "notebooks/b.ipynb").unlink()
-    remove_others(chapters_of(build), build)
+    remove_stale_files(chapters_of(build), build)
     write_copy(build, "b", ["tables/a.csv"])
     with pytest.raises(
         ValueError, match=r"a\.ipynb and b\.ipynb both write tables/a\.csv"
     ):
-        remove_others(chapters_of(build), build)
+        remove_stale_files(chapters_of(build), build)

@@ -8,8 +8,8 @@ from cogniload_repro.commands.params import (
     STEPS,
     Parameters,
     describe_changes,
-    made_with,
     read_parameters,
+    read_saved_parameters,
     write_parameters,
 )
 
@@ -105,7 +105,7 @@ def test_what_a_step_was_made_with_is_kept_in_a_private_file_and_changes_only_wi
     parameters = Parameters(
         source=source, formula="correct ~ d\n + rho", models=("o3",)
     )
-    assert made_with(build) == Parameters()
+    assert read_saved_parameters(build) == Parameters()
 
     def write_all():
         for step in STEPS:
@@ -113,7 +113,7 @@ def test_what_a_step_was_made_with_is_kept_in_a_private_file_and_changes_only_wi
         return times_of(build)
 
     first = write_all()
-    assert made_with(build) == parameters
+    assert read_saved_parameters(build) == parameters
     modes = {path.stat().st_mode & 0o777 for path in (build / "params").iterdir()}
     assert modes == {0o600}
     assert write_all() == first
@@ -169,7 +169,7 @@ def test_the_grid_that_make_has_read_is_the_files(folder):
         "write `grid: paper` or `grid: mini` on a line of its own" in output,
     ) == (2, True)
     assert ask("parameters", "--grid", "mini", "--build", folder / "build") == (0, "")
-    assert made_with(folder / "build").grid == "mini"
+    assert read_saved_parameters(folder / "build").grid == "mini"
 
 
 def test_a_book_says_what_is_not_the_papers():

@@ -5,7 +5,7 @@ import pytest
 from flint import fmpz_mat
 
 from cogniload_repro.counts.constraints import constrain, expected_accuracy
-from cogniload_repro.counts.integers import draw_counts, exchanges, walk
+from cogniload_repro.counts.integers import draw_counts, reduce_lattice, walk
 from cogniload_repro.counts.sufficient import miss_printed, recover_sums
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.regression.design import X
@@ -34,7 +34,7 @@ def accuracy(model_sums):
 @pytest.fixture(scope="module")
 def moves(constraints, accuracy):
     """Exchanges that keep the exact sums, and moves that do not."""
-    return exchanges(constraints, accuracy)
+    return reduce_lattice(constraints, accuracy)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def test_a_drawn_table_meets_everything_printed(model_sums, constraints, correct
 def test_the_walk_stays_among_possible_tables(model_sums, accuracy, correct):
     """Every table on the way keeps sums, box and windows, and the walk does move."""
     constraints = constrain(model_sums, X.T @ correct)
-    basis, _ = exchanges(constraints, accuracy)
+    basis, _ = reduce_lattice(constraints, accuracy)
     rng = np.random.default_rng(3)
     tables = [correct]
     for _ in range(30):

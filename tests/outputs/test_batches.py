@@ -12,7 +12,7 @@ from program_files import (
 
 from cogniload_repro.outputs.batches import is_batch_line, read_batch_line, read_tokens
 from cogniload_repro.outputs.records import Row
-from cogniload_repro.outputs.responses import Output, read_output
+from cogniload_repro.outputs.responses import Output, read_response
 
 NAME = NAMES[0]
 #: A line as Google's client writes it for requests that were sent with the job.
@@ -36,7 +36,7 @@ INLINED = {
 def read(line):
     """The responses of a line."""
     assert is_batch_line(line)
-    return [read_output(row) for row in read_batch_line(Row(1, line))]
+    return [read_response(row) for row in read_batch_line(Row(1, line))]
 
 
 def body(line):
@@ -105,7 +105,7 @@ def test_what_the_provider_has_blocked_is_a_refusal(line):
     (row,) = read_batch_line(Row(1, line))
     assert row.refusal is None
     row.fields["model"] = "m"
-    output = read_output(row)
+    output = read_response(row)
     assert (output.name, output.response, output.stopped) == (NAME, "", "refusal")
 
 

@@ -6,7 +6,7 @@ from harness import write_lines
 
 from cogniload_repro.endings import STOPS
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.outputs.check import check_outputs, print_check
+from cogniload_repro.outputs.check import check_outputs, format_check
 
 COVERAGE = ["responses", "cells", "per cell", "missing", "tokens", "empty", "open"]
 
@@ -95,7 +95,7 @@ def test_truncated_answers_are_counted(tmp_path):
     row = frame.loc["mine"]
     assert [row[kind] for kind in STOPS] == [1, 3, 1, 0, 0, 2]
     assert row[["open", "missing"]].tolist() == [1, 0]
-    text = print_check(frame, report)
+    text = format_check(frame, report)
     assert re.search(
         r"model +responses +cells +per cell +missing +tokens +empty\n +mine +7 +1 +7-7 +0 +4 +0\n",
         text,
@@ -122,4 +122,4 @@ def test_what_the_cells_can_feed_is_said_before_the_build(tmp_path):
         frame, report = check(tmp_path, answers, puzzles)
         columns = ["rank", "clause", "regression", "interactions"]
         assert frame.loc["x/y", columns].tolist() == uses
-        assert re.search(f"\n +y +{' +'.join(uses)}\n", print_check(frame, report))
+        assert re.search(f"\n +y +{' +'.join(uses)}\n", format_check(frame, report))

@@ -17,7 +17,7 @@ from samples import release_state
 
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.outputs import imports
-from cogniload_repro.outputs.check import print_check
+from cogniload_repro.outputs.check import format_check
 from cogniload_repro.outputs.imports import import_outputs
 from cogniload_repro.puzzles.catalog import draw_named, read_catalog
 from cogniload_repro.puzzles.draws import resolve_edition
@@ -271,7 +271,7 @@ def test_puzzles_known_by_name_are_drawn_under_the_edition_that_fits(tmp_path):
     assert reasons(report) == {"unknown puzzle": 2}
     assert texts == {puzzle.name: puzzle.text for puzzle in puzzles}
     assert f"names fit edition {edition}: 24 of 24" in report.summary()
-    assert f"names fit edition {edition}: 24 of 24" in print_check(
+    assert f"names fit edition {edition}: 24 of 24" in format_check(
         *check_source(source)
     )
 
@@ -297,7 +297,7 @@ def test_texts_decide_and_metadata_stand_for_themselves(tmp_path):
     report, texts = draw_in(tmp_path / "build", tmp_path / "source")
     assert reasons(report) == {"unknown puzzle": 1}
     assert (
-        "its text differs from that which edition elixir-1.17 draws"
+        "its text is not the one that edition elixir-1.17 draws"
         in report.rejected[0].detail
     )
     assert texts == {puzzle.name: puzzle.text for puzzle in puzzles[1:]} | {

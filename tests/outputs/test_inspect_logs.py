@@ -10,7 +10,7 @@ from inspect_log import make_header, make_sample, write_archive, write_json
 from cogniload_repro.outputs import inspect_logs
 from cogniload_repro.outputs.inspect_logs import find_finished
 from cogniload_repro.outputs.records import Row
-from cogniload_repro.outputs.responses import Output, read_output
+from cogniload_repro.outputs.responses import Output, read_response
 from cogniload_repro.outputs.rows import read_rows
 
 NAME = "20_1_1_770487_red"
@@ -21,7 +21,7 @@ def read(path):
     """The responses of a log, and row and reason of what is refused."""
     rows = list(read_rows(path))
     refused = [(row.number, row.refusal[0]) for row in rows if row.refusal]
-    outputs = [read_output(row) for row in rows if not row.refusal]
+    outputs = [read_response(row) for row in rows if not row.refusal]
     return outputs, refused
 
 

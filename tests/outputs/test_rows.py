@@ -27,7 +27,7 @@ from program_files import (
 from cogniload_repro.outputs import records as outputs_records
 from cogniload_repro.outputs.inspect_logs import read_log_sample
 from cogniload_repro.outputs.records import Row
-from cogniload_repro.outputs.responses import Output, RowError, read_output
+from cogniload_repro.outputs.responses import Output, RowError, read_response
 from cogniload_repro.outputs.rows import end_at_damage, read_rows, read_table
 
 ANSWER = Answer(reasoning="Red?")
@@ -69,7 +69,7 @@ def read(record):
 def describe(row):
     """The response of a row, or why there is none."""
     try:
-        return read_output(row)
+        return read_response(row)
     except RowError as error:
         return ": ".join(error.args)
 

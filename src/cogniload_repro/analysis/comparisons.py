@@ -229,7 +229,7 @@ def _compare_at_lengths(
     return pd.DataFrame(columns)
 
 
-def compare_lengths(cells: pd.DataFrame) -> pd.DataFrame:
+def compare_ecl50(cells: pd.DataFrame) -> pd.DataFrame:
     """Compare the log10 ECL50 of every pair of models (of the first `MANY`) by a Wald test.
 
     One row per pair, the larger ECL50 first: first, second, difference (of the logarithms), p

@@ -69,7 +69,7 @@ def rank_models(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
         row["status"] = fit_glm(counts).status
         if len(shared):
             row |= _measure_accuracy(table, str(model)) | ranks[model]
-            row |= _rank_by_length(shared, paper)
+            row |= _rank_by_ecl50(shared, paper)
         rows.append(row)
     columns = ["model", "total", "cells", "accuracy", "low", "high", *_RANK_COLUMNS]
     columns += ["identified", "status", "ecl50"]
@@ -200,7 +200,7 @@ def _summarise_ranks(ranks: list[dict[str, object]]) -> dict[str, object]:
 
 
 # ---- ranks by ECL50 ----
-def _rank_by_length(cells: pd.DataFrame, paper: pd.DataFrame) -> dict[str, object]:
+def _rank_by_ecl50(cells: pd.DataFrame, paper: pd.DataFrame) -> dict[str, object]:
     """Return the rank of one model by ECL50 on its cells, empty if it has no ECL50."""
     log_ecl50, se = estimate_point(fit_glm(cells), grid_means(cells), "ecl50")
     if not np.isfinite([log_ecl50, se]).all():

@@ -23,7 +23,7 @@ from cogniload_repro.asking import server
 from cogniload_repro.asking.server import MAX_TOKENS, Server
 from cogniload_repro.asking.tasks import cogniload
 from cogniload_repro.files import locked, write_whole
-from cogniload_repro.outputs.responses import SETTINGS, RowError, is_safe, read_output
+from cogniload_repro.outputs.responses import SETTINGS, RowError, is_safe, read_response
 from cogniload_repro.outputs.rows import read_rows
 from cogniload_repro.puzzles.sets import write_jsonl
 from cogniload_repro.schemas import OUTPUTS
@@ -103,7 +103,7 @@ def evaluate(
         try:
             if samples:
                 with server.serve(path, threads, folder / "server.log") as running:
-                    prompts = _leave_out_long_prompts(samples, running, folder, say)
+                    prompts = _keep_fitting_prompts(samples, running, folder, say)
                     if prompts:
                         _ask(task, prompts, setup, running, folder / "logs", say)
         finally:
@@ -128,7 +128,7 @@ def read_answers(logs: Path, setup: Setup) -> list[dict]:
     for log in sorted(logs.glob("*.eval")):
         for answer in read_rows(log):
             try:
-                output = read_output(answer)
+                output = read_response(answer)
             except RowError:
                 continue
             row = {name: getattr(output, name) for name in OUTPUTS.names}
@@ -144,14 +144,14 @@ def read_answers(logs: Path, setup: Setup) -> list[dict]:
     return list(rows.values())
 
 
-def _leave_out_long_prompts(
+def _keep_fitting_prompts(
     samples: Sequence[Sample], running: Server, folder: Path, say: Callable[[str], None]
 ) -> dict[str, int]:
     """Return the lengths in tokens of the prompts that fit the window with the longest answer.
 
     The keys are the names of the puzzles. All other puzzles are listed in ``not_asked.csv``.
     """
-    window = running.find_window()
+    window = running.read_context_window()
     tokens = {
         str(sample.id): running.count_tokens(str(sample.input)) for sample in samples
     }

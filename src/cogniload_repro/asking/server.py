@@ -112,7 +112,7 @@ class Server:
                 raise ValueError(f"the server states a speed of {speed!r}; {_OTHER}")
         return speeds
 
-    def find_window(self) -> int:
+    def read_context_window(self) -> int:
         """Return the context window: the tokens that a prompt and its answer may have together."""
         settings = self._ask_for(dict, "/props", "default_generation_settings")
         window = settings.get("n_ctx")

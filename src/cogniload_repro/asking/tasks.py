@@ -31,7 +31,7 @@ from cogniload_repro.endings import CONTEXT_TOKENS, CUT, RESERVED_TOKENS
 from cogniload_repro.grid import PAPER_GRID, check_count, grid_cells
 from cogniload_repro.outputs.inspect_logs import read_log_sample
 from cogniload_repro.outputs.records import Row
-from cogniload_repro.outputs.responses import RowError, read_output
+from cogniload_repro.outputs.responses import RowError, read_response
 from cogniload_repro.puzzles.draws import resolve_edition
 from cogniload_repro.puzzles.ids import SEED, choose_set
 from cogniload_repro.puzzles.sets import draw_rows
@@ -183,7 +183,7 @@ def verdict() -> Scorer:
         sample = Row(1, {"id": state.sample_id, "output": output})
         row, *_ = read_log_sample(sample, {"model": str(state.model)})  # as the import
         try:
-            response = read_output(row)
+            response = read_response(row)
         except RowError as error:
             explanation = ": ".join(error.args)
             return Score.unscored(reason="no_response", explanation=explanation)

@@ -46,10 +46,10 @@ def list_chapters(
             )
         if all(present[need] for need in chapter.needs):
             chapters.append(chapter)
-    return sorted(chapters, key=_turn)
+    return sorted(chapters, key=_run_order)
 
 
-def _turn(chapter: Chapter) -> tuple[bool, int, str]:
+def _run_order(chapter: Chapter) -> tuple[bool, int, str]:
     return not chapter.long, -chapter.source.stat().st_size, chapter.source.name
 
 
@@ -118,7 +118,7 @@ def is_current(chapter: Chapter, build: Path, parameters: Path) -> bool:
     )
 
 
-def remove_others(chapters: Sequence[Chapter], build: Path) -> None:
+def remove_stale_files(chapters: Sequence[Chapter], build: Path) -> None:
     """Remove figures, tables, verdicts and copies of a build that none of the chapters wrote.
 
     Also removes what killed runs left. A ValueError names two chapters that write the same file.

@@ -29,7 +29,7 @@ def describe_model(
     """
     sentences = [_describe_accuracy(name, against, ranked)]
     if ended["cut"] > MARKED_SHARE * ended["answers"]:
-        cut = print_among(ended["cut"], ended["answers"])
+        cut = format_among(ended["cut"], ended["answers"])
         sentences.append(
             f"{cut} answers were cut off before their end, so accuracy also reflects the limit; "
             "ask again with a larger one."
@@ -48,10 +48,10 @@ def describe_model(
 
 
 def _describe_accuracy(name: str, against: pd.Series, ranked: pd.Series) -> str:
-    counted = print_among(against["correct"], against["answers"])
+    counted = format_among(against["correct"], against["answers"])
     interval = f"{100 * against['low']:.1f} to {100 * against['high']:.1f}%"
     share = f"{against['accuracy']:.1%}, {CONFIDENCE} interval {interval}"
-    cells = print_among(ranked["cells"], len(PAPER_GRID))
+    cells = format_among(ranked["cells"], len(PAPER_GRID))
     return (
         f"{counted} answers of {name} are correct ({share}); its puzzles lie in {cells} cells of "
         "the paper's grid."
@@ -59,8 +59,8 @@ def _describe_accuracy(name: str, against: pd.Series, ranked: pd.Series) -> str:
 
 
 def _describe_clause(use: pd.Series) -> str:
-    right = print_among(use["correct_right"], use["answers_right"])
-    wrong = print_among(use["correct_wrong"], use["answers_wrong"])
+    right = format_among(use["correct_right"], use["answers_right"])
+    wrong = format_among(use["correct_wrong"], use["answers_wrong"])
     counts = (
         f"Where the last clause is right, {right} answers are correct; where it is wrong, "
         f"{wrong}"
@@ -79,7 +79,7 @@ def _describe_rank(ranked: pd.Series) -> str:
         reach = print_range(ranked["rank_low"], ranked["rank_high"])
         over = f"{reach} over the reconstructions, "
     left_open = print_range(ranked["best"], ranked["worst"])
-    rank = print_among(ranked["rank"], ranked["of"])
+    rank = format_among(ranked["rank"], ranked["of"])
     nearest = BY_NAME[ranked["nearest"]].label
     return (
         f"By accuracy on these cells it ranks {rank} ({over}{left_open} not rejected), nearest to "
@@ -98,19 +98,19 @@ def _describe_length(ranked: pd.Series) -> str:
     if pd.isna(ranked["rank_ecl50"]):
         return f"Its ECL50 is {length}; no model of the paper has one on these cells."
     left_open = print_range(ranked["best_ecl50"], ranked["worst_ecl50"])
-    rank = print_among(ranked["rank_ecl50"], ranked["of_ecl50"])
+    rank = format_among(ranked["rank_ecl50"], ranked["of_ecl50"])
     return (
         f"Its ECL50 is {length}, rank {rank} of the models that have one on these "
         f"cells ({left_open} not rejected)."
     )
 
 
-def print_among(place: float, count: float) -> str:
+def format_among(place: float, count: float) -> str:
     """Return a rank or a number of answers with its total, such as "9 of 23"."""
     return f"{place:,.0f} of {count:,.0f}"
 
 
-def print_percent(accuracy: float, low: float, high: float) -> str:
+def format_percent(accuracy: float, low: float, high: float) -> str:
     """Return an accuracy in percent, with its interval."""
     return f"{100 * accuracy:.1f} ({100 * low:.1f} to {100 * high:.1f})"
 

@@ -8,7 +8,7 @@ from cogniload_repro.formats import display_names, format_frame
 _MODELS_SHOWN = 40
 
 
-def print_scores(answers: pd.DataFrame) -> str:
+def format_scores(answers: pd.DataFrame) -> str:
     """Return `summarise_answers` as a table: correct answers, and how answers ended."""
     columns: dict = {
         "accuracy": ("correct", ".1%"),
@@ -36,7 +36,7 @@ def _print_models(table: pd.DataFrame, columns: dict) -> str:
     return f"{text}\nand {left_out:,} more models" if left_out > 0 else text
 
 
-def print_fits(fits: pd.DataFrame) -> str:
+def format_fits(fits: pd.DataFrame) -> str:
     """Return the fits of `fits.fit`, one line per model: coefficients, or why there are none.
 
     Standard errors are in brackets; a coefficient that is not identified has its range over the
@@ -64,7 +64,7 @@ def _write_terms(terms: pd.DataFrame) -> str:
     return "  ".join(texts)
 
 
-def print_comparison(
+def format_comparison(
     compared: pd.DataFrame, formula: str, family: str = "logit"
 ) -> str:
     """Return a comparison of fits with the paper's (`selection.compare_fits`) as text.

@@ -80,7 +80,7 @@ def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> 
 
 def _say_scores(place: Path, cells: "pd.DataFrame", scorer: str) -> None:
     """Print how many models have reconstructed counts, and how the others scored."""
-    from cogniload_repro.book.terminal import print_scores
+    from cogniload_repro.book.terminal import format_scores
     from cogniload_repro.scoring.answers import summarise_answers
     from cogniload_repro.scoring.cells import read_scores
 
@@ -93,7 +93,7 @@ def _say_scores(place: Path, cells: "pd.DataFrame", scorer: str) -> None:
         return
     responses = f"responses: {answers['answers'].sum():,}, models: {len(answers):,}"
     say(f"{responses}, scored by {scorer} and written to {place / 'scores'}")
-    say(print_scores(answers))
+    say(format_scores(answers))
 
 
 @click.command()
@@ -146,7 +146,7 @@ def _fit_own(
     family: str,
 ) -> None:
     """Fit a reader's regression; print it or its comparison with the paper's, write it to `out`."""
-    from cogniload_repro.book.terminal import print_comparison, print_fits
+    from cogniload_repro.book.terminal import format_comparison, format_fits
     from cogniload_repro.files import for_spreadsheet
     from cogniload_repro.regression import cell_tables, fits, selection
     from cogniload_repro.regression.glm import QUADRATIC
@@ -164,9 +164,9 @@ def _fit_own(
         say(origin)
     if compare:
         compared = selection.compare_fits(cells, fitted)
-        say(print_comparison(compared, formula, family))
+        say(format_comparison(compared, formula, family))
     else:
-        say(print_fits(fitted))
+        say(format_fits(fitted))
 
 
 def _fit_paper(build: Path) -> None:
@@ -227,14 +227,16 @@ def compare_command(against: Path | None, build: Path) -> None:
     """
     import pandas as pd
 
-    from cogniload_repro.ledger.entries import find_moved
+    from cogniload_repro.ledger.entries import find_differences
     from cogniload_repro.ledger.prompts import compare_prompts, load_prompt_counts
 
     with locked(build):
         fidelity = _compare_build(build, compare_prompts(load_prompt_counts()))
     if against is None:
         return
-    moved = find_moved(fidelity, pd.read_csv(against, dtype=str, keep_default_na=False))
+    moved = find_differences(
+        fidelity, pd.read_csv(against, dtype=str, keep_default_na=False)
+    )
     say(f"{len(moved):,} of {len(fidelity):,} numbers differ")
     if len(moved):
         say(moved.to_string(index=False))

@@ -90,14 +90,14 @@ def download_outputs(
     with locked(build), _staged(build) as stage:
         brought = []
         if parameters.source == RECONSTRUCTED_SOURCE:
-            brought.append(_take_counts(stage, parameters.grid, jobs))
+            brought.append(_write_counts(stage, parameters.grid, jobs))
             for answers in sorted(ANSWERS.glob("*.jsonl")):
                 brought.append(_import(stage, str(answers), 0, build, known_only=True))
         for address in addresses:
             brought.append(_import(stage, address, limit, build, **read_as))
         _refuse_two_kinds(brought)
         params.write_parameters(build, "outputs", parameters)
-        _take_places(stage, build)
+        _replace_outputs(stage, build)
         write_whole(build / SOURCES, json.dumps(brought, indent=1) + "\n")
     for part in brought:
         line = f"{part['source']}: {', '.join(part['models'])}"
@@ -148,7 +148,7 @@ def _staged(build: Path) -> Iterator[Path]:
         shutil.rmtree(stage, ignore_errors=True)
 
 
-def _take_counts(stage: Path, grid: str, jobs: int) -> dict:
+def _write_counts(stage: Path, grid: str, jobs: int) -> dict:
     """Write the committed counts and the default set's puzzles; return them as a source."""
     from cogniload_repro.grid import grid_cells
     from cogniload_repro.puzzles.ids import PuzzleSet
@@ -204,7 +204,7 @@ def _refuse_two_kinds(brought: list[dict]) -> None:
             )
 
 
-def _take_places(stage: Path, build: Path) -> None:
+def _replace_outputs(stage: Path, build: Path) -> None:
     """Move the outputs of a folder into a build, replacing the old ones.
 
     They count as incomplete until sources.json is written again.
@@ -231,14 +231,14 @@ def check(source: str, build: Path, **read_as: Any) -> None:
     Prints its puzzles, token counts and truncated responses. SOURCE is a folder, a file, an archive
     or an address. The exit status is 1 if no row is usable.
     """
-    from cogniload_repro.outputs.check import check_outputs, print_check
+    from cogniload_repro.outputs.check import check_outputs, format_check
     from cogniload_repro.puzzles.catalog import read_catalog
 
     puzzles = build / "puzzles.parquet"
     catalog = read_catalog(puzzles) if puzzles.exists() else {}
     cache = build / "downloads"
     summary, report = check_outputs(source, catalog, cache, **read_as)
-    say(print_check(summary, report))
+    say(format_check(summary, report))
     if summary.empty:
         raise click.exceptions.Exit(1)
 

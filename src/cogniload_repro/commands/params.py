@@ -178,7 +178,7 @@ def write_parameters(build: Path, step: str, parameters: Parameters) -> None:
     write_if_changed(parameters_file(build, step), text, mode=0o600)
 
 
-def made_with(build: Path) -> Parameters:
+def read_saved_parameters(build: Path) -> Parameters:
     """Return the parameters with which a build was made, the paper's for steps not yet done."""
     values: dict[str, Any] = {}
     for step, names in STEPS.items():
@@ -204,7 +204,7 @@ def describe_changes(parameters: Parameters) -> str:
     return f"The parameters of this book differ from the paper's: {'; '.join(words)}."
 
 
-def _refuse_impossible(parameters: Parameters) -> None:
+def _check_parameters(parameters: Parameters) -> None:
     """Reject invalid parameters now, before the earlier steps have been run for nothing."""
     for source in parameters.sources():
         if not is_address(source) and not Path(source).exists():
@@ -235,7 +235,7 @@ def _refuse_impossible(parameters: Parameters) -> None:
     help="The grid that make was given, or has read from params.yaml.",
 )
 @BUILD
-def keep_parameters(grid: str, build: Path) -> None:
+def save_parameters(grid: str, build: Path) -> None:
     """Check and save parameters (called by make).
 
     Make runs this first. The parameters of each step are saved in BUILD/params; a file is
@@ -248,7 +248,7 @@ def keep_parameters(grid: str, build: Path) -> None:
             f"{PARAMS}: the grid is {parameters.grid!r:.100}; write `grid: paper` or `grid: mini`"
             " on a line of its own"
         )
-    _refuse_impossible(parameters)
+    _check_parameters(parameters)
     with locked(build):
         for step in STEPS:
             write_parameters(build, step, parameters)

@@ -52,7 +52,7 @@ def render(build: Path, jobs: int) -> None:
             build,
             "book",
             leave_out=[f"notebooks/{name}" for name in sorted(absent)],
-            notice=params.describe_changes(params.made_with(build)),
+            notice=params.describe_changes(params.read_saved_parameters(build)),
         )
         assembly.build_book(build, jobs)
 
@@ -67,7 +67,7 @@ def choose_chapters(folder: Path, build: Path) -> list["Chapter"]:
         models.update(source["models"])
     return list_chapters(
         folder,
-        whole_grid=params.made_with(build).grid == "paper",
+        whole_grid=params.read_saved_parameters(build).grid == "paper",
         another_model=not models <= set(NAMES),
     )
 
@@ -77,25 +77,25 @@ def _run_chapters(
 ) -> None:
     """Run the outdated chapters; those that read the verdicts of others run last."""
     from cogniload_repro.book import assembly, chapters
-    from cogniload_repro.executors import Work, do_side_by_side
+    from cogniload_repro.executors import Task, run_in_parallel
 
     changes = parameters.changes(*params.STEPS["notebooks"])
     file = params.parameters_file(build, "notebooks")
-    works = []
+    tasks = []
     names = assembly.list_data(build, "book")
     if names:
-        works.append(Work("data of pages", assembly.write_data, (names, build)))
+        tasks.append(Task("data of pages", assembly.write_data, (names, build)))
     for reads_verdicts in (False, True):
         for chapter in contents:
             is_next = chapter.reads_verdicts == reads_verdicts
             if is_next and not chapters.is_current(chapter, build, file):
-                works.append(
-                    Work(chapter.source.name, _run_chapter, (chapter, build, changes))
+                tasks.append(
+                    Task(chapter.source.name, _run_chapter, (chapter, build, changes))
                 )
-        for name, seconds in do_side_by_side(works, jobs, _LIBRARIES):
+        for name, seconds in run_in_parallel(tasks, jobs, _LIBRARIES):
             say(f"  {name:28} {seconds:5.1f} s")
-        chapters.remove_others(contents, build)
-        works = []
+        chapters.remove_stale_files(contents, build)
+        tasks = []
 
 
 def _run_chapter(

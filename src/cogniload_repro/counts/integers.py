@@ -83,11 +83,11 @@ def _draw(
     # a table may meet the linearised windows and still miss a printed number: linearise there
     for _ in range(_ROUNDS):
         constraints = constrain(model_sums, around)
-        basis, particular = exchanges(constraints, accuracy)
+        basis, particular = reduce_lattice(constraints, accuracy)
         draw = rng.binomial(answers.astype(int), accuracy)
-        correct = _nearest(constraints, basis, particular, draw, accuracy)
+        correct = _round_to_lattice(constraints, basis, particular, draw, accuracy)
         if not (constraints.met(correct) and can_allocate(model, correct, answers)):
-            correct = _repair(constraints, basis, correct, model)
+            correct = _make_feasible(constraints, basis, correct, model)
         for _ in range(_STRIDES):
             ahead = walk(constraints, basis, correct, accuracy, rng, _STEPS)
             if can_allocate(model, ahead, answers):
@@ -101,7 +101,7 @@ def _draw(
     )
 
 
-def exchanges(
+def reduce_lattice(
     constraints: Constraints, accuracy: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return an LLL-reduced basis, shape (131, 140), of the integer moves that keep the exact sums.
@@ -110,7 +110,7 @@ def exchanges(
     second array has the nine other vectors of the basis, which change the sums: with them, the
     moves span all integer tables.
     """
-    spread = _count_errors(constraints.answers, accuracy)
+    spread = _standard_deviations(constraints.answers, accuracy)
     costs = np.hstack([np.diag(1 / spread), constraints.windows.T])
     costs = np.rint(costs * _CELL_SCALE).astype(int).tolist()
     sums = constraints.exact.T.tolist()
@@ -162,13 +162,13 @@ def walk(
     return correct
 
 
-def _count_errors(answers: np.ndarray, accuracy: np.ndarray) -> np.ndarray:
+def _standard_deviations(answers: np.ndarray, accuracy: np.ndarray) -> np.ndarray:
     """Return the binomial standard deviation of each count, at least 0.05."""
     variance = answers * accuracy * (1 - accuracy)
     return np.maximum(np.sqrt(variance), 0.05)
 
 
-def _nearest(
+def _round_to_lattice(
     constraints: Constraints,
     basis: np.ndarray,
     particular: np.ndarray,
@@ -184,7 +184,7 @@ def _nearest(
     steps = np.linalg.solve(images.T.astype(float), gap)
     correct = draw + np.rint(steps).astype(int) @ particular
 
-    spread = _count_errors(constraints.answers, accuracy)
+    spread = _standard_deviations(constraints.answers, accuracy)
     from_draw = (correct - draw) / spread
     from_centre = constraints.windows @ correct - constraints.centre
     target = np.concatenate([from_draw, _WINDOW_WEIGHT * from_centre])
@@ -200,7 +200,7 @@ def _nearest(
     return correct - steps @ basis
 
 
-def _repair(
+def _make_feasible(
     constraints: Constraints,
     basis: np.ndarray,
     correct: np.ndarray,

@@ -28,7 +28,7 @@ from cogniload_repro.ledger.results import (
     ResultLookup,
     Results,
 )
-from cogniload_repro.ledger.results_page import print_results_page
+from cogniload_repro.ledger.results_page import list_results_page
 from cogniload_repro.published import ERRORS, TOKEN_TABLES, load_claims, load_printed
 from cogniload_repro.regression.cell_tables import percent
 from cogniload_repro.regression.design import PRODUCTS
@@ -84,9 +84,9 @@ def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFra
     """
     results = results.of_paper()
     lookup = ResultLookup(results)
-    printed = chain(_print_fits(lookup), _print_errors(lookup), _print_tokens(lookup))
+    printed = chain(_list_fits(lookup), _list_errors(lookup), _list_tokens(lookup))
     tables = _judge_all(printed, results.reconstructed)
-    page = _judge_all(print_results_page(lookup), results.reconstructed)
+    page = _judge_all(list_results_page(lookup), results.reconstructed)
     if prompts is not None and len(prompts):  # an empty frame would change types
         tables = pd.concat([tables, prompts], ignore_index=True)
     tables = tables.sort_values(
@@ -120,7 +120,7 @@ def scoreboard(fidelity: pd.DataFrame) -> pd.DataFrame:
     return board.rename_axis(columns=None)
 
 
-def find_moved(fidelity: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
+def find_differences(fidelity: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
     """Return the numbers whose printed form or verdict differs from an earlier comparison.
 
     A number that is in only one of the two has empty strings in the columns of the other.
@@ -186,7 +186,7 @@ def _judge(printed: PrintedNumber, reconstructed: bool) -> dict[str, object]:
 
 
 # ---- the numbers of each table ----
-def _print_fits(lookup: ResultLookup) -> Iterator[PrintedNumber]:
+def _list_fits(lookup: ResultLookup) -> Iterator[PrintedNumber]:
     """Yield the numbers of Tables 2, 3 and 6 (regressions), and the stars of the p-values."""
     for table, forms in _FORMS_OF_FITS.items():
         for row in load_printed(table).to_dict("records"):
@@ -218,7 +218,7 @@ def _kind_of_fit(table: str, model: str, quantity: str) -> str:
     return "constraint" if table == "table3" or uses_table2(model) else "derived"
 
 
-def _print_errors(lookup: ResultLookup) -> Iterator[PrintedNumber]:
+def _list_errors(lookup: ResultLookup) -> Iterator[PrintedNumber]:
     """Yield the numbers of Tables 4 and 5: samples, accuracy and error types by d and by N."""
     for table, load in (("table4", "d"), ("table5", "N")):
         for row in load_printed(table).to_dict("records"):
@@ -245,7 +245,7 @@ def _find_count(
     return lookup.count(model, quantity, **levels)
 
 
-def _print_tokens(lookup: ResultLookup) -> Iterator[PrintedNumber]:
+def _list_tokens(lookup: ResultLookup) -> Iterator[PrintedNumber]:
     """Yield the numbers of Tables 7 to 10 as printed, even if a digit looks misread."""
     for row in load_printed("tokens").to_dict("records"):
         model = row["model"]

@@ -55,7 +55,7 @@ _PAGE_QUANTITIES = {
 }
 
 
-def print_results_page(lookup: ResultLookup) -> Iterator[PrintedNumber]:
+def list_results_page(lookup: ResultLookup) -> Iterator[PrintedNumber]:
     """Yield the page's numbers for the paper's models, with the functions that recompute them.
 
     The roots are independent of everything that the reconstruction used. Numbers that repeat

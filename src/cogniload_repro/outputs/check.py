@@ -97,7 +97,7 @@ def _describe_cells(cells: pd.DataFrame) -> dict[str, object]:
     }
 
 
-def print_check(frame: pd.DataFrame, report: Report) -> str:
+def format_check(frame: pd.DataFrame, report: Report) -> str:
     """Return the findings of `check_outputs` as text for the terminal.
 
     Three tables with a row per model (coverage, endings, possible analyses); then rejected rows.

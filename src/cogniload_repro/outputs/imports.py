@@ -4,7 +4,7 @@ The way of a response from its file to its score:
 
 - `import_outputs` has the files of a source found; `read_outputs` goes through them
 - `rows.read_rows` reads a file record by record, `rows.read_table`, and makes each a row
-- `responses.read_output` makes a row a response, or says why it is none
+- `responses.read_response` makes a row a response, or says why it is none
 - `import_outputs` writes responses whose puzzle is known into the table of their model
 - `scoring.scores.score_group` reads the table again, and has `score_row` score each response
 - `scoring.verdict.find_verdict` says by `find_windows` which bucket it is in, and why
@@ -30,7 +30,7 @@ from cogniload_repro.outputs.responses import (
     Output,
     RowError,
     name_model,
-    read_output,
+    read_response,
 )
 from cogniload_repro.outputs.rows import read_rows
 from cogniload_repro.outputs.source_puzzles import SourcePuzzles
@@ -155,7 +155,7 @@ def read_outputs(
         if model:
             row.fields["model"] = model
         try:
-            output = read_output(row)
+            output = read_response(row)
             if known_only and output.name not in catalog:
                 continue
             _check_answer(output, answers, puzzles)

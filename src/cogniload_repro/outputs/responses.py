@@ -101,7 +101,7 @@ class RowError(Exception):
         super().__init__(reason, text, *model)
 
 
-def read_output(row: Row) -> Output:
+def read_response(row: Row) -> Output:
     """Return a row as a response; RowError if it is not one, or has an invalid column."""
     fields = row.fields
     refusal = row.refusal

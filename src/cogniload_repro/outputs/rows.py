@@ -2,8 +2,8 @@
 
 A file is a log of Inspect or a table: JSON lines, CSV or Parquet. A record of a table is a line of
 a batch's results, a sample of lm-evaluation-harness, or a row with a model, a puzzle's name and a
-response. Each becomes a `Row` for `responses.read_output`: its fields are columns, ``message`` with
-the texts, and ``stopped`` with the program's word for why the model stopped.
+response. Each becomes a `Row` for `responses.read_response`: its fields are the columns, with the
+texts in ``message`` and the program's word for why the model stopped in ``stopped``.
 """
 
 import csv
