@@ -189,6 +189,20 @@ def test_sphinx_reads_no_page_again_that_is_as_before(sources, build):
     assert page.stat().st_mtime_ns > before
 
 
+def test_what_sphinx_has_read_stays_until_more_than_a_page_changes(sources, build):
+    """An extension that Python has compiled is no change; a new one is."""
+    read_pages = stage_book(build, sources) / "_build" / "doctrees"
+    compiled = build / "book" / "_ext" / "__pycache__" / "offline.pyc"
+    for folder in (read_pages, compiled.parent):
+        folder.mkdir(parents=True)
+    compiled.write_bytes(b"")
+    stage_book(build, sources)
+    assert read_pages.is_dir()
+    (sources / "offline.py").write_text("", encoding="utf-8")
+    stage_book(build, sources)
+    assert not read_pages.exists()
+
+
 def _toc_pages():
     toc = yaml.safe_load((_BOOK / "_toc.yml").read_text(encoding="utf-8"))
     return [

@@ -106,7 +106,7 @@ def stage_book(
 def _find_files(build: Path, sources: Path) -> Iterator[tuple[Path, Path]]:
     """Yield the path of every file in the staged book, and the file that it is copied from."""
     for file in _files_below(sources):
-        if "__pycache__" not in file.parts and not file.name.startswith("."):
+        if not file.name.startswith("."):
             yield file.relative_to(sources), file
     for folder, patterns in _RESULTS.items():
         for pattern in patterns:
@@ -120,9 +120,10 @@ def _find_files(build: Path, sources: Path) -> Iterator[tuple[Path, Path]]:
 
 def _files_below(folder: Path) -> Iterator[Path]:
     """Yield the files in a book's folder, except those that were generated."""
+    generated = {"_build", "conf.py", "__pycache__"}
     for file in folder.rglob("*"):
         place = file.relative_to(folder)
-        if file.is_file() and place.parts[0] not in ("_build", "conf.py"):
+        if file.is_file() and generated.isdisjoint(place.parts):
             yield file
 
 
