@@ -122,7 +122,7 @@ def test_every_function_of_counts_checks_them(door):
 def test_what_is_no_text_is_no_formula(formula):
     """Whichever function takes it says what a formula is."""
     for fit in (cl.fit, cl.compare_fits, lambda cells, text: cl.glm(cells, None, text)):
-        with pytest.raises(ValueError, match="is no formula; write one, such as"):
+        with pytest.raises(ValueError, match="is not a formula; write one such as"):
             fit(QWQ, formula)
 
 

@@ -65,7 +65,7 @@ def test_fits_say_what_was_fitted_to_what():
     fits = fit(QWQ, LINEAR, "probit").query("term == 'd'")
     assert fits.attrs == {"formula": LINEAR, "family": "probit"}
     without = pd.DataFrame(fits.to_dict("list"))
-    message = "does not say its formula and family"
+    message = "lacks its formula and family"
     with pytest.raises(ValueError, match=message):
         compare_fits(QWQ, without)
 
@@ -115,7 +115,7 @@ def test_cells_that_cannot_be_meant_are_refused():
     with pytest.raises(ValueError, match="the cells have no column rho; they have"):
         capacity_points(fits, QWQ.drop(columns="rho"))
     for nothing in (None, "fits.csv", fits.drop(columns="coef")):
-        with pytest.raises(ValueError, match="is no table of fits, or"):
+        with pytest.raises(ValueError, match="is not a table of fits, or"):
             capacity_points(nothing, QWQ)
 
 

@@ -120,7 +120,7 @@ def test_levels_of_factors_are_called_as_they_are_written():
 def test_a_level_that_the_fit_does_not_know_is_no_other_level():
     """It is refused, not counted as the reference."""
     _, spec = build_design(GRID[GRID["d"] < 5], "correct ~ C(d)")
-    with pytest.raises(ValueError, match="the fit does not reach all of these cells"):
+    with pytest.raises(ValueError, match="the fit does not cover all of these cells"):
         expand_design(GRID, spec)
 
 

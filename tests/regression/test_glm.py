@@ -226,7 +226,7 @@ def test_glm_refuses_what_has_no_fit():
     with pytest.raises(ValueError, match=r"QwQ-32B: separation; .* has no finite fit"):
         cl.glm(QWQ.assign(correct=QWQ["total"]))
     with pytest.raises(
-        ValueError, match="QwQ-32B: no degree of freedom left for the scatter"
+        ValueError, match="QwQ-32B: no residual degrees of freedom to estimate"
     ):
         cl.glm(QWQ[:3], "QwQ-32B", "correct ~ C(d)", "quasi-binomial")
 

@@ -1,6 +1,6 @@
 """Interactions of two loads at the tested levels of the third load: simple slopes.
 
-Appendix B tests an interaction of two loads where the third is zero (rho = 0, log10 N = 0, d = 0),
+Appendix B tests an interaction of two loads with the third at zero (rho = 0, log10 N = 0, d = 0),
 which no puzzle has. A simple slope is the same interaction, from the same fit, at a level of the
 grid. The printed tables identify simple slopes and the arms of the fitted curve along rho.
 """
@@ -157,7 +157,7 @@ class _Curves(NamedTuple):
     x: np.ndarray
 
     def measure_arms(self, coef: np.ndarray) -> np.ndarray:
-        """Return fall and rise of each curve with some coefficients, shape (curves, 2)."""
+        """Return fall and rise of each curve at given coefficients, shape (curves, 2)."""
         accuracy = expit(self.x @ coef)
         by_difficulty = accuracy.mean(axis=1)
         by_length = accuracy.mean(axis=0)
@@ -166,7 +166,7 @@ class _Curves(NamedTuple):
         return curves[:, [0, -1]] - troughs
 
     def derive_arms(self) -> np.ndarray:
-        """Return the arms' derivatives by each coefficient, shape (coefficients, curves, 2)."""
+        """Return the arms' central differences by coefficient, shape (coefficients, curves, 2)."""
         gradients = []
         for step in np.diag(_STEP * self.fit.se):
             above = self.measure_arms(self.fit.coef + step)

@@ -113,10 +113,11 @@ def _bound_finished(table: pd.DataFrame) -> tuple[int, int, float, float]:
 
 
 def _lay_out_sums(counts: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Return which counts each printed sum adds up, shape (sums, counts), and these sums.
+    """Return A and b of the equations A x = b for counts x by N, d and outcome.
 
-    They are the answers at each N and d, and each outcome at every level of N and of d. The errors
-    of a reconstruction are those of another table, so they may not add up to the answers.
+    The sums b are the answers at each N and d, and each outcome at every level of N and of d. In a
+    sampled reconstruction, the errors are those of the typical table, so that they need not add up
+    with its correct answers; the answers are therefore taken from the totals.
     """
     by_cell = counts.groupby(["N", "d"])
     members = [pd.get_dummies(by_cell.ngroup())]

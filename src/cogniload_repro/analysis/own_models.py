@@ -111,9 +111,9 @@ def _compare_samples(
     second: np.ndarray,
     masks: np.ndarray,
 ) -> pd.DataFrame:
-    """Compare pairs of models in every sample: a `Difference`, and the numbers of both.
+    """Return a `Difference` per sample and pair, with the columns sample and pair (indices).
 
-    All samples are compared at once, as each search for p-values takes its time.
+    All samples are compared at once: the search for p-values is slow, but vectorised.
     """
     first_means = [mean_shares(sample, first, masks) for sample in samples]
     second_means = [mean_shares(sample, second, masks) for sample in samples]
@@ -127,7 +127,7 @@ def _compare_samples(
 
 
 def _measure_accuracy(table: AccuracyTable, model: str) -> dict[str, object]:
-    """Return a model's mean accuracy over its cells, and whether the paper's are identified."""
+    """Return a model's mean accuracy over its cells, and whether the paper's means are identified."""
     place = table.models.index(model)
     mask = table.answers[place] > 0
     share = mean_shares(table, np.array([place]), mask[None])
@@ -171,7 +171,7 @@ def _rank_by_accuracy(
 def _rank(rivals: pd.DataFrame) -> dict[str, object]:
     """Return a model's rank in one table, and the best and worst rank that the tests allow.
 
-    There is one row per rival, with its difference from the model and the p-value of no difference.
+    There is one row per rival, with its difference from the model and its p-value.
     """
     difference = rivals["difference"].to_numpy()
     differs = correct_holm(rivals["p"]) < ALPHA

@@ -131,11 +131,12 @@ def fit_specifications(
 ) -> pd.DataFrame:
     """Fit every specification to every model.
 
-    One row per specification and model: specification, model, status (as `fit_glm` has it), terms
-    (number), loglik, aic, bic, and ecl50: where the fit, averaged over the levels of d at the mean
-    of rho, is at one half (statements; 0 below one, infinite above ten million, NaN where there is
-    none, N is a factor or another covariate is in the fit); fit (a `Fit`, also where its status is
-    not "ok").
+    One row per specification and model: specification, model, status (as in `fit_glm`), terms
+    (number), loglik, aic, bic, ecl50 and fit (a `Fit`, even if its status is not "ok"). ecl50 is
+    the length (statements) at which the linear predictor, averaged over the levels of d at the mean
+    of rho, corresponds to an accuracy of one half. It is 0 if below one statement and infinite if
+    above ten million; NaN without a fit, if a load other than d is a factor, or if a covariate is
+    not a load.
     """
     tables = [pd.DataFrame(columns=["model", "specification", *_OF_FIT])]
     for specification in specifications:
@@ -315,7 +316,8 @@ def _measure_scatter(grid: SharedGrid) -> pd.DataFrame:
     residual_df = len(grid.cells) - terms or np.nan
 
     wide = build_design(grid.cells, FIXED_SUMS)[0].to_numpy()
-    # some levels may have no finite coefficient; the likelihood comes near its supremum
+    # if all answers at a level are correct, or all wrong, FIXED_SUMS has no finite fit; its
+    # log-likelihood is then NaN or close to the supremum
     _, wide_logliks = maximise_all(wide, grid.total, grid.correct @ wide)
     gain = wide_logliks - [fit.loglik for fit in fits]
     has_wide = np.isfinite(wide_logliks)

@@ -35,7 +35,7 @@ POWER = 0.8
 #: Limits of the search for the ends of an interval (log10 statements, needle ratio, d).
 _POINT_LIMITS = {"ecl50": (-30.0, 30.0), "nt50": (0.0, 1.0), "id50": (-300.0, 300.0)}
 _TROUGH_LIMITS = (-10.0, 10.0)
-#: The load that each capacity point is a value of.
+#: The load on whose scale each capacity point is measured.
 _LOAD_OF_POINT = {"ecl50": "log10_N", "nt50": "rho", "id50": "d"}
 #: The range of rho in which the paper states that accuracy is lowest (section 3), nominal.
 STATED_TROUGH = (0.25, 0.5)
@@ -47,8 +47,8 @@ _HIGHEST_RHO = 0.95
 class Quadratic(NamedTuple):
     """One model's fit of the paper's regression.
 
-    By cell: covariates x (1, d, log10 N, rho, rho^2) and k correct of n answers. ``means`` are the
-    means of the loads over the cells.
+    By cell: covariates x (1, d, log10 N, rho, rho^2), k correct answers and n answers. ``means``
+    are the means of the loads over the cells.
     """
 
     model: str
@@ -59,12 +59,12 @@ class Quadratic(NamedTuple):
     means: dict[str, float]
 
     def loss(self, x: np.ndarray) -> float:
-        """Return the likelihood-ratio statistic of a restricted regression, on covariates x."""
+        """Return the likelihood-ratio statistic of the restricted regression on covariates x."""
         _, loglik = maximise(x, self.n, x.T @ self.k)
         return 2 * (self.fit.loglik - loglik)
 
     def loss_at(self, point: str, value: float) -> float:
-        """Return the likelihood-ratio statistic of a capacity point's value (log10 for ECL50)."""
+        """Return the likelihood-ratio statistic of a value of a capacity point (log10 ECL50)."""
         distances = self.x[:, 1:] - place(point, value, self.means)[1:]
         return self.loss(distances)
 
@@ -72,7 +72,7 @@ class Quadratic(NamedTuple):
 def correct_holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
     """Return p-values adjusted by Holm's method; NaN stays NaN and does not count as a test.
 
-    statsmodels' function takes 0.1 s per call, since it collects garbage each time.
+    statsmodels' function takes 0.1 s per call, because it runs the garbage collector each time.
     """
     p = np.array(p, dtype=float)
     known = np.flatnonzero(np.isfinite(p))
@@ -178,9 +178,9 @@ def place(point: str, value: float, means: dict[str, float]) -> np.ndarray:
 def estimate_point(
     fit: Fit, means: dict[str, float], point: str
 ) -> tuple[float, float]:
-    """Return a capacity point of a fit, and its standard error by the delta method.
+    """Return a capacity point of a fit and its standard error by the delta method.
 
-    Of ECL50 both are decimal logarithms. NaN where there is no such point.
+    For ECL50 both refer to its decimal logarithm. Both are NaN if the point does not exist.
     """
     value = float(many_points(fit.coef[None], means)[point][0])
     _, slope_d, slope_N, slope_rho, curvature = fit.coef
@@ -200,7 +200,7 @@ def _search_ends(
     step: float,
     bounds: tuple[float, float],
 ) -> tuple[float, float]:
-    """Return the ends at which a statistic reaches the quantile of chi-square with 1 df."""
+    """Return the values below and above an estimate at which the likelihood-ratio test rejects."""
     low = _search_limit(statistic, value, -step, bounds[0])
     high = _search_limit(statistic, value, step, bounds[1])
     return low, high
@@ -209,9 +209,10 @@ def _search_ends(
 def _search_limit(
     statistic: Callable[[float], float], value: float, step: float, bound: float
 ) -> float:
-    """Return where the test begins to reject between a value and a bound; infinite if nowhere.
+    """Return the value between an estimate and a bound at which the test begins to reject.
 
-    Growing strides bracket the root, which is then found by Brent's method.
+    It is infinite if the test rejects no value up to the bound. The statistic is compared with the
+    quantile of chi-square with 1 df; growing strides bracket the root for Brent's method.
     """
     quantile = chi2.ppf(1 - ALPHA, 1)
     sign = np.sign(step)
@@ -228,13 +229,13 @@ def _search_limit(
 
 
 def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return where along rho the quadratic fit is lowest, and Sasabuchi's test of a U shape.
+    """Return the rho at which the quadratic fit turns, and Sasabuchi's test of a U shape.
 
     One row per model:
 
     - model
     - trough (rho at the turning point, a maximum if the curvature is negative), low, high (profile
-      likelihood, infinite if unlimited); NaN if the curve turns beyond `_TROUGH_LIMITS` or nowhere
+      likelihood; infinite if unbounded); NaN if the curve turns beyond `_TROUGH_LIMITS` or nowhere
     - lowest (the tested ratio, nominal, at which the fit is lowest), inside (whether it is in
       `STATED_TROUGH`)
     - curvature (beta_rho2), slope_low, slope_high (log-odds per unit of rho, at 5% and 95%)

@@ -86,7 +86,7 @@ class _Roots(NamedTuple):
     deviations: np.ndarray
 
     def select_nearest(self) -> "_Roots":
-        """Return for each model the row with the smallest maximum deviation from the print."""
+        """Return for each model the row with the smallest maximum deviation."""
         worst = self.deviations.max(axis=2)
         nearest = (np.arange(len(worst)), worst.argmin(axis=1))
         return _Roots(*(part[nearest] for part in self))
@@ -245,7 +245,7 @@ def _find_windows(
     aic: np.ndarray,
     sums: np.ndarray,
 ) -> np.ndarray:
-    """Return, per model, the range of the sum of rho at which the linear AIC rounds to the print.
+    """Return, per model, the sums of rho (a range) for which the linear AIC rounds as printed.
 
     There is one such window per sign of beta_rho; the one that belongs to ``sums`` is returned.
     """
@@ -254,7 +254,7 @@ def _find_windows(
     outer_low, outer_high = solve_aic(covariates, answers, known, aic - AIC_HALF_UNIT)
     inner_low, inner_high = solve_aic(covariates, answers, known, aic + AIC_HALF_UNIT)
     is_below = sums < (outer_low + outer_high) / 2
-    # if the highest AIC rounds to the printed one, too, the two windows are one
+    # if the highest AIC also rounds to the printed one, the two windows merge
     is_joined = np.isnan(inner_low)
     low = np.where(is_below | is_joined, outer_low, inner_high)
     high = np.where(is_below & ~is_joined, inner_low, outer_high)

@@ -57,7 +57,7 @@ LEGEND = """
 #: Name of the last line of `scoreboard`.
 COULD_HAVE_FAILED = "could have failed"
 
-#: How the numbers of regressions are printed, by table and column.
+#: Formats of the numbers of regressions, by table and column.
 _FORMS_OF_FITS: dict[str, dict[str, Callable[[float], str]]] = {
     "table2": {
         **dict.fromkeys(BETAS, formats.format_beta),

@@ -124,7 +124,7 @@ class ResultLookup:
         return count
 
     def fit(self, model: str, quantity: str) -> float:
-        """Return a number of Table 2, 3 or 6 by its column's name, such as p_dN.
+        """Return a number of Table 2, 3 or 6 by the name of its column, such as p_dN.
 
         A capacity point that does not exist is NaN.
         """
@@ -148,7 +148,7 @@ class ResultLookup:
             )
         number = self._tokens.get((model, N, d), {}).get(quantity, math.nan)
         if math.isnan(number):
-            raise NotComputableError(f"{quantity} of {condition} is not known")
+            raise NotComputableError(f"{quantity} of {condition} is missing")
         return number
 
     def puzzles(self, model: str) -> list[int]:

@@ -13,7 +13,7 @@ _LEVELS = {"log10_N": "N", "rho": "ratio_pct"}
 
 
 def find_deficiency(cells: pd.DataFrame, formula: str) -> str:
-    """Return why a formula has no unique fit to some cells whatever the answers, or "".
+    """Return the missing covariate or rank deficiency that rules out a unique fit, or "".
 
     >>> import cogniload_repro as cl
     >>> cells = cl.load_cells(models="QwQ-32B")
@@ -38,10 +38,10 @@ def find_missing(cells: pd.DataFrame, formula: str) -> str:
 def describe_deficiency(
     cells: pd.DataFrame, design: pd.DataFrame, spec: ModelSpec
 ) -> str:
-    """Return why the coefficients of a design are not unique; "" if they are.
+    """Return why the coefficients of a design are not unique, "" if they are.
 
-    The usual reason is a covariate with fewer distinct values than coefficients. Values of rho
-    are counted by nominal ratio: needles are whole, so that one ratio may be .05 or .06 of N.
+    The usual reason is a covariate with fewer distinct values than coefficients. Values of rho are
+    counted by nominal ratio, because numbers of needles are rounded: 5% may be .05 or .06 of N.
     """
     if design.empty:
         return "no answers"
@@ -79,7 +79,7 @@ def is_separated(
 ) -> bool:
     """Return whether the data are separated, completely or quasi-completely.
 
-    The likelihood then increases forever in some direction b and has no maximum. b separates the
+    The likelihood then keeps increasing along some direction b and has no maximum. b separates the
     answers if x'b >= 0 in rows with only correct answers, x'b <= 0 in rows with only wrong ones,
     x'b = 0 in all other rows, and x'b is not zero throughout. A linear programme maximises the
     sum of |x'b| over such directions in a box.

@@ -14,10 +14,10 @@ _Function = Callable[[np.ndarray], np.ndarray]
 
 
 class Family(NamedTuple):
-    """A link; the logarithms of accuracy, of its complement and of its slope by the predictor.
+    """A link function, with log p, log(1 - p) and log dp/d eta at a linear predictor eta.
 
-    Logarithms stay finite where accuracy is 0 or 1 to the last digit. ``bend`` is the derivative of
-    the logarithm of the slope.
+    Logarithms stay finite where the accuracy p rounds to 0 or 1. ``bend`` is the derivative of
+    log dp/d eta with respect to eta.
     """
 
     link: links.Link
@@ -55,6 +55,6 @@ FAMILIES = {"logit": _LOGIT, "probit": _PROBIT, "cloglog": _CLOGLOG, QUASI: _LOG
 
 def check_family(family: str) -> None:
     """Raise ValueError for a name that is not a key of `FAMILIES`."""
-    if family not in list(FAMILIES):  # a list is no key either
+    if family not in list(FAMILIES):  # a list is not hashable
         names = ", ".join(FAMILIES)
         raise ValueError(f"there is no family {family!r}; choose one of: {names}")

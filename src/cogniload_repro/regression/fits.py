@@ -69,7 +69,8 @@ def fit(
           same for all terms of a model
         - status: "ok", "separation", "not converged", "no NAME" if covariate NAME has missing
           values (one row with an empty term), or why the coefficients are not unique ("rho takes 2
-          values, the formula needs 3"). Numbers are NaN unless the status is "ok".
+          values, the formula needs 3") or the dispersion of a quasi-binomial fit cannot be
+          estimated. Numbers are NaN unless the status is "ok".
         - identified: whether the printed tables determine the fit. If not, the regression is
           fitted to each of 24 reconstructions: coef, se, loglik, aic and bic are medians, low the
           10% quantile of the intervals' lower ends, high the 90% quantile of their upper ends, z
@@ -122,8 +123,8 @@ def capacity_points(fits: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         One row per model: model, ecl50 (statements), nt50 (fraction: the largest root in [0, 1]),
         id50 (units of d), status, identified, and the range over the reconstructions (ecl50_p10,
-        ecl50_p90, ...); NaN if there is no such point. If the regression has other terms than the
-        paper's, or its link is not zero at an accuracy of one half, the status says so.
+        ecl50_p90, ...); NaN if there is no such point. If the regression has terms that
+        the paper's has not, or a link that is not zero at one half (cloglog), the status says so.
 
     Raises
     ------
@@ -216,7 +217,7 @@ def check_fits(fits: pd.DataFrame) -> None:
     is_table = isinstance(fits, pd.DataFrame) and needed <= set(fits)
     if not is_table or not {"formula", "family"} <= set(fits.attrs):
         raise ValueError(
-            f"this {type(fits).__name__} is no table of fits, or does not say its formula and "
+            f"this {type(fits).__name__} is not a table of fits, or lacks its formula and "
             "family (.attrs); pass the table that `fit` returned"
         )
 
@@ -231,7 +232,7 @@ def _fit_models(
     One row per model, reconstruction and term.
     """
     check_family(family)
-    table = cells.attrs.get("reconstruction")  # set: fit these counts only
+    table = cells.attrs.get("reconstruction")  # if set, fit these counts alone
     reconstructed = [] if table == GIVEN else reconstructed_models(cells)
     rows = []
     for model, counts in cells.groupby("model", sort=False, observed=True):

@@ -48,7 +48,7 @@ def read_formula(formula: str) -> Formula:
     """Read ``correct ~ ...`` without evaluating it; a ValueError quotes it with its fault."""
     if not isinstance(formula, str):
         raise ValueError(
-            f"{formula!r:.60} is no formula; write one, such as 'correct ~ d + rho'"
+            f"{formula!r:.60} is not a formula; write one such as 'correct ~ d + rho'"
         )
     try:
         return _read_formula(formula)
@@ -79,7 +79,7 @@ def _read_formula(formula: str) -> Formula:
 
 
 def _refuse_losses(tree: Tree) -> None:
-    """Refuse a formula of which formulaic would silently leave out a part."""
+    """Reject a formula if formulaic would silently drop a part of it."""
     if not isinstance(tree, ASTNode):
         return
     for part in tree.args:
@@ -118,14 +118,14 @@ def _advise_power(factor: str, power: str) -> str:
 
 
 def _refuse_lost_term(minuend: Tree, subtrahend: Tree) -> None:
-    """Refuse to subtract a term that is not there, or that stands there as a sum."""
+    """Reject the subtraction of a term that is absent or was itself added (d - d)."""
     present = set(minuend.to_terms())
     summands = _name_summands(minuend)
     for term in subtrahend.to_terms():
         is_intercept = str(term) == "1"
         if not is_intercept and (term not in present or str(term) in summands):
             raise ValueError(
-                f"subtracts {term}, so that nothing of it is fitted; leave it out"
+                f"subtracts {term}, so that it is not fitted at all; leave it out"
             )
 
 
@@ -152,7 +152,7 @@ def build_design(
     cells: pd.DataFrame,
     formula: str,
 ) -> tuple[pd.DataFrame, formulaic.ModelSpec]:
-    """Return a formula's design matrix for the cells, and the specification to build it for others.
+    """Return a formula's design matrix, and the specification that builds it for other cells.
 
     All values are finite. Columns are named after their terms.
     """
@@ -198,7 +198,7 @@ def _freeze_columns(cells: pd.DataFrame, names: Sequence[str]) -> Columns:
 
 
 def _freeze_column(column: pd.Series) -> bytes | tuple[str, ...]:
-    """Return a numeric column as bytes, a factor as words with "" for missing ones."""
+    """Return a numeric column as bytes, a factor as a tuple of levels with "" if missing."""
     if column.name in FACTORS:
         words = column.astype(object).where(column.notna(), "")
         return tuple(words.astype(str))
@@ -206,9 +206,9 @@ def _freeze_column(column: pd.Series) -> bytes | tuple[str, ...]:
 
 
 def _thaw_columns(columns: Columns, rows: int) -> pd.DataFrame:
-    """Return the table from which `_freeze_columns` made a key.
+    """Return the table whose columns are in a key of `_freeze_columns`.
 
-    All numbers are floats, as powers of integers may overflow.
+    All numbers are floats, because powers of integers may overflow.
     """
     table = pd.DataFrame(index=range(rows))
     for name, column in columns:
@@ -221,7 +221,7 @@ def _thaw_columns(columns: Columns, rows: int) -> pd.DataFrame:
 
 @contextmanager
 def _strictly() -> Iterator[None]:
-    """Turn formulaic's warning of unknown factor levels, coded as the reference, into an error."""
+    """Raise an error for unknown factor levels; formulaic would code them as the reference."""
     # values that are not finite are rejected later
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -233,7 +233,7 @@ def expand_design(
     cells: pd.DataFrame,
     spec: formulaic.ModelSpec,
 ) -> np.ndarray:
-    """Return the design matrix at other rows; ValueError for factor levels that were not fitted."""
+    """Return the design matrix for other cells; ValueError for factor levels not fitted."""
     columns = _freeze_columns(add_logarithm(cells), (*COVARIATES, *FACTORS))
     covariates = _thaw_columns(columns, len(cells))
     try:
@@ -241,7 +241,7 @@ def expand_design(
             design = spec.get_model_matrix(covariates, context={"np": np})
     except (DataMismatchWarning, FormulaicError) as error:
         raise ValueError(
-            f"the fit does not reach all of these cells: {first_line(error)}"
+            f"the fit does not cover all of these cells: {first_line(error)}"
         ) from None
     return np.asarray(design, dtype=float)
 

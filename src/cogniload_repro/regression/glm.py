@@ -1,7 +1,8 @@
 """Binomial regression on the counts of one model's cells.
 
 Counts by cell give the same estimates as one row per answer. The log-likelihood is the Bernoulli
-one of single answers: it leaves out the binomial coefficients.
+one of single answers: it leaves out the binomial coefficients. `likelihood` maximises it for all
+fits; statsmodels' GLM is used only by `glm`, for the results object of a single model.
 """
 
 import warnings
@@ -48,9 +49,9 @@ _PRECISE = {"maxiter": 100, "tol_criterion": "params", "atol": 1e-12, "rtol": 1e
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted regression as `fits.fit` shows it, with numbers only if its status is "ok".
+    """A fitted regression; its estimates are NaN unless the status is "ok" (see `fits.fit`).
 
-    ``accuracy`` is the fitted one of the rows with answers.
+    ``accuracy`` is the fitted accuracy of each row with answers.
     """
 
     terms: tuple[str, ...]
@@ -82,7 +83,7 @@ def glm(
     formula: str = QUADRATIC,
     family: str = "logit",
 ) -> GLMResultsWrapper:
-    """Fit one model's regression and return it as results of statsmodels.
+    """Fit one model's regression and return the results object of statsmodels.
 
     Parameters
     ----------
@@ -96,10 +97,11 @@ def glm(
     Returns
     -------
     GLMResults
-        Of `statsmodels.GLM` on the counts (correct, wrong) of each configuration: ``summary()``,
-        ``get_prediction()``, ``model.fit(cov_type="HC1")`` and so on. Its log-likelihood is the
-        binomial one, which exceeds the Bernoulli one of `fits.fit` by a constant, the sum of
-        log C(total, correct). ``model.spec`` builds the design matrix for other cells:
+        Of `statsmodels.GLM` on the counts (correct, wrong) of each configuration, started at the
+        maximum that `fits.fit` finds: ``summary()``, ``get_prediction()``,
+        ``model.fit(cov_type="HC1")`` and so on. Its log-likelihood is the binomial one, which
+        exceeds the Bernoulli one of `fits.fit` by a constant, the sum of log C(total, correct).
+        ``model.spec`` builds the design matrix for other cells:
         ``results.predict(results.model.spec.get_model_matrix(cells))``. Reconstructed counts are
         fitted as given; `fits.fit` says whether the printed tables identify the fit.
 
@@ -132,11 +134,11 @@ def glm(
     wrong = answered["total"] - answered["correct"]
     outcomes = np.column_stack([answered["correct"], wrong]).astype(float)
     regression = GLM(outcomes, design, family=Binomial(FAMILIES[family].link))
-    with warnings.catch_warnings():  # what statsmodels warns of is a status of the fit
+    with warnings.catch_warnings():  # the status covers what statsmodels warns of
         warnings.simplefilter("ignore")
         results = regression.fit(start_params=fit.coef, **_PRECISE)
         if family == QUASI:
-            # never below the binomial variance; scale="X2" would ignore the numbers of answers
+            # dispersion of at least 1; scale="X2" would ignore the numbers of answers
             scatter = max(results.pearson_chi2 / results.df_resid, 1.0)
             results = regression.fit(start_params=fit.coef, scale=scatter, **_PRECISE)
     results.model.spec = spec
@@ -148,7 +150,7 @@ def fit_glm(
     formula: str = QUADRATIC,
     family: str = "logit",
 ) -> Fit:
-    """Fit a binomial regression to one model's counts (paper, section 3.1.1)."""
+    """Fit a binomial GLM to one model's counts (paper, section 3.1.1), as `fit_tables` does."""
     counts = cells[cells["total"] > 0]
     correct = counts["correct"].to_numpy(float)
     total = counts["total"].to_numpy(float)
@@ -165,7 +167,8 @@ def fit_tables(
 ) -> tuple[Fit, ...]:
     """Fit one regression to many tables of counts for the same cells at once.
 
-    Counts have the shape (tables, cells); every cell must have answers.
+    ``correct`` and ``total`` (answers) have the shape (tables, cells), all totals above zero. If a
+    covariate has missing values, each fit has a single term without a name.
     """
     check_family(family)
     missing = find_missing(cells, formula)
@@ -194,12 +197,12 @@ def fit_tables(
 def _find_obstacle(
     x: np.ndarray, correct: np.ndarray, total: np.ndarray, family: str
 ) -> str:
-    """Return why some counts have no finite fit with full-rank covariates; "ok" if they have."""
+    """Return why counts have no finite fit with full-rank covariates, "ok" if they have one."""
     if is_separated(x, correct, total):
         return "separation"
     cells, terms = x.shape
     if family == QUASI and cells == terms:
-        return "no degree of freedom left for the scatter"
+        return "no residual degrees of freedom to estimate the dispersion"
     return "ok"
 
 
@@ -211,7 +214,7 @@ def _describe_fit(
     status: str,
     coef: np.ndarray,
 ) -> Fit:
-    """Return a fit with log-likelihood, Wald tests, and standard errors by expected information."""
+    """Return a fit with log-likelihood, and Wald tests from the expected information."""
     x = design.to_numpy()
     terms = x.shape[1]
     covariance = np.full((terms, terms), np.nan)

@@ -1,8 +1,9 @@
-"""Maximum likelihood for many tables of counts at once; logit fits need only the sums.
+"""Maximum likelihood for many tables of counts at once: one maximiser for all fits.
 
-The log-likelihood of a logistic regression depends on the answers only through the sums of its
-covariates over the correct answers, the sufficient statistics. Newton's method finds its maximum
-for given sums, even if the table of counts behind them is unknown.
+It takes Newton steps with the observed information and halves those that do not raise the
+log-likelihood. The log-likelihood of a logistic regression depends on the answers only through the
+sums of its covariates over the correct answers, the sufficient statistics; it can be maximised for
+given sums even if the table of counts behind them is unknown.
 """
 
 from collections.abc import Callable
@@ -14,13 +15,13 @@ from cogniload_repro.regression.families import FAMILIES
 
 _MOST_STEPS = 100
 _HALVINGS = 20
-#: A maximum is one step away where the step promises less than this part of the log-likelihood:
-#: Newton's steps double the right digits.
+#: A Newton step is the last if U'I^-1 U (score U, observed information I), twice the gain that it
+#: predicts, is below this fraction of 1 + |log-likelihood|: each step doubles the correct digits.
 _LAST_GAIN = 1e-12
 
-#: Log-likelihoods of some tables, shape (tables,), with given coefficients, shape (tables, q).
+#: Returns log-likelihoods, shape (tables,), of some tables at coefficients of shape (tables, q).
 _Loglik = Callable[[np.ndarray, np.ndarray], np.ndarray]
-#: Their gradients by the coefficients, shape (tables, q), and negative second derivatives.
+#: Returns their gradients (scores), shape (tables, q), and observed information, (tables, q, q).
 _Derivatives = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
@@ -53,11 +54,12 @@ def maximise_all(
     coefficients : array of shape (tables, q)
     logliks : array of shape (tables,)
         Bernoulli log-likelihoods, less the sum of the offset over the correct answers. Both are NaN
-        if there is no unique maximum: the sums are on or outside the boundary of the convex hull of
-        possible sums, or the covariates are linearly dependent.
+        if the covariates are linearly dependent or the sums are outside the convex hull of possible
+        sums. On its boundary, where no maximum exists, they are NaN, or the supremum to about
+        12 digits with large coefficients.
     """
-    # orthogonal covariates keep the digits that Newton's method would lose to the collinearity of
-    # d, d log10 N, d rho log10 N and so on
+    # orthogonal covariates avoid the loss of digits that the collinearity of d, d log10 N,
+    # d rho log10 N and so on would cause
     x, triangle = np.linalg.qr(covariates)
     if _are_dependent(triangle):
         unknown = np.full(sums.shape, np.nan)
@@ -97,7 +99,8 @@ def maximise_counts(
     Returns
     -------
     array of shape (tables, q)
-        Coefficients; NaN if there is no maximum or it is not reached in `_MOST_STEPS` steps.
+        Coefficients; NaN if the maximum is not reached in `_MOST_STEPS` steps. The covariates must
+        be linearly independent and the counts not separated (see `existence`).
     """
     x, triangle = np.linalg.qr(covariates)
     wrong = answers - correct
@@ -113,7 +116,7 @@ def maximise_counts(
         eta = b @ x.T
         log_slope = link.log_slope(eta)
         bend = link.bend(eta)
-        # the derivatives of log accuracy and, but for the sign, of log error
+        # derivatives of log p and, with the opposite sign, of log(1 - p)
         rise = np.exp(log_slope - link.log_accuracy(eta))
         fall = np.exp(log_slope - link.log_error(eta))
         gains = correct[tables] * rise
@@ -137,19 +140,19 @@ def _are_dependent(triangle: np.ndarray) -> bool:
     if rows < columns:
         return True
     lengths = np.linalg.norm(triangle, axis=0)
-    heights = np.abs(np.diag(triangle))  # distances from the span of the columns before
+    heights = np.abs(np.diag(triangle))  # distances from the span of preceding columns
     return bool((heights <= 1e-12 * lengths).any())
 
 
 @np.errstate(
     over="ignore", invalid="ignore"
-)  # a step too far is not higher: it is halved
+)  # a step that overflows raises nothing and is halved
 def _climb(
     find_loglik: _Loglik, derive: _Derivatives, start: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Maximise concave log-likelihoods by Newton's steps.
+    """Maximise concave log-likelihoods by Newton steps with step halving.
 
-    Returns the coefficients and log-likelihood of each table; NaN where there is no maximum.
+    Returns the coefficients and log-likelihood of each table, NaN if the steps do not converge.
     """
     coefficients = start.copy()
     is_found = np.zeros(len(start), dtype=bool)
@@ -162,7 +165,7 @@ def _climb(
         gains = (gradient * steps).sum(axis=1)
         least_gain = _LAST_GAIN * (1 + np.abs(loglik))
         is_last = gains < least_gain
-        goes_on = gains >= least_gain  # neither where the information is singular
+        goes_on = gains >= least_gain  # both False if the information is singular
         steps[goes_on], loglik = _shorten_steps(
             find_loglik, tables[goes_on], b[goes_on], steps[goes_on], loglik[goes_on]
         )
@@ -177,7 +180,7 @@ def _climb(
 
 
 def _solve_each(information: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """Return Newton's step for each table; NaN where the information is singular."""
+    """Return the Newton step I^-1 U of each table, NaN if its information I is singular."""
     sign, _ = np.linalg.slogdet(information)
     information = np.where(sign[:, None, None] > 0, information, np.nan)
     return np.linalg.solve(information, gradient[:, :, None])[:, :, 0]
@@ -190,7 +193,10 @@ def _shorten_steps(
     steps: np.ndarray,
     loglik: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Halve steps until each raises the log-likelihood, and return both; NaN where none does."""
+    """Halve each step until it raises the log-likelihood; return steps and log-likelihoods.
+
+    Both are NaN if the step raises it after none of `_HALVINGS` halvings.
+    """
     steps = steps.copy()
     for _ in range(_HALVINGS):
         raised = find_loglik(tables, b + steps)
@@ -208,7 +214,7 @@ def maximise(
     sums: np.ndarray,
     offset: np.ndarray | float = 0.0,
 ) -> tuple[np.ndarray, float]:
-    """Fit one logistic regression as `maximise_all` does; ValueError if there is no finite fit."""
+    """Fit one logistic regression as `maximise_all` does; ValueError if its results are NaN."""
     many = maximise_all(covariates, answers[None], sums[None], offset=offset)
     coefficients, loglik = (part[0] for part in many)
     if np.isnan(loglik):
@@ -226,7 +232,7 @@ def solve_aic(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the two sums of the last covariate at which the fits have given AICs.
 
-    The maximised log-likelihood is convex in that sum, so the AIC is concave, and highest where the
+    The maximised log-likelihood is convex in that sum, so the AIC is concave, and highest if the
     last coefficient is zero. One solution is below that point (negative coefficient), one above.
 
     Parameters
@@ -290,7 +296,7 @@ def _solve_from(
         distance = height - aic[tables]
         step = distance / (2 * coefficients[:, -1])
         last[tables] += step
-        # convergence is quadratic: the next step would be lost in rounding
+        # convergence is quadratic: the next step would be below the rounding error
         is_done = np.abs(step) < 1e-7
         solutions[tables[is_done]] = last[tables[is_done]]
         goes_on = ~is_done & np.isfinite(step)

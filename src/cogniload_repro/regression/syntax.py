@@ -25,8 +25,8 @@ TRANSFORMS = ("I", "C", "bs", "cr", "poly", "center", "scale", *NUMPY_TRANSFORMS
 
 #: Keywords of transforms that take a list of values.
 _LISTS = ("knots", "levels")
-#: Most characters and terms of a formula, and largest setting of a transform: a spline has as many
-#: columns as it is told.
+#: Largest number of characters and terms of a formula, and largest number among the settings of a
+#: transform, which may be its number of columns.
 _MOST = 1000
 
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
@@ -42,7 +42,7 @@ def read_tree(right: str) -> Tree:
         raise ValueError(f"has {len(right):,} characters; write at most {_MOST:,}")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python's, on odd escapes in quoted text
+            warnings.simplefilter("ignore")  # invalid escapes in strings
             tree = DefaultFormulaParser().get_ast(right)
             factors = [_parse(token) for token in find_factors(tree)]
     except Exception as error:  # formulaic raises many types for invalid formulas
@@ -113,10 +113,10 @@ def _list_parts(node: ast.expr) -> list[ast.expr]:
 
 
 def _check_settings(call: ast.Call) -> None:
-    """Refuse a setting of a transform that is no number, knots of a spline or levels of a factor.
+    """Reject settings of a transform other than numbers, knots of a spline and levels of a factor.
 
-    Any other list, or a column, would be a function of the order of the rows, and the second
-    argument of numpy's functions is a column that they overwrite.
+    Any other list, or a column, would make the result depend on the order of the rows; numpy's
+    functions would overwrite a column given as second argument.
     """
     transform = _name_transform(call.func)
     settings = call.args[1:]
@@ -163,7 +163,7 @@ def _is_number(node: ast.expr) -> bool:
 
 
 def _describe_refusal(node: ast.expr) -> str:
-    """Return the message that a part of a formula is not supported, with what is."""
+    """Return a message that a part of a formula is not supported, listing what is."""
     columns = ", ".join((*COVARIATES, *FACTORS))
     return (
         f"has {ast.unparse(node):.60}, which cannot be built from {columns}, numbers, + - * / ** "
