@@ -87,7 +87,7 @@ def short_names(models: Iterable[str]) -> dict[str, str]:
 def resolve_model(name: str, models: Iterable[str]) -> str:
     """Return the one of these models that has this name, in full or as it is shown.
 
-    ValueError for a name that none of them has suggests the closest one and lists all.
+    ValueError for an unknown name suggests the closest one and lists all.
     """
     short = short_names(models)
     known = {}

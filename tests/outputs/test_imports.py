@@ -297,7 +297,7 @@ def test_texts_decide_and_metadata_stand_for_themselves(tmp_path):
     report, texts = draw_in(tmp_path / "build", tmp_path / "source")
     assert reasons(report) == {"unknown puzzle": 1}
     assert (
-        "its text is not the one that edition elixir-1.17 draws"
+        "its text differs from the one that edition elixir-1.17 draws"
         in report.rejected[0].detail
     )
     assert texts == {puzzle.name: puzzle.text for puzzle in puzzles[1:]} | {

@@ -53,8 +53,8 @@ def test_every_file_is_read_or_listed(tmp_path):
     ("source", "reason"),
     [
         ("gone", "no outputs at"),
-        ("a.txt", "holds no outputs"),
-        ("", "holds no outputs"),
+        ("a.txt", "has no outputs"),
+        ("", "has no outputs"),
         ("/", "no outputs at /; give their file or folder"),
         ("/dev/null", "no outputs at /dev/null"),
     ],

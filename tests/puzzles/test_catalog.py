@@ -102,10 +102,10 @@ ALL_VALUES = ontology().values[ROW["category"]]
         ({"gold": WRONG}, "gold"),
         ({"poi": "Nobody"}, "poi is"),
         ({"text": None}, "lacks text"),
-        ({"rho": 0.5}, r"rho is 0\.6 by name and text, 0\.5"),
-        ({"puzzle_id": 7}, "puzzle_id is .* by name and text, 7"),
-        ({"d": 3}, "d is 5 by name and text, 3"),
-        ({"domain": []}, "that includes those in the text"),
+        ({"rho": 0.5}, r"rho is 0\.6 in name or text, 0\.5"),
+        ({"puzzle_id": 7}, "puzzle_id is .* in name or text, 7"),
+        ({"d": 3}, "d is 5 in name or text, 3"),
+        ({"domain": []}, "that include those in the text"),
         ({"domain": 5}, "has a wrong type"),
         ({"domain": [*ROW["domain"], "stranger"]}, "is not a list of 6"),
         ({"domain": [*ROW["domain"], ROW["gold"]]}, "is not a list of 6 different"),
@@ -115,7 +115,7 @@ ALL_VALUES = ontology().values[ROW["category"]]
         ({"ratio_pct": float("nan")}, "ratio_pct nan does not give"),
         (
             {"name": ROW["name"].replace("40_", "41_"), "N": 41},
-            "N is 40 by name and text, 41",
+            "N is 40 in name or text, 41",
         ),
     ],
 )

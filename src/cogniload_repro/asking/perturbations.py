@@ -22,8 +22,8 @@ _RULES = substitutions.read_words("rules").set_index("name")
 class Perturbation:
     """How to perturb a text (or two, if ``pairs``) and how to restore it.
 
-    ``rule`` is what a model is told, empty for the perturbation that needs no decoding (Appendix
-    A.1); ``group`` is the document's category.
+    ``rule`` is the rule that a model is told, "" for the perturbation that needs no decoding
+    (Appendix A.1); ``group`` is the document's category.
     """
 
     rule: str
@@ -97,10 +97,10 @@ _ESCAPE = re.compile(r"\\(?=[ntbraf])|[ntbraf](?=\\)")
 
 
 def perturb(name: str, text: str, other: str | None = None) -> str:
-    """Perturb a text so that `restore` brings it back exactly.
+    """Perturb a text so that `restore` recovers it exactly.
 
-    A text without a term to replace stays as it is. One that `restore` would not bring back is
-    refused, such as one that holds "not not ", for ``not_not``.
+    A text without a term to replace is returned unchanged. A text that `restore` would not recover
+    is rejected: by ``not_not``, for example, one that contains "not not ".
 
     Parameters
     ----------
@@ -114,8 +114,8 @@ def perturb(name: str, text: str, other: str | None = None) -> str:
     Raises
     ------
     ValueError
-        If there is no such perturbation, a second statement is missing, or the text would not
-        come back.
+        If there is no such perturbation, a second statement is missing, or the text could not be
+        restored.
 
     Examples
     --------
@@ -133,11 +133,11 @@ def perturb(name: str, text: str, other: str | None = None) -> str:
             )
         texts.append(other)
     perturbed = perturbation.encode(*texts)
-    with suppress(ValueError):  # from a text that seems to be no whole one
+    with suppress(ValueError):  # from a text that seems incomplete
         if perturbation.decode(perturbed) == text:
             return perturbed
     raise ValueError(
-        f"{name} cannot be undone for this text, which begins {text[:40]!r}; `prepare` it, or "
+        f"{name} cannot be undone for the text that begins {text[:40]!r}; `prepare` it, or "
         "take another"
     )
 

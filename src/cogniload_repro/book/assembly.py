@@ -57,10 +57,10 @@ def stage_book(
 ) -> Path:
     """Copy pages, notebooks, figures and tables into ``BUILD/book``; remove other files.
 
-    An equal file keeps its time, as Sphinx reads a page again whose file is newer. What Sphinx has
-    made stays, but it begins anew where more than the content of pages has changed. ``leave_out``
-    are pages of the table of contents that this book does without; ``notice``, any text, stands at
-    the top of every page. A page that has not been made yet is a ValueError.
+    Unchanged files are left untouched, so that Sphinx does not read them again. Sphinx's output
+    stays, but its cache is deleted if more than the content of pages has changed. ``leave_out`` are
+    pages of the table of contents that this book omits; ``notice``, any text, is shown at the top
+    of every page. ValueError if a page is missing.
     """
     build = Path(build_dir)
     sources = Path(sources)

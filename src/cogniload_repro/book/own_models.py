@@ -21,11 +21,11 @@ def describe_model(
     use: pd.Series,
     ended: pd.Series,
 ) -> str:
-    """Return what is known of one model: accuracy, endings, guessing, last clause, ranks.
+    """Describe one model in sentences: accuracy, endings, guessing, last clause, ranks.
 
-    The rows are those of `own_models.rank_models`, `own_models.compare_with_baselines` and
-    `shortcut.shortcut_use`; the last one has answers and cut (off by a limit, within their
-    reasoning, or with a full context).
+    The first three rows are from `own_models.rank_models`, `own_models.compare_with_baselines` and
+    `shortcut.shortcut_use`. ``ended`` has the numbers of answers, and of those cut off (by a limit,
+    within their reasoning, or with a full context).
     """
     sentences = [_describe_accuracy(name, against, ranked)]
     if ended["cut"] > MARKED_SHARE * ended["answers"]:

@@ -21,11 +21,11 @@ from cogniload_repro.regression.glm import INTERACTIONS, QUADRATIC
 _COVERAGE = ["responses", "cells", "per cell", "missing", "tokens", "empty"]
 _LEGEND = """
   cells     configurations with a response; per cell: fewest and most responses in a cell
-  missing   responses lacking in cells with fewer than the model's fullest cell
+  missing   responses that cells lack compared with the model's fullest cell
   tokens    responses with both token counts; without them the context limit is not tested
   length    responses cut off by the token limit; context: by the model's or server's window
   unknown   the source does not say why the model stopped, or uses an unknown word
-  open      responses that end within their reasoning, by the marks in data/reasoning_marks.txt
+  open      responses that end within their reasoning (marks: data/reasoning_marks.txt)
   The whole response is scored, including the reasoning before the answer, as in the paper.
 """
 _USES = f"""
@@ -49,10 +49,11 @@ def check_outputs(
     model: str | None = None,
     edition: Edition | None = None,
 ) -> tuple[pd.DataFrame, Report]:
-    """Read a source; for the options see `imports.read_outputs`.
+    """Return a summary of a source, and the report of its import.
 
-    Nothing is written but what is fetched, into the cache. The frame has one row per model, the
-    paper's first, with the columns of the legends.
+    Nothing is written except downloaded and unpacked files, into the cache. The summary has one
+    row per model, the paper's first, with the columns that `format_check` explains. For the options
+    see `imports.read_outputs`.
     """
     report = Report()
     facts = []
@@ -80,7 +81,7 @@ def check_outputs(
 
 
 def _describe_cells(cells: pd.DataFrame) -> dict[str, object]:
-    """Return the coverage of a model's cells, and "yes" or why not for each analysis."""
+    """Return the coverage of a model's cells, and for each analysis whether it is possible."""
     most = cells["total"].max()
     grid = pd.MultiIndex.from_frame(GRID[CELL].astype(float))
     on_grid = pd.MultiIndex.from_frame(cells[CELL].astype(float)).isin(grid).sum()

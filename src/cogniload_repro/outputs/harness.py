@@ -20,17 +20,14 @@ def is_sample(record: Mapping) -> bool:
 
 
 class SampleReader:
-    """Reads the samples of a file; one that stands there again for another filter is left out."""
+    """Reads the samples of a file, each once although the file has it once per filter."""
 
     def __init__(self, path: Path):
         self._model = find_model_name(path)
         self._filters: dict[str, object] = {}
 
     def read(self, record: Row) -> list[Row]:
-        """Read the raw responses of a sample, not what filters made of them.
-
-        Why the model stopped is not logged.
-        """
+        """Return a sample's unfiltered responses as rows; stop reasons are not logged."""
         sample = record.fields
         about = [sample.get(key) for key in ("doc_id", "doc", "resps")]
         digest = hashlib.sha256(json.dumps(about).encode()).hexdigest()
@@ -60,7 +57,7 @@ def find_name(texts: Iterable) -> str | None:
 
 
 def find_model_name(samples: Path) -> str | None:
-    """Return the model that the results file beside the samples names, None without one."""
+    """Return the model named in the results file beside the samples; None without that file."""
     run = _SAMPLES.fullmatch(samples.name)
     for results in samples.parent.glob(f"*_{run[1]}.json") if run else ():
         name = read_json(0, results.read_bytes()).fields.get("model_name")

@@ -1,13 +1,13 @@
 """Import a source of outputs: one table per model, the puzzles, the rejected rows.
 
-The way of a response from its file to its score:
+How a response gets from its file to its score:
 
-- `import_outputs` has the files of a source found; `read_outputs` goes through them
-- `rows.read_rows` reads a file record by record, `rows.read_table`, and makes each a row
-- `responses.read_response` makes a row a response, or says why it is none
-- `import_outputs` writes responses whose puzzle is known into the table of their model
-- `scoring.scores.score_group` reads the table again, and has `score_row` score each response
-- `scoring.verdict.find_verdict` says by `find_windows` which bucket it is in, and why
+- `import_outputs` finds the files of a source; `read_outputs` reads them one by one
+- `rows.read_rows` turns each record of a file (from `rows.read_table`) into rows
+- `responses.read_response` turns a row into a response, or says why it is not one
+- `import_outputs` writes responses whose puzzle is known to the table of their model
+- `scoring.scores.score_group` reads that table, and calls `score_row` for each response
+- `scoring.verdict.find_verdict` returns its bucket and the evidence, from its `find_windows`
 """
 
 import shutil
@@ -47,13 +47,13 @@ from cogniload_repro.storage import (
     write_table,
 )
 
-#: By model, the file of each puzzle's answer.
+#: The file of each answer, by model and puzzle.
 Answers = dict[str, dict[str, str]]
 
 UNKNOWN_PUZZLE = "unknown puzzle"
 DUPLICATE = "duplicate"
 
-#: Responses are kept in memory up to this many characters, or so many; then they are set aside.
+#: Most characters, and most responses, in memory; full batches are moved to temporary files.
 BUFFER_CHARS = 64_000_000
 _MOST_ROWS = 64_000
 _ASIDE = ".aside"
@@ -70,9 +70,9 @@ def import_outputs(
 ) -> Report:
     """Write the responses of a source to a folder: outputs/<model>.parquet, puzzles, rejected rows.
 
-    The folder is new, or holds other sources, whose puzzles are known and whose models may not
-    come again; after a ValueError only its rejected rows are of use. Files from elsewhere are kept
-    in the cache. For the other options see `read_outputs`.
+    The folder is new or has earlier sources: their puzzles are known, their models must not occur
+    again. After a ValueError only its rejected rows are valid. Downloaded and unpacked files are
+    kept in the cache. For the other options see `read_outputs`.
     """
     layout = find_files(*fetch_source(source, cache or folder / "downloads"))
     metadata = {
@@ -100,7 +100,7 @@ def import_outputs(
 def _write_tables(
     outputs: Iterator[Output], folder: Path, metadata: Mapping[str, str]
 ) -> None:
-    """Write one file per model; what fills the memory is set aside until the end."""
+    """Write one file per model; until the end, batches of responses wait in temporary files."""
     parts: dict[str, list[Path]] = defaultdict(list)
     folder.mkdir(parents=True, exist_ok=True)
     batches = cut(outputs, _MOST_ROWS, _count_chars, BUFFER_CHARS)
@@ -116,8 +116,7 @@ def _write_tables(
         if path.exists():
             source = read_metadata(path).get("source")
             raise ValueError(
-                f"{model} was already imported from {source}; name it otherwise in the rows of one"
-                " of the two sources"
+                f"{model} was already imported from {source}; rename it in one of the two sources"
             )
         with part_writer(path, OUTPUTS, metadata) as writer:
             for part in parts[model]:
@@ -141,11 +140,11 @@ def read_outputs(
 ) -> Iterator[Output]:
     """Yield the responses of a source, one by one, in the order of paths and rows.
 
-    The report gets what is rejected and how many responses there are. The source's own puzzles,
-    and those drawn from their names, are added to the catalog; with `known_only` answers to puzzles
-    that it does not have are left out. `model` takes the place of the source's names; `edition` is
-    that of puzzles known by name alone, by default the one that fits. Failed requests and
-    invalidated samples are rejected last, since a later one may have been answered.
+    Rejected rows and the number of responses go to the report. The source's own puzzles, and those
+    drawn from their names, are added to the catalog; `known_only` omits answers to puzzles that it
+    does not have. `model` replaces the model names of the source; `edition` draws puzzles known by
+    name alone, by default the one that fits. Failed requests and invalidated samples are rejected
+    last, since a later row may answer their puzzle.
     """
     puzzles = SourcePuzzles(layout, catalog, edition, report)
     answers: Answers = defaultdict(dict)
@@ -186,9 +185,9 @@ def _check_answer(output: Output, answers: Answers, puzzles: SourcePuzzles) -> N
 
 
 def _settle(failure: Rejected, fields: Mapping, answers: Answers) -> Rejected:
-    """Return a row without an answer as answered, if the source has one of the same model.
+    """Return a failed row, marked as answered if the source has its model's answer elsewhere.
 
-    A line of a failed batch may name no model; then it is the only one of the source.
+    A line of a failed batch may name no model; the source's only model is then assumed.
     """
     name = fields.get("name")
     models = list(answers)
@@ -216,7 +215,7 @@ def _read_files(layout: Layout) -> Iterator[tuple[str, Row]]:
             sample = row.fields.get("uuid")
             if isinstance(sample, str) and not row.refusal:
                 if sample in samples:
-                    continue  # the retry of a log copies the samples that it has
+                    continue  # the retry of a log copies its finished samples
                 samples.add(sample)
             yield label, row
     for model, path in layout.answers:

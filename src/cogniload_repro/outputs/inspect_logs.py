@@ -43,7 +43,7 @@ _CONVERT = "`inspect log convert --to eval --output-dir FOLDER FILE`"
 _ZSTANDARD = 93
 # local header of a zip member: the lengths of its name and its extra field
 _LOCAL_HEADER = struct.Struct("<26xHH")
-# how a log in a single JSON file begins
+# beginning of a log in a single JSON file
 _JSON_LOG = re.compile(rb'(\xef\xbb\xbf)?\s*\{.*"eval":\s*\{', re.DOTALL)
 _HEAD_BYTES = 1 << 20
 #: Largest log in a single JSON file, in bytes.
@@ -65,7 +65,7 @@ def is_log(path: Path) -> bool:
 
 
 def read_log(path: Path, finished: Mapping[str, str] = {}) -> Iterator[Row]:
-    """Yield the samples of a log as rows, one in memory at a time; then what it lacks, if anything.
+    """Yield the samples of a log as rows, one in memory at a time; a last row says what is missing.
 
     `finished` has the finished log of each task: an unfinished log of such a task was continued.
     """
@@ -90,11 +90,11 @@ def read_log(path: Path, finished: Mapping[str, str] = {}) -> Iterator[Row]:
         yield Row(0, {}, (NO_SAMPLES, detail))
     elif not is_done:
         remedy = "continue it with `inspect eval-retry`, or accept rejected rows to use these"
-        yield Row(0, {}, (UNFINISHED_LOG, f"{count:,} samples are in it; {remedy}"))
+        yield Row(0, {}, (UNFINISHED_LOG, f"it has only {count:,} samples; {remedy}"))
 
 
 def find_finished(labels: Mapping[Path, str]) -> dict[str, str]:
-    """Return the labels of finished logs by task, which a log shares with its retries."""
+    """Return the labels of finished logs by task id, which a log shares with its retries."""
     finished = {}
     for path, label in labels.items():
         if not is_log(path):
@@ -138,7 +138,7 @@ def read_log_sample(record: Row, settings: Mapping[str, object]) -> list[Row]:
 def _refuse_sample(sample: Mapping, model: object) -> Refusal | None:
     """Return why a sample has no valid answer of this model, None if it has one."""
     if invalidation := sample.get("invalidation"):
-        author = at(invalidation, "author") or "nobody named"
+        author = at(invalidation, "author") or "an unnamed author"
         return (
             INVALIDATED,
             f"by {author}: {at(invalidation, 'reason') or 'no reason given'}",
@@ -156,7 +156,7 @@ def _refuse_sample(sample: Mapping, model: object) -> Refusal | None:
 
 
 def _read_settings(header: Mapping) -> dict[str, object]:
-    """Return a log's model and how it was asked; the plan overrides the model's settings."""
+    """Return a log's model and settings; those of the plan override those of the model."""
     model = str(at(header, "eval", "model"))
     settings = {"model": model, "provider": model.partition("/")[0]}
     for key in (

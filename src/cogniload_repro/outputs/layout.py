@@ -26,9 +26,9 @@ _EXPECTED = (
     " answers N_d_needles_puzzleId_gold.* in one folder per model, or an archive of these as the"
     " source"
 )
-# how the names of the authors' metadata files end
+# ending of the names of the authors' metadata files
 _STATE = "_state.json"
-# files beside tables that say how those were made: results of a harness, requests of a batch
+# files beside tables that document them: results of a harness, requests of a batch
 _BESIDE = re.compile(r"results_\d{4}-\d\d-\d\dT.*\.json|requests.*\.jsonl")
 _NOISE = re.compile(r"\.DS_Store|\._.*|\.git.*")
 _HIDDEN: Refusal = (NOT_READ, "it is hidden: its name or folder begins with a dot")
@@ -37,10 +37,10 @@ _LINK: Refusal = (NOT_READ, "it is a link to a folder; give that folder as a sou
 
 @dataclass
 class Layout:
-    """The files of a source, sorted by path, by what they are; ``name`` is the source's in tables.
+    """The files of a source by kind, in the order of paths; ``name`` is the source's in tables.
 
-    Texts and states are by puzzle name; answers stand with their model, None if they are in no
-    folder; ``lost`` files are not read.
+    Texts and states are by puzzle name; answers are pairs of model (None outside a folder) and
+    path; ``lost`` has files and folders that are not read, and why.
     """
 
     root: Path
@@ -80,7 +80,7 @@ def find_files(root: Path, name: str) -> Layout:
     elif layout.lost:
         path, (_, detail) = layout.lost[-1]
         reason = f"; {layout.label(path)!r}: {detail}"
-    raise ValueError(f"{name or root} holds no outputs{reason}")
+    raise ValueError(f"{name or root} has no outputs{reason}")
 
 
 def _walk(root: Path, lost: list[tuple[Path, Refusal]]) -> Iterator[Path]:

@@ -1,4 +1,4 @@
-"""Files that anybody may have written: bytes, lines and JSON, and reasons to refuse them."""
+"""Read untrusted files as text, lines and JSON objects, or say why they are refused."""
 
 import csv
 import gzip
@@ -26,7 +26,7 @@ _MISSING = "NaN nan NAN -NaN -nan NaT NA N/A n/a #N/A #NA <NA> NULL null None"
 #: Words that programs write for a missing value.
 MISSING_WORDS = frozenset(_MISSING.split())
 
-#: Errors raised by a file that is damaged or in no format that is read.
+#: Errors raised on reading a file that is damaged or in an unsupported format.
 DAMAGE = (
     OSError,
     EOFError,
@@ -40,13 +40,13 @@ DAMAGE = (
     pa.ArrowException,
 )
 
-#: Why a row is refused: a reason of a short list, and what exactly is wrong.
+#: Why a row is refused: one of a few reasons, and the details.
 Refusal = tuple[str, str]
 
 #: Environment variable that limits the unpacked size of a source (GB), and its default.
 LIMIT_VARIABLE = "COGNILOAD_MAX_UNPACKED_GB"
 LIMIT_GB = 50.0
-#: Longest row, text or sample in bytes; as JSON it may take 30 times as much memory.
+#: Longest row, text or sample in bytes; parsed from JSON, it may take 30 times as much memory.
 ROW_BYTES = 1 << 24
 NO_OBJECT: Refusal = (WRONG_TYPE, "it is not a JSON object")
 _TOO_LONG: Refusal = (MALFORMED, f"longer than {ROW_BYTES:,} bytes")
@@ -67,7 +67,7 @@ _OLD_MAC = re.compile(rb"[^\n]*\r[^\n]")
 
 
 class Row(NamedTuple):
-    """A row of a file: its number from 1 (0 for the whole file), its fields, why it is refused."""
+    """A row of a file: its number (from 1; 0: the whole file), its fields, and any refusal."""
 
     number: int
     fields: dict
@@ -112,7 +112,7 @@ def read_lines(path: Path) -> Iterator[bytes | Refusal]:
 
 
 def explain_bytes(head: bytes) -> str | None:
-    """Return why a file with these first bytes is not lines of UTF-8, None if it may be."""
+    """Return why a file that begins with these bytes is not UTF-8 lines; None if it may be."""
     for start, explanation in _SIGNATURES.items():
         if head.startswith(start):
             return explanation
@@ -126,7 +126,7 @@ def explain_bytes(head: bytes) -> str | None:
 
 
 def read_json(number: int, content: bytes) -> Row:
-    """Return the row that JSON holds, or why it holds none."""
+    """Return the row of a JSON object; its refusal says why if the content is not one."""
     try:
         text = content.decode("utf-8-sig")
         value = json.loads(

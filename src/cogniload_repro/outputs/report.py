@@ -24,7 +24,7 @@ _LISTED = (NOT_READ, CONTINUED, ANSWERED)
 
 
 class Rejected(NamedTuple):
-    """A row that cannot be used (0: the whole file); model only if its puzzle is at fault."""
+    """A row that cannot be used (0: the whole file); a model only if its puzzle is at fault."""
 
     file: str
     row: int
@@ -78,7 +78,7 @@ class Report:
     def check(self, max_rejected: int = 0) -> None:
         """Raise ValueError if more rows were rejected than allowed, or none was accepted.
 
-        A file that cannot be read to its end is never allowed: it may lack any number of rows.
+        A file that cannot be read to its end always raises it: any number of rows may be lost.
         """
         for row in self.rejected:
             if row.reason == UNREADABLE and row.row == 0:
@@ -89,7 +89,7 @@ class Report:
         if self.unusable > max_rejected:
             raise ValueError(
                 f"rejected rows: {self.unusable:,}, allowed: {max_rejected:,}; correct the source,"
-                " or set the number of unusable rows that you accept: --max-rejected n, with make"
+                " or state how many unusable rows you accept: --max-rejected n, or with make"
                 " MAX_REJECTED=n"
             )
         if not self.responses:

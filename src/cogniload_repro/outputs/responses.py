@@ -150,7 +150,7 @@ def _check_text(column: str, value: object) -> None:
 
 
 def name_model(model: str, perturbation: object) -> str:
-    """Return the one name of a row's model, with the perturbation of the prompt behind it."""
+    """Return the full name of a row's model, with any perturbation of the prompt after it."""
     model = BY_LABEL.get(model, model)
     if not perturbation:
         return model
@@ -175,7 +175,7 @@ def _read_count(name: str, count: object) -> int | None:
 
 
 def is_safe(name: str, *, slash: bool) -> bool:
-    """Return whether a name is printable text, and as a path cannot leave its folder."""
+    """Return whether a name is printable and, as a path, does not lead out of its folder."""
     parts = name.split("/")
     if (
         not name.isprintable()
@@ -189,7 +189,7 @@ def is_safe(name: str, *, slash: bool) -> bool:
 
 
 def take_settings(row: Mapping[str, object]) -> dict[str, str]:
-    """Return how a model was asked, as short texts by name (`SETTINGS`); dates are days (UTC)."""
+    """Return a row's settings as short texts by name (`SETTINGS`); dates are days (UTC)."""
     settings = {}
     for name in SETTINGS:
         value = row.get(name)
@@ -215,7 +215,7 @@ def read_choices(
     choices: list[tuple[object, object]],
     beside: Mapping = {},
 ) -> list[Row]:
-    """Return one row per choice, which is a message and the word for why the model stopped.
+    """Return one row per choice: a message, and the program's word for why the model stopped.
 
     The fields ``beside`` the choices are added to each message, as they may hold its text.
     """
@@ -270,7 +270,7 @@ def read_content(content: object) -> Texts:
 
 
 def _read_part(part: Mapping) -> Texts:
-    """Return the texts of a part: the first one that is not empty, by `_TEXT_KEYS`."""
+    """Return the texts of a part: the first of `_TEXT_KEYS` that is not empty."""
     keys = [key for key in _TEXT_KEYS if part.get(key)]
     kind = str(part.get("type") or " ".join(keys[:1]))
     is_trace = bool(part.get("thought")) or names_reasoning(kind)
@@ -311,7 +311,7 @@ def is_unknown_place(name: str) -> bool:
 
 
 def take_beside(record: object, *places: str) -> dict:
-    """Return the other fields of a record that may hold text, renamed for `read_message`."""
+    """Return the fields outside ``places`` that may hold text, renamed for `read_message`."""
     fields = record if isinstance(record, dict) else {}
     names = [name for name in fields if name not in places and is_unknown_place(name)]
     return {f"outer {name}": fields[name] for name in names}
@@ -320,7 +320,7 @@ def take_beside(record: object, *places: str) -> dict:
 def _may_be_answer(name: str, value: object) -> bool:
     """Return whether the value of an unknown key may be an answer or reasoning.
 
-    That is, a text in it has several words, or names a value that puzzles ask for.
+    It may be one if a text in it has several words, or names a value that puzzles ask for.
     """
     if not is_unknown_place(name):
         return False
@@ -369,7 +369,7 @@ def refuse_textless(texts: Texts, stopped: object, has_place: bool) -> Refusal |
 
 
 def find_remarks(texts: Texts) -> tuple[str, ...]:
-    """Return remarks on a response: reasoning not read, a text that may be missing or cut."""
+    """Return remarks on a response: unread reasoning, a text that may be missing or truncated."""
     remarks = [
         f"{key!r} looks like reasoning, but is not read; rename it to 'reasoning'"
         for key in texts.unread
@@ -379,6 +379,6 @@ def find_remarks(texts: Texts) -> tuple[str, ...]:
         remarks.append("their text is a word for a missing value, and counts as wrong")
     for text in (texts.reasoning, texts.answer):
         if len(text.encode("utf-16-le", "surrogatepass")) == 2 * CELL_CHARS:
-            cut = f"a text of {CELL_CHARS:,} characters, the length at which spreadsheets cut"
+            cut = f"a text of {CELL_CHARS:,} characters, where spreadsheets truncate cells"
             remarks.append(cut)
     return tuple(remarks)

@@ -1,4 +1,4 @@
-"""Files of outputs, row by row, whatever program wrote them.
+"""Read files of outputs as rows with the same columns, whatever program wrote them.
 
 A file is a log of Inspect or a table: JSON lines, CSV or Parquet. A record of a table is a line of
 a batch's results, a sample of lm-evaluation-harness, or a row with a model, a puzzle's name and a
@@ -41,16 +41,16 @@ STOP_COLUMNS = ("stopped", "finish_reason", "stop_reason")
 
 # columns whose loss would change a result (perturbation: how the prompt was changed)
 _NEEDED = {*OUTPUTS.names, *STOP_COLUMNS, *REASONING, "perturbation"}
-# columns in which such words are ordinary text: a model may be called nan, or answer so
+# columns in which words for a missing value are text: a model may be called nan, or answer it
 _WORDS_STAY = ("model", "name", "response")
-# faults of CSV: a quote that takes all lines behind it, or other rows, into one field
+# faults of CSV: an unclosed quotation mark makes all later lines, or other rows, one field
 _UNCLOSED = "not CSV: unexpected end of data"
 _SWALLOWED = "a quotation mark is not closed: a field contains other rows"
 _ROWS_PER_READ = 16
 
 
 def read_rows(path: Path, finished: Mapping[str, str] = {}) -> Iterator[Row]:
-    """Yield the rows of a file; those that are not responses carry the reason.
+    """Yield the rows of a file; one that is not a response has a refusal.
 
     For `finished` see `inspect_logs.read_log`.
     """
@@ -69,7 +69,7 @@ def end_at_damage(rows: Iterator[Row]) -> Iterator[Row]:
 
 
 def _read_table_rows(path: Path) -> Iterator[Row]:
-    """Yield the rows of a table, each record read by what it is."""
+    """Yield the rows of a table's records: batch lines, samples of the harness, plain rows."""
     samples = SampleReader(path)
     for record in read_table(path):
         try:
@@ -111,7 +111,7 @@ def _read_row(record: Row) -> Row:
 
 
 class _Record(NamedTuple):
-    """A CSV record, its first and last line; ``fault`` says why it cannot be split into fields."""
+    """A CSV record, its first and last line number, and why its fields cannot be used, or ""."""
 
     fields: list[str]
     start: int
@@ -202,12 +202,12 @@ def _split_records(lines: Any) -> Iterator[_Record]:
         except StopIteration:
             return
         except csv.Error as error:
-            cause = str(error).partition(" - ")[0]  # no advice to programmers
+            cause = str(error).partition(" - ")[0]  # drop advice to programmers
             yield _Record([], start, lines.line_num, f"not CSV: {cause}")
 
 
 def _holds_rows(field: str) -> bool:
-    """Return whether one of several lines in a field has a puzzle's name beside a comma."""
+    """Return whether a field has several lines, and a puzzle's name next to a comma in one."""
     lines = field.splitlines()
     for line in lines if len(lines) > 1 else ():
         words = line.split(",")
@@ -234,7 +234,7 @@ def _read_parquet_rows(path: Path) -> Iterator[Row]:
 
 
 def _decode_batch(batch: pa.RecordBatch) -> list[dict | str]:
-    """Return the rows of a batch; a row that is not UTF-8 is replaced by what is wrong."""
+    """Return the rows of a batch; a row that is not UTF-8 is replaced by the error."""
     try:
         return batch.to_pylist()
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""The puzzles that the answers of a source are about, and the edition that drew them."""
+"""The puzzles that a source answers, and the edition that drew them."""
 
 import json
 import math
@@ -28,9 +28,9 @@ SAMPLE = 1_400
 
 
 class SourcePuzzles:
-    """The puzzles that a source is about: known ones, its own, and those drawn from their names.
+    """The puzzles that a source answers: known ones, its own, and those drawn from their names.
 
-    Its own ones, and those that are drawn, are added to the known ones.
+    The catalog has the known ones; the others are added to it.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class SourcePuzzles:
         self._faults: dict[str, str] = {}
 
     def read(self) -> Iterator[tuple[str, Row]]:
-        """Add the source's own puzzles; yield those that cannot be, each with its file's name."""
+        """Add the source's own puzzles to the catalog; yield unusable ones with their file."""
         for name, path in self._layout.states.items():
             try:
                 text = ""
@@ -70,7 +70,7 @@ class SourcePuzzles:
         return None
 
     def find(self, name: str) -> None:
-        """Draw a puzzle of which only the name is known; ValueError says why one is of no use."""
+        """Add a puzzle to the catalog if it is not there; ValueError says why it cannot be used."""
         if name not in self._faults:
             try:
                 self._catalog[name] = self._check_text(name)
@@ -81,7 +81,7 @@ class SourcePuzzles:
             raise ValueError(self._faults[name])
 
     def _check_text(self, name: str) -> dict:
-        """Return a puzzle, known or drawn, if it has the text that the source gives of it."""
+        """Return a known or redrawn puzzle; ValueError if its text differs from the source's."""
         text = self._read_text(name) if name in self._layout.texts else None
         row = self._catalog.get(name)
         origin = "that of the known puzzle of this name"
@@ -91,12 +91,12 @@ class SourcePuzzles:
             origin = f"the one that edition {edition} draws; add its metadata"
             row = draw_named(name, edition, text)
         if text is not None and text.strip() != row["text"].strip():
-            raise ValueError(f"its text is not {origin}")
+            raise ValueError(f"its text differs from {origin}")
         return row
 
     @cached_property
     def _fits(self) -> list["EditionMatch"]:
-        """How well the editions fit the puzzles that the source names and nobody knows."""
+        """How well each edition fits the puzzles that the source names and the catalog lacks."""
         names = {name_puzzle(path) for _, path in self._layout.answers}
         for path in self._layout.tables:
             names |= {str(row.fields.get("name")) for row in read_rows(path)}
@@ -132,7 +132,8 @@ def release_row(name: str, text: str, metadata: str) -> dict:
         "domain": at(state, "category_defaults", category),
     }
     needles = at(state, "needles")
-    if needles != 0:  # the released program writes those left at the end, always 0
+    # the released program writes the number of needles still to draw, always 0
+    if needles != 0:
         row["needles"] = needles
     return check_row(row)
 

@@ -1,6 +1,6 @@
 """Make outputs available as local files: from a path, a web or hf:// address, or an archive.
 
-Archives are of unknown origin: they are unpacked whole or not at all.
+Archives are untrusted: they are unpacked as a whole or not at all.
 """
 
 import hashlib
@@ -36,10 +36,10 @@ pooch.get_logger().setLevel(logging.WARNING)
 
 
 def fetch_source(source: str | Path, cache: Path) -> tuple[Path, str]:
-    """Bring a source to this machine, and return its place and its name in tables.
+    """Make a source available locally; return its path, and its name in tables.
 
     It is a local path, ``https://...``, or ``hf://datasets/OWNER/NAME@COMMIT/path``. An address may
-    end in ``#sha256=`` and the file's sum, which plain http and a branch that moves must have.
+    end in ``#sha256=`` and the file's checksum; plain http and a branch in place of COMMIT need it.
     """
     path = Path(source)
     label = path.name

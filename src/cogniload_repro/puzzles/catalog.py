@@ -1,4 +1,4 @@
-"""Puzzles as rows of a table: by name, drawn again from it, compared with their texts."""
+"""Puzzles as rows of a table, by name: redrawn from names, checked against names and texts."""
 
 import math
 import re
@@ -30,7 +30,7 @@ _NAME = re.compile(
     r"([1-9]\d{0,5}|1000000)_([1-9]\d?)_([1-9]\d{0,5}|1000000)_(0|[1-9]\d{0,15})_([\w -]+)",
     re.ASCII,
 )
-# columns that a name does not say
+# columns that a row must have besides its name
 _STATED = ("text", "poi", "category", "domain")
 _NOMINAL_RATIOS = sorted({cell.ratio_pct for cell in PAPER_GRID})
 
@@ -100,9 +100,9 @@ def puzzle_row(puzzle: Puzzle, ratio_pct: float | None = None) -> dict:
 
 
 def redraw(name: str, edition: Edition = PORT, text: str | None = None) -> Puzzle:
-    """Draw the puzzle of this name again, in the given edition.
+    """Redraw the puzzle of this name with an edition; ValueError if its solution is another.
 
-    One of more than `MAX_NAMED_STATEMENTS` is drawn only if its text is long enough to have them.
+    A puzzle of more than `MAX_NAMED_STATEMENTS` is drawn only if ``text`` is long enough for it.
     """
     parts = split_name(name)
     if parts.N > MAX_NAMED_STATEMENTS and len(text or "") < 20 * parts.N:
@@ -122,9 +122,9 @@ def draw_named(name: str, edition: Edition = PORT, text: str | None = None) -> d
 
 
 def check_row(row: Mapping) -> dict:
-    """Return a puzzle's row if it agrees with its name and its text; ValueError names differences.
+    """Return a puzzle's complete row; ValueError lists where it contradicts its name or text.
 
-    Other columns that follow from these two may be absent.
+    Columns that follow from these two may be absent from ``row``, and are filled in.
     """
     parts = split_name(str(row.get("name")))
     columns = {name: row.get(name) for name in PUZZLES.names}
@@ -142,7 +142,7 @@ def check_row(row: Mapping) -> dict:
     for name, value in expected.items():
         if typed_row[name] not in (None, value):
             contradiction = (
-                f"{name} is {value!r} by name and text, {typed_row[name]!r} by the row"
+                f"{name} is {value!r} in name or text, {typed_row[name]!r} in the row"
             )
             contradictions.append(contradiction)
     contradictions += [
@@ -170,13 +170,13 @@ def _compare_domain(domain: list[str], puzzle: Puzzle) -> Iterator[str]:
     has_values = in_text <= set(domain) <= set(ontology().values[category])
     if not has_values or not len(domain) == len(set(domain)) == size:
         expected = (
-            f"{size} different values of {category} that includes those in the text"
+            f"{size} different values of {category} that include those in the text"
         )
         yield f"the domain {domain!r:.80} is not a list of {expected}"
 
 
 def add_puzzle(catalog: Catalog, row: dict) -> None:
-    """Add a puzzle to those that are known; the same one may come twice."""
+    """Add a puzzle unless it is there already; ValueError if a different one has its name."""
     if catalog.setdefault(row["name"], row) != row:
         cause = "a different puzzle of this name is known"
         raise ValueError(f"{cause}; one of the two has been changed")

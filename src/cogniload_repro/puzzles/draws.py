@@ -12,7 +12,7 @@ from cogniload_repro.puzzles.elixir import Elixir
 from cogniload_repro.puzzles.mersenne import Mersenne
 from cogniload_repro.puzzles.ontology import CATEGORIES
 
-#: Drawing a puzzle ends with an error after more failed attempts at a statement than this.
+#: Most failed attempts at a statement; one more ends the drawing of the puzzle with an error.
 MAX_FAILURES = 50
 
 #: A person's values, one for each category of the puzzle, as indices into the domains.

@@ -15,7 +15,7 @@ UNIT = 2.0**-64
 class Elixir:
     """Random draws of one version of Elixir, with the methods of `Mersenne`.
 
-    ``version`` is 1.14, 1.16 or 1.17; each includes the later versions that draw in the same way.
+    ``version`` is 1.14, 1.16 or 1.17; each also stands for later versions that draw the same way.
     """
 
     def __init__(self, version: str):
@@ -57,7 +57,7 @@ class Elixir:
         return [population[index] for index in indices]
 
     def shuffle(self, items: list) -> None:
-        """Order a list in place, as ``Enum.shuffle``."""
+        """Shuffle a list in place, as ``Enum.shuffle``."""
         words = self._words
         items.sort(key=lambda _: next(words) * UNIT, reverse=True)
         if self._ascends:
@@ -110,10 +110,10 @@ _SEED_MULTIPLIER = 2685821657736338717
 
 
 def draw_words(seed: int) -> Iterator[int]:
-    """Yield the endless words that Erlang draws after ``rand:seed(exs1024, {S, S, S})``.
+    """Yield, without end, the words of Erlang's generator ``rand:seed(exs1024, {S, S, S})``.
 
-    They go from 0 to 2^64 - 1. Only the lowest 21 bits of the seed count, as in Erlang. A new word
-    mixes the newest of the last sixteen with the oldest, in whose place it is kept.
+    Words are from 0 to 2^64 - 1. Only the lowest 21 bits of the seed matter, as in Erlang. A new
+    word combines the newest and the oldest of the last sixteen, and replaces the oldest.
     """
     state = _seed_words(seed)
     place = 0
@@ -129,7 +129,7 @@ def draw_words(seed: int) -> Iterator[int]:
 
 
 def _seed_words(seed: int) -> list[int]:
-    """Return the sixteen words of the state, in Erlang's order: the first is the one used last."""
+    """Return the sixteen initial words: the first counts as the newest, the second as oldest."""
     start = (seed & _SEED_MASK) + 1
     high, middle, low = (start * factor & _SEED_MASK for factor in _SEED_FACTORS)
     register = high << 43 | middle << 22 | low << 1 | 1

@@ -77,9 +77,9 @@ def draw_grid(
     *,
     edition: str | Edition = PORT,
 ) -> Iterator[Puzzle]:
-    """Draw whole cells along the id chain: each id is drawn from the state the last puzzle left.
+    """Draw whole cells along the id chain: ``puzzles_per_cell`` of the first, then of the next.
 
-    Yields ``puzzles_per_cell`` puzzles of the first cell, then of the next.
+    Each id is drawn from the random state that the previous puzzle left.
     """
     generator = _Generator(resolve_edition(edition))
     generator.draws.seed(seed)

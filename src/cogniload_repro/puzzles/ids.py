@@ -84,7 +84,7 @@ class PuzzleSet:
 
     @property
     def is_default(self) -> bool:
-        """Whether the default set contains these puzzles: same cells and seed, enough puzzles."""
+        """Whether the default set contains these puzzles: its seed, its cells, no more per cell."""
         has_cells = set(self.cells) <= set(PAPER_GRID)
         has_puzzles = self.puzzles_per_cell <= PUZZLES_PER_CELL
         return has_cells and has_puzzles and self.seed == SEED
@@ -100,7 +100,7 @@ class PuzzleSet:
             yield from repeat(cell, self.puzzles_per_cell)
 
     def ids(self) -> Iterator[int] | None:
-        """Return the ids, cell by cell; None along the chain, where each follows from a puzzle."""
+        """Return the ids, cell by cell; None if they must be drawn along the edition's chain."""
         if self.scheme == "spawn":
             return spawn_ids(self.cells, self.puzzles_per_cell, self.seed)
         if self.scheme == "chain":
@@ -117,10 +117,10 @@ def choose_set(
     edition: Edition,
     otherwise: str,
 ) -> PuzzleSet:
-    """Return a set from the edition's default set if that contains these cells and puzzles.
+    """Return a set with the ids of the edition's default set, if that contains all its puzzles.
 
-    Any other set has the scheme ``otherwise``. All ways of asking a model n puzzles per cell thus
-    ask the same puzzles.
+    Any other set has the scheme ``otherwise``. Every way of asking a model n puzzles per cell thus
+    uses the same puzzles.
     """
     puzzles = PuzzleSet(tuple(cells), puzzles_per_cell, seed, "chain", edition)
     scheme = "default" if puzzles.is_default else otherwise

@@ -61,7 +61,7 @@ class Mersenne:
         return [population[index] for index in indices]
 
     def shuffle(self, items: list) -> None:
-        """Order a list of at most 21 elements in place, as `random.shuffle`."""
+        """Shuffle a list of at most 21 elements in place, as `random.shuffle`."""
         draw_bits = self._bits
         for places in range(len(items), 1, -1):
             bits = places.bit_length()

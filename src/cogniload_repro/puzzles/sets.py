@@ -25,12 +25,12 @@ from cogniload_repro.storage import open_parquet, remove_parts, table_writer
 
 T = TypeVar("T")
 
-#: Puzzles in memory, and in a row group, at a time: at most this many; a batch ends earlier if
-#: their texts reach this many characters.
+#: Most puzzles in memory at a time, and in a row group; a batch ends earlier if its texts reach
+#: this many characters.
 _BATCH = 500
 _BATCH_CHARS = 50_000_000
 
-#: Puzzles that a process draws at a time: at most this many, or with this many statements.
+#: Most puzzles in a task for a process; a task ends earlier if it reaches this many statements.
 _CHUNK = 32
 _CHUNK_STATEMENTS = 20_000
 

@@ -1,6 +1,6 @@
 """The verdict on one response by the rules of Appendix D, and the reason for it.
 
-`find_verdict` cuts three windows out of the response, the texts in which the answer is looked for
+`find_verdict` takes three windows from the response, the parts in which it searches for the answer
 (D.3), looks for values in them (D.4), and returns a bucket with its evidence (D.5).
 """
 
