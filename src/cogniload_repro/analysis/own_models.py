@@ -127,7 +127,7 @@ def _compare_samples(
 
 
 def _measure_accuracy(table: AccuracyTable, model: str) -> dict[str, object]:
-    """Return a model's mean accuracy over its cells, and whether the paper's means are identified."""
+    """Return a model's mean accuracy, and whether the paper's over these cells are identified."""
     place = table.models.index(model)
     mask = table.answers[place] > 0
     share = mean_shares(table, np.array([place]), mask[None])
