@@ -10,6 +10,12 @@ from hypothesis import strategies as st
 from cogniload_repro import formats
 
 
+def test_a_name_is_one_line_of_printable_characters():
+    """It is anybody's text; one without any printable character has a name for readers too."""
+    assert formats.format_name("my\n model\x1b[31m") == "my model [31m"
+    assert formats.format_name("\n\u200b") == "unnamed"
+
+
 def test_a_p_value_at_a_level_earns_no_star():
     """Stars stand for p-values below 0.05, 0.01 and 0.001."""
     assert formats.stars(0.05) == ""

@@ -69,6 +69,14 @@ def test_a_log_in_json_is_known_by_what_it_says(tmp_path, name, order, indent):
     assert output.name == NAME
 
 
+def test_a_sample_of_a_json_log_is_known_by_its_number(tmp_path):
+    """The first sample has the number 1; one that is no object is refused by its own."""
+    path = write_json(tmp_path / "run.json", [make_sample(NAME), "no sample"])
+    outputs, refused = read(path)
+    assert [output.name for output in outputs] == [NAME]
+    assert refused == [(2, "wrong type")]
+
+
 @pytest.mark.parametrize("zstandard", [True, False])
 def test_a_bad_sample_is_refused_and_the_others_read(tmp_path, zstandard):
     """An error of the evaluation, no answer, another check sum, no JSON: each with its reason."""

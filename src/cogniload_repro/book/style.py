@@ -35,7 +35,8 @@ FAMILY_COLORS = {
     "EXAONE": "#8c8c8d",
 }
 #: Two of them, for contrasts that are not between models, such as positive and negative.
-BLUE, RED = FAMILY_COLORS["OpenAI"], FAMILY_COLORS["DeepSeek R1"]
+BLUE = FAMILY_COLORS["OpenAI"]
+RED = FAMILY_COLORS["DeepSeek R1"]
 _CYCLE = [
     BLUE,
     RED,
