@@ -266,7 +266,7 @@ bench: $(ENV)  ## measure; WRITE=1 keeps the table in the README
 reconstruct: $(ENV)  ## make data/reconstructed/cells.csv again from the printed tables
 	@$(COGNILOAD) reconstruct
 
-feasible: $(ENV)  ## sample data/reconstructed/reconstructions.csv again (15 minutes)
+feasible: $(ENV)  ## sample the committed reconstructions and their bounds again (20 minutes)
 	@$(COGNILOAD) feasible --jobs "$(JOBS)"
 
 clean:  ## remove everything built, but not .venv and downloads

@@ -469,6 +469,7 @@ def test_tables_of_the_book_come_from_its_own_runs(made):
 
     table.write_text("formula\nmine\n")
     (build / "tables/another.csv").write_text("formula\n")
+    (build / "book/_build/html/intro.html").write_text("mine")
     assert steps(output_of(make(made, "reproduce"))) == ["render"]
     assert contents(build) == before
 

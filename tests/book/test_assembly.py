@@ -173,6 +173,15 @@ def test_a_changed_page_gives_the_same_book_as_a_build_from_nothing(sources, bui
     assert changed == _read_html(build)
 
 
+def test_a_table_of_contents_may_have_chapters_without_parts_and_addresses(
+    sources, build
+):
+    """Pages are those with a file."""
+    toc = "format: jb-book\nroot: intro\nchapters:\n  - url: https://example.org\n"
+    (sources / "_toc.yml").write_text(toc, encoding="utf-8")
+    assert (stage_book(build, sources) / "intro.md").is_file()
+
+
 def test_sphinx_reads_no_page_again_that_is_as_before(sources, build):
     """An equal page keeps its time in the staged book, whatever the time of its source.
 

@@ -242,3 +242,13 @@ def test_no_result_is_typed_in_a_sentence(source):
     sentences = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
     prose = _NO_RESULTS.sub("", "\n".join(sentences))
     assert not re.search(r"(?<![\w.])\d+\.\d|\d+ of\b|\d{3,}", prose)
+
+
+def test_a_notebook_of_another_language_is_refused(tmp_path):
+    """Its code would run as Python otherwise."""
+    source = _write(tmp_path / "page.ipynb", "n = 1")
+    source.write_text(
+        source.read_text().replace('"language": "python"', '"language": "R"')
+    )
+    with pytest.raises(ValueError, match="it is for R; chapters are in Python"):
+        run_notebook(source, tmp_path / "out.ipynb", {"n": 1})

@@ -367,3 +367,9 @@ def test_every_table_in_every_form(table):
     )
     assert f"{table.caption} {NOTE}." in table.to_latex(NOTE)
     assert re.findall(r"[%#&_\\^~]", re.sub(r"\$[^$]*\$", "", table.caption)) == []
+
+
+def test_table_6_has_no_p_value_where_the_fit_is_not_identified():
+    """As in Table 3, dashes stand in its place."""
+    row = AIC.head(1).assign(p_lr=np.nan)
+    assert tables.table6(row).frame["p_lr"].tolist() == ["--"]

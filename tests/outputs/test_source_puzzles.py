@@ -84,11 +84,11 @@ def test_the_authors_files_give_the_row_of_the_puzzle(changes):
     ("state", "cause"),
     [
         ("[" * 100_000, "nested too deeply"),
-        ("[]", "lacks poi, domain"),
-        ("{}", "lacks poi, domain"),
+        ("[]", "not a JSON object"),
+        ("{}", "lack poi, category_defaults, needles, difficulty, num_statements"),
         ("[", "Expecting"),
         (release_state(PUZZLE, poi="Nobody"), "poi is"),
-        (release_state(PUZZLE, category_defaults={}), "lacks domain"),
+        (release_state(PUZZLE, category_defaults={}), "domain"),
     ],
 )
 def test_damaged_metadata_are_refused(state, cause):

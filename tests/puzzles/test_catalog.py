@@ -107,6 +107,7 @@ ALL_VALUES = ontology().values[ROW["category"]]
         ({"d": 3}, "d is 5 in name or text, 3"),
         ({"domain": []}, "that include those in the text"),
         ({"domain": 5}, "has a wrong type"),
+        ({"puzzle_id": 2**70}, "has a wrong type"),
         ({"domain": [*ROW["domain"], "stranger"]}, "is not a list of 6"),
         ({"domain": [*ROW["domain"], ROW["gold"]]}, "is not a list of 6 different"),
         ({"domain": ALL_VALUES}, "is not a list of 6 different values"),

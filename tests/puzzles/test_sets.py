@@ -7,6 +7,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -183,7 +184,8 @@ def test_files_are_the_same_for_any_number_of_processes(tmp_path, monkeypatch):
 
 def read(source, *columns):
     """The columns of a set as rows."""
-    return list(read_puzzles(source, columns).itertuples(index=False, name=None))
+    puzzles = pd.concat(read_puzzles(source, columns))
+    return list(puzzles.itertuples(index=False, name=None))
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
@@ -193,6 +195,31 @@ def test_a_set_is_read_from_its_file_or_folder(tmp_path, kind):
     rows = [(row["name"], row["text"], row["gold"]) for row in draw_rows(FEW)]
     assert read(tmp_path, "name", "text", "gold") == rows
     assert read(tmp_path / f"puzzles.{kind}", "name", "text", "gold") == rows
+
+
+def test_a_set_is_read_in_batches(tmp_path, monkeypatch):
+    """So that memory does not grow with the set."""
+    monkeypatch.setattr(puzzle_sets, "_BATCH", 2)
+    write_set(tmp_path, "jsonl", FEW)
+    sizes = [len(part) for part in read_puzzles(tmp_path, ["name"])]
+    assert max(sizes) == 2
+    assert sum(sizes) == len(FEW)
+
+
+def test_a_damaged_or_empty_set_is_refused_by_name(tmp_path):
+    """With what to do."""
+    write_set(tmp_path, "parquet", FEW)
+    path = tmp_path / "puzzles.parquet"
+    content = bytearray(path.read_bytes())
+    middle = len(content) // 2
+    content[4:middle] = bytes(byte ^ 255 for byte in content[4:middle])
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"not a table of puzzles .*; create it again"):
+        read(path, "name", "text")
+    empty = tmp_path / "empty.jsonl"
+    empty.write_text("")
+    with pytest.raises(ValueError, match=r"empty\.jsonl has no puzzles; create them"):
+        read(empty, "name", "text")
 
 
 def test_a_folder_without_a_set_is_refused(tmp_path):

@@ -94,8 +94,12 @@ def list_queries(
     source: str | Path, perturbation: str | None = None
 ) -> Iterator[Query]:
     """Yield the prompts (`write_queries`) for a stored set of puzzles (`read_puzzles`)."""
-    puzzles = read_puzzles(source, ["name", "text"])
-    return write_queries(puzzles.itertuples(index=False), perturbation)
+    pairs = (
+        pair
+        for puzzles in read_puzzles(source, ["name", "text"])
+        for pair in puzzles.itertuples(index=False)
+    )
+    return write_queries(pairs, perturbation)
 
 
 def split_perturbations(cells: pd.DataFrame) -> pd.DataFrame:

@@ -168,7 +168,7 @@ def build_book(build_dir: str | Path, jobs: int = 1) -> Path:
     staged = Path(build_dir).resolve() / "book"
     new = staged.with_name("book-next")
     shutil.rmtree(new, ignore_errors=True)
-    if (staged / _DOCTREES).is_dir():
+    if (staged / _DOCTREES).is_dir() and _is_as_built(staged / _HTML):
         shutil.copytree(staged / "_build", new, ignore=_IGNORED)
     code, text = _run_sphinx(staged, new, jobs)
     if code != 0:
@@ -184,6 +184,15 @@ def build_book(build_dir: str | Path, jobs: int = 1) -> Path:
     index = staged / _HTML / "index.html"
     os.utime(index)  # the time of the build, for make and `_is_as_built`
     return index
+
+
+def _is_as_built(pages: Path) -> bool:
+    """Return whether no page has been changed since the book was built."""
+    index = pages / "index.html"
+    if not index.is_file():
+        return False
+    built = index.stat().st_mtime_ns
+    return all(page.stat().st_mtime_ns <= built for page in pages.rglob("*.html"))
 
 
 def _run_sphinx(staged: Path, new: Path, jobs: int) -> tuple[int, str]:
@@ -219,20 +228,24 @@ def _configure(config: str, notice: str, left_out: Collection[str]) -> str:
 def _read_toc(sources: Path, leave_out: Collection[str]) -> dict:
     """Return the table of contents without some pages, and without parts left empty by that."""
     toc = yaml.safe_load((sources / "_toc.yml").read_text(encoding="utf-8"))
-    for part in toc["parts"]:
+    for part in toc.get("parts", []):
         part["chapters"] = [
-            chapter for chapter in part["chapters"] if chapter["file"] not in leave_out
+            chapter
+            for chapter in part["chapters"]
+            if chapter.get("file") not in leave_out
         ]
-    toc["parts"] = [part for part in toc["parts"] if part["chapters"]]
+    if "parts" in toc:
+        toc["parts"] = [part for part in toc["parts"] if part["chapters"]]
     return toc
 
 
 def _pages(toc: dict) -> list[str]:
     """Return the names of all pages of a table of contents."""
-    pages = [toc["root"]]
-    for part in toc["parts"]:
-        pages += [chapter["file"] for chapter in part["chapters"]]
-    return pages
+    chapters = list(toc.get("chapters", []))
+    for part in toc.get("parts", []):
+        chapters += part["chapters"]
+    pages = [chapter["file"] for chapter in chapters if "file" in chapter]
+    return [toc["root"], *pages]
 
 
 def _complaints(log: str) -> str:

@@ -129,6 +129,10 @@ def _read(source: Path) -> NotebookNode:
     """Read a Python notebook, check that it has one parameters cell, and give cells stable ids."""
     try:
         content = json.loads(source.read_text(encoding="utf-8"))
+        kernel = content["metadata"].get("kernelspec", {})
+        language = kernel.get("language", "python")
+        if language != "python":
+            raise ValueError(f"it is for {language}; chapters are in Python")
         content["metadata"]["kernelspec"] = _KERNEL
         _name_cells(content)
         notebook = nbformat.from_dict(content)

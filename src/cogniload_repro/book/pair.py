@@ -70,12 +70,12 @@ def _print_differences(
     differences: pd.DataFrame, loads: list[str], titles: list[str]
 ) -> str:
     """Return a table of differences in points; those that are not identified have no p-value."""
-    columns: dict = {load: (load, "g") for load in loads}
+    columns: dict = {load: (load, ",.10g") for load in loads}
     if "ratio_pct" in columns:
         columns["ratio_pct"] = ("rho (%)", "g")
     columns["cells"] = ("cells", 0)
-    for place, title in zip(("first", "second"), titles, strict=True):
-        columns[f"accuracy_{place}"] = (title, ".1%")
+    for place in ("first", "second"):
+        columns[f"accuracy_{place}"] = (place, ".1%")
     if differences["identified"].all():
         interval = "difference", "ci_low", "ci_high"
         columns[interval] = (f"difference ({CONFIDENCE})", format_points)
@@ -85,7 +85,10 @@ def _print_differences(
         heading = "median and range over the reconstructions"
         columns[interval] = (heading, format_points)
     columns["verdict"] = ("verdict", str)
-    return format_frame(differences, columns).to_string(index=False)
+    texts = format_frame(differences, columns)
+    # a model may be called like another column, so its name is set last
+    texts = texts.rename(columns=dict(zip(("first", "second"), titles, strict=True)))
+    return texts.to_string(index=False)
 
 
 def _describe_answers(build: Path, models: list[str], margin: float) -> Iterator[str]:

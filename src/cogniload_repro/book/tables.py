@@ -216,6 +216,11 @@ def table3(interactions: pd.DataFrame) -> Table:
     return Table("table3", caption, frame, data=interactions)
 
 
+def _print_p(p: float) -> str:
+    """Return a p-value with three decimals, "--" if the fit is not identified."""
+    return NONE if pd.isna(p) else format_thousandths(p)
+
+
 def table4(cells: pd.DataFrame) -> Table:
     """Return Table 4: error types by difficulty d, counts and accuracy in %, from a cells frame."""
     return _error_table(
@@ -274,10 +279,9 @@ def table6(aic: pd.DataFrame) -> Table:
 
     As in the paper, p and the quadratic AIC are bold where p < 0.05.
     """
-    columns = {
-        name: (name, format_thousandths)
-        for name in ("p_lr", "aic_linear", "aic_quadratic")
-    }
+    columns: dict = {"p_lr": ("p_lr", _print_p)}
+    for name in ("aic_linear", "aic_quadratic"):
+        columns[name] = (name, format_thousandths)
     frame = _print_results(aic, columns)
     has_gained = (aic["status"] == "ok").to_numpy() & (aic["p_lr"] < STARRED).to_numpy()
     bold = pd.DataFrame(False, index=frame.index, columns=frame.columns)

@@ -239,8 +239,8 @@ def save_parameters(grid: str, build: Path) -> None:
     """Check and save parameters (called by make).
 
     Make runs this first. The parameters of each step are saved in BUILD/params; a file is
-    written only if its content changes, so that make repeats a step only if its parameters have
-    changed.
+    written only if its content changes, so that make repeats no step whose parameters are
+    unchanged.
     """
     parameters = read_parameters()
     if parameters.grid != grid:

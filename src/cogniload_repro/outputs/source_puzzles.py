@@ -23,6 +23,8 @@ from cogniload_repro.puzzles.draws import EDITIONS, PORT, Edition
 from cogniload_repro.puzzles.parse import read_question
 
 BAD_PUZZLE = "bad puzzle"
+#: What the authors' metadata of a puzzle state.
+_STATE_KEYS = ("poi", "category_defaults", "needles", "difficulty", "num_statements")
 #: Most puzzles that are redrawn to find out which edition drew them.
 SAMPLE = 1_400
 
@@ -121,6 +123,11 @@ def release_row(name: str, text: str, metadata: str) -> dict:
         state = json.loads(metadata)
     except RecursionError as error:
         raise ValueError(f"the metadata are nested too deeply ({error})") from None
+    if not isinstance(state, dict):
+        raise ValueError("the metadata are not a JSON object")
+    missing = [key for key in _STATE_KEYS if key not in state]
+    if missing:
+        raise ValueError(f"the metadata lack {', '.join(missing)}")
     _, category = read_question(text.rstrip().rpartition("\n")[2])
     row = {
         "name": name,

@@ -58,7 +58,8 @@ def baselines(puzzles: pd.DataFrame | str | Path) -> pd.DataFrame:
     {'name': '3_1_1_7_white', 'N': 3, 'd': 1, 'ratio_pct': 33, 'guess': 0.33, 'last_clause': 0}
     """
     if not isinstance(puzzles, pd.DataFrame):
-        puzzles = read_puzzles(puzzles, _PUZZLE_COLUMNS)
+        parts = read_puzzles(puzzles, _PUZZLE_COLUMNS)
+        return pd.concat(map(baselines, parts), ignore_index=True)
     missing = [column for column in _PUZZLE_COLUMNS if column not in puzzles]
     if missing:
         remedy = "give the table that `cogniload puzzles` writes"

@@ -133,7 +133,7 @@ def check_row(row: Mapping) -> dict:
         raise ValueError(f"the puzzle lacks {', '.join(missing)}")
     try:
         (typed_row,) = pa.RecordBatch.from_pylist([columns], PUZZLES).to_pylist()
-    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError) as error:
+    except (pa.ArrowException, OverflowError, UnicodeError) as error:
         raise ValueError(f"a column of the puzzle has a wrong type: {error}") from None
     puzzle = parse_puzzle(typed_row["text"], parts.puzzle_id)
     expected = puzzle_row(puzzle, typed_row["ratio_pct"])
@@ -186,7 +186,7 @@ def read_catalog(path: str | Path) -> Catalog:
     """Read a catalog from a puzzles table (Parquet); ValueError if it is not one."""
     try:
         table = pq.read_table(path).select(PUZZLES.names).cast(PUZZLES)
-    except (pa.ArrowInvalid, KeyError) as error:
+    except (pa.ArrowException, OSError, KeyError) as error:
         remedy = "run `make download-outputs` again"
         raise ValueError(f"{path} is not a puzzles table ({error}); {remedy}") from None
     return {row["name"]: row for row in table.to_pylist()}

@@ -156,29 +156,41 @@ def map_batches(
                 future.cancel()
 
 
-def read_puzzles(source: str | Path, columns: Sequence[str]) -> pd.DataFrame:
-    """Return the given columns of a set in order.
+def read_puzzles(source: str | Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
+    """Yield the given columns of a set in order, a few hundred puzzles at a time.
 
     The source is a Parquet or JSONL file, or a folder with puzzles.parquet or puzzles.jsonl.
-    ValueError for any other source, a damaged file or a missing column.
+    ValueError for any other source, a damaged or empty file or a missing column.
     """
     path = _find_set(Path(source))
-    if path.suffix == ".parquet":
-        with open_parquet(path) as file:
-            puzzles = file.read(columns=[*columns]).to_pandas()
-    else:
-        try:
-            puzzles = pd.read_json(path, lines=True, dtype=False)
-        except ValueError as error:
-            raise ValueError(
-                f"{path} is not a table of puzzles ({error}); create it again"
-            ) from None
-    missing = [name for name in columns if name not in puzzles]
-    if missing:
-        names = ", ".join(missing)
-        remedy = "create them with `cogniload puzzles`"
-        raise ValueError(f"{path}: the puzzles have no column {names}; {remedy}")
-    return puzzles[[*columns]]
+    remedy = "create them with `cogniload puzzles`"
+    is_empty = True
+    for puzzles in _read_batches(path, columns):
+        is_empty = False
+        missing = [name for name in columns if name not in puzzles]
+        if missing:
+            names = ", ".join(missing)
+            raise ValueError(f"{path}: the puzzles have no column {names}; {remedy}")
+        yield puzzles[[*columns]]
+    if is_empty:
+        raise ValueError(f"{path} has no puzzles; {remedy}")
+
+
+def _read_batches(path: Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
+    """Yield the puzzles of a file in batches of at most `_BATCH`."""
+    try:
+        if path.suffix == ".parquet":
+            with open_parquet(path) as file:
+                for batch in file.iter_batches(_BATCH, columns=[*columns]):
+                    yield batch.to_pandas()
+        else:
+            options = {"lines": True, "chunksize": _BATCH, "dtype": False}
+            with pd.read_json(path, **options) as batches:
+                yield from batches
+    except (ValueError, OSError, pa.ArrowException) as error:
+        raise ValueError(
+            f"{path} is not a table of puzzles ({error}); create it again"
+        ) from None
 
 
 def _find_set(source: Path) -> Path:
