@@ -23,7 +23,8 @@ from cogniload_repro.analysis.uncertainty import (
     trough_table,
 )
 from cogniload_repro.regression.cell_tables import load_cells
-from cogniload_repro.regression.design import many_points
+from cogniload_repro.regression.design import grid_means, many_points
+from cogniload_repro.regression.glm import fit_glm
 
 CELLS = load_cells()
 #: One with a hundred and one with ten puzzles a cell, both with an NT50, and one far
@@ -116,6 +117,14 @@ def test_separated_models_are_left_out():
     )
     assert set(capacity_intervals(cells)["model"]) == {"Qwen3-8B"}
     assert list(trough_table(cells)["model"]) == ["Qwen3-8B"]
+
+
+def test_a_model_without_a_fit_has_no_capacity_point():
+    """Such as one with a cell whose needle ratio is not known."""
+    cells = CELLS[CELLS["model"] == "QwQ-32B"].copy()
+    cells.loc[cells.index[0], "rho"] = np.nan
+    fit = fit_glm(cells)
+    assert np.isnan(estimate_point(fit, grid_means(cells), "ecl50")).all()
 
 
 def test_troughs_are_those_of_the_fitted_parabolas():

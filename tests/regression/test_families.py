@@ -52,3 +52,14 @@ def test_errors_are_finite_where_accuracy_is_one_to_the_last_digit(family):
     fit = cl.fit(steep, "correct ~ ratio_pct + I(ratio_pct**2)", family)
     assert (fit["status"] == "ok").all()
     assert np.isfinite(fit["se"]).all()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("correct", [(60, 40, 0, 0, 0), (1, 2, 99, 100, 100)])
+def test_a_complementary_log_log_fit_is_finite_at_any_predictor(correct):
+    """exp(d) has values from 3 to 22,000, so that predictors lie far beyond -745 or 709."""
+    steep = pd.DataFrame({"model": "steep", "N": 50, "d": [1, 3, 5, 7, 10]})
+    steep = steep.assign(ratio_pct=50, total=100, correct=correct)
+    fit = cl.fit(steep, "correct ~ exp(d)", "cloglog")
+    assert (fit["status"] == "ok").all()
+    assert np.isfinite(fit["se"]).all()

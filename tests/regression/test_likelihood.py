@@ -60,3 +60,25 @@ def test_many_fits_at_once_are_those_of_one_by_one(seed):
             assert np.isnan(logliks[place])
             with pytest.raises(ValueError, match="no finite"):
                 maximise(covariates, answers, sums[place])
+
+
+@pytest.mark.parametrize("answers", [100, 1e6, 1e12])
+def test_a_saturated_fit_has_the_observed_log_odds(answers):
+    """To a thousandth of a standard error for any number of answers."""
+    accuracy = np.array([0.3, 0.7, 0.99])
+    correct = answers * accuracy
+    coefficients, _ = maximise(np.eye(3), np.full(3, answers), correct)
+    log_odds = np.log(accuracy / (1 - accuracy))
+    errors = 1 / np.sqrt(correct * (1 - accuracy))
+    assert np.abs((coefficients - log_odds) / errors).max() < 1e-3
+
+
+@settings(deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_a_few_wrong_answers_among_many_have_a_fit(seed):
+    """Its log-likelihood has all digits where nearly every answer is correct."""
+    rng = np.random.default_rng(seed)
+    answers = np.full(len(X), 10_000.0)
+    wrong = rng.multinomial(rng.integers(20, 300), np.full(len(X), 1 / len(X)))
+    coefficients, loglik = maximise(X[:, :5], answers, X[:, :5].T @ (answers - wrong))
+    assert np.isfinite([*coefficients, loglik]).all()

@@ -115,6 +115,20 @@ def test_no_transform_overwrites_a_covariate(call):
         build_design(GRID, f"correct ~ {call} + N")
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "bs(rho - 0.5, knots=[-0.1, 0.1])",
+        "bs(N, df=3, lower_bound=-5, upper_bound=3000)",
+        "C(d, levels=[-1, 1, 3, 5, 7, 10])",
+    ],
+)
+def test_knots_bounds_and_levels_are_any_numbers(call):
+    """They are values of a covariate, and no numbers of columns."""
+    design, _ = build_design(GRID, f"correct ~ {call}")
+    assert len(design) == len(GRID)
+
+
 @pytest.mark.parametrize("values", ["data", "x", "levels"])
 def test_no_list_stands_for_the_rows(values):
     """A list with one number per cell would be a function of the order of the cells."""

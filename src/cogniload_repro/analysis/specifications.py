@@ -155,7 +155,7 @@ def _fit_grid(grid: SharedGrid, specification: Specification) -> pd.DataFrame:
         nothing = pd.DataFrame(np.nan, grid.names.index, _OF_FIT)
         return nothing.assign(status="too few values for its terms", terms=1)
     curve = None
-    if not specification.others:
+    if not specification.others and any(fit.status == "ok" for fit in fits):
         curve = _lay_curve(build_design(grid.cells, formula)[1], grid.cells)
     rows = []
     for fit in fits:

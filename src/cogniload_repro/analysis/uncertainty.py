@@ -182,6 +182,8 @@ def estimate_point(
 
     For ECL50 both refer to its decimal logarithm. Both are NaN if the point does not exist.
     """
+    if fit.status != "ok":
+        return np.nan, np.nan
     value = float(many_points(fit.coef[None], means)[point][0])
     _, slope_d, slope_N, slope_rho, curvature = fit.coef
     slopes = {

@@ -27,6 +27,9 @@ class Family(NamedTuple):
     bend: _Function
 
 
+# cloglog: beyond these predictors exp(eta) overflows, or is 1 - exp(-exp(eta)) to 16 digits
+_LARGEST_ETA = 700
+_SMALLEST_ETA = -37
 _LOGIT = Family(
     link=links.Logit(),
     log_accuracy=log_expit,
@@ -41,12 +44,25 @@ _PROBIT = Family(
     log_slope=norm.logpdf,
     bend=np.negative,
 )
+
+
+def _hazard(eta: np.ndarray) -> np.ndarray:
+    """Return exp(eta), the cumulative hazard, which is -log(1 - p); finite for any eta."""
+    return np.exp(np.minimum(eta, _LARGEST_ETA))
+
+
+def _log_accuracy_cloglog(eta: np.ndarray) -> np.ndarray:
+    """Return log(1 - exp(-hazard)), which is eta to the last digit if the hazard is tiny."""
+    hazard = _hazard(np.maximum(eta, _SMALLEST_ETA))
+    return np.where(eta < _SMALLEST_ETA, eta, np.log(-np.expm1(-hazard)))
+
+
 _CLOGLOG = Family(
     link=links.CLogLog(),
-    log_accuracy=lambda eta: np.log(-np.expm1(-np.exp(eta))),
-    log_error=lambda eta: -np.exp(eta),
-    log_slope=lambda eta: eta - np.exp(eta),
-    bend=lambda eta: 1 - np.exp(eta),
+    log_accuracy=_log_accuracy_cloglog,
+    log_error=lambda eta: -_hazard(eta),
+    log_slope=lambda eta: eta - _hazard(eta),
+    bend=lambda eta: 1 - _hazard(eta),
 )
 #: All families are binomial; quasi-binomial is logit with the covariance multiplied by Pearson's
 #: dispersion (at least 1).

@@ -18,6 +18,9 @@ _HALVINGS = 20
 #: A Newton step is the last if U'I^-1 U (score U, observed information I), twice the gain that it
 #: predicts, is below this fraction of 1 + |log-likelihood|: each step doubles the correct digits.
 _LAST_GAIN = 1e-12
+#: A log-likelihood above this size hides the gains of the last steps: so many more are then taken.
+_LARGE_LOGLIK = 1e6
+_LAST_STEPS = 3
 
 #: Returns log-likelihoods, shape (tables,), of some tables at coefficients of shape (tables, q).
 _Loglik = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -67,8 +70,13 @@ def maximise_all(
     rotated_sums = np.linalg.solve(triangle.T, sums.T).T
 
     def find_loglik(tables: np.ndarray, b: np.ndarray) -> np.ndarray:
-        normalisation = answers[tables] * np.logaddexp(0, b @ x.T + offset)
-        return (b * rotated_sums[tables]).sum(axis=1) - normalisation.sum(axis=1)
+        # the sums are compared with those of the likelier outcome in each cell, since
+        # the difference of the large terms t'b and n log(1 + exp(eta)) loses digits
+        log_odds = b @ x.T + offset
+        likelier = np.where(log_odds > 0, answers[tables], 0)
+        excess = rotated_sums[tables] - likelier @ x
+        losses = answers[tables] * np.log1p(np.exp(-np.abs(log_odds)))
+        return (excess * b).sum(axis=1) - (losses + likelier * offset).sum(axis=1)
 
     def derive(tables: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         accuracy = expit(b @ x.T + offset)
@@ -176,7 +184,22 @@ def _climb(
             break
     coefficients[~is_found] = np.nan
     logliks = find_loglik(np.arange(len(start)), coefficients)
+    large = np.flatnonzero(np.abs(logliks) > _LARGE_LOGLIK)
+    if len(large):
+        coefficients[large] = _take_last_steps(derive, large, coefficients[large])
+        logliks[large] = find_loglik(large, coefficients[large])
     return coefficients, logliks
+
+
+def _take_last_steps(
+    derive: _Derivatives, tables: np.ndarray, b: np.ndarray
+) -> np.ndarray:
+    """Return coefficients after `_LAST_STEPS` whole Newton steps close to the maximum."""
+    for _ in range(_LAST_STEPS):
+        gradient, information = derive(tables, b)
+        steps = _solve_each(information, gradient)
+        b = b + np.where(np.isfinite(steps), steps, 0)
+    return b
 
 
 def _solve_each(information: np.ndarray, gradient: np.ndarray) -> np.ndarray:

@@ -25,6 +25,8 @@ TRANSFORMS = ("I", "C", "bs", "cr", "poly", "center", "scale", *NUMPY_TRANSFORMS
 
 #: Keywords of transforms that take a list of values.
 _LISTS = ("knots", "levels")
+#: The keywords of splines that take a value of the covariate.
+_BOUNDS = ("lower_bound", "upper_bound")
 #: Largest number of characters and terms of a formula, and largest number among the settings of a
 #: transform, which may be its number of columns.
 _MOST = 1000
@@ -124,11 +126,15 @@ def _check_settings(call: ast.Call) -> None:
     for keyword in call.keywords:
         if keyword.arg in _LISTS and isinstance(keyword.value, ast.List):
             listed += keyword.value.elts
+        elif keyword.arg in _BOUNDS and _is_signed_number(keyword.value):
+            listed.append(keyword.value)
         else:
             settings.append(keyword.value)
     if (settings or listed) and transform in ("I", *NUMPY_TRANSFORMS):
         raise ValueError(f"has {ast.unparse(call):.60}; {transform} takes one argument")
-    is_plain = all(isinstance(value, ast.Constant) for value in listed)
+    is_plain = all(
+        isinstance(value, ast.Constant) or _is_signed_number(value) for value in listed
+    )
     if not is_plain or not all(_is_number(setting) for setting in settings):
         raise ValueError(_describe_refusal(call))
     if any(not 0 <= ast.literal_eval(setting) <= _MOST for setting in settings):
@@ -160,6 +166,12 @@ def _find_names(node: ast.expr) -> set[str]:
 
 def _is_number(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
+
+
+def _is_signed_number(node: ast.expr) -> bool:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.UAdd | ast.USub):
+        node = node.operand
+    return _is_number(node)
 
 
 def _describe_refusal(node: ast.expr) -> str:
