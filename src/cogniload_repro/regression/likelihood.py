@@ -172,13 +172,12 @@ def _climb(
         steps = _solve_each(information, gradient)
         gains = (gradient * steps).sum(axis=1)
         least_gain = _LAST_GAIN * (1 + np.abs(loglik))
-        is_last = gains < least_gain
         goes_on = gains >= least_gain  # both False if the information is singular
         steps[goes_on], loglik = _shorten_steps(
             find_loglik, tables[goes_on], b[goes_on], steps[goes_on], loglik[goes_on]
         )
         coefficients[tables] = b + steps
-        is_found[tables[is_last]] = True
+        is_found[tables[gains < least_gain]] = True
         tables = tables[goes_on]
         if not len(tables):
             break
