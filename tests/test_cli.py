@@ -73,11 +73,9 @@ def test_a_regression_is_refused_printed_kept_and_compared(fitted):
         fitted / "mine.csv",
     ]
     assert "gemini" not in run(*fit, *options).stdout
-    columns = (
-        pd.read_csv(fitted / "mine.csv")[["model", "term", "family"]]
-        .to_numpy()
-        .tolist()
-    )
+    table = pd.read_csv(fitted / "mine.csv")
+    assert table.columns[0] == "model"
+    columns = table[["model", "term", "family"]].to_numpy().tolist()
     assert columns == [["QwQ-32B", "Intercept", "cloglog"], ["QwQ-32B", "d", "cloglog"]]
     output = run(*fit, "--compare", "--formula", "correct ~ d * rho").stdout
     assert all(

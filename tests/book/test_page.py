@@ -88,6 +88,16 @@ def test_a_chapter_by_hand_shows_all_and_touches_no_file_of_its_build(build, tmp
     assert not file.exists()
 
 
+def test_a_table_offers_its_frame_where_it_is_asked_to(build):
+    """All columns as CSV, as the page shows a part of them."""
+    page = build()
+    frame = pd.DataFrame({"n": [1], "more": [2]})
+    columns = {"n": ("n", 0)}
+    offered = page.table(frame, **PLAIN, columns=columns, csv=True)
+    assert "tables/t.csv" in offered.markdown
+    assert "t.csv" not in page.table(frame, **PLAIN, columns=columns).markdown
+
+
 @given(HOSTILE)
 def test_shown_text_stays_inside_its_block(text):
     """Text of a puzzle or model ends up in one code block, whole, and in escaped HTML."""

@@ -1,11 +1,16 @@
 """Capacity points against their definition and numpy's roots."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cogniload_repro.regression.design import many_points, roots_along_rho
+from cogniload_repro.regression.design import (
+    grid_means,
+    many_points,
+    roots_along_rho,
+)
 
 MEANS = {"d": 5.2, "log10_N": 1.85, "rho": 0.5}
 COEFFICIENT = st.floats(-20, 20).filter(lambda value: abs(value) > 1e-3)
@@ -89,3 +94,11 @@ def test_straight_line_in_rho_has_its_one_root(constant, root):
     """Without curvature NT50 is the root of a straight line, where it is between 0 and 1."""
     beta = [constant, 0.0, 0.0, -4.0, 0.0]
     assert find_points(beta)["nt50"] == pytest.approx(root, abs=0, nan_ok=True)
+
+
+def test_means_of_loads_are_over_cells_with_answers():
+    """Each once, whatever its number of models and answers."""
+    cells = pd.DataFrame({"d": [1, 1, 3, 9], "N": [10, 10, 1000, 20]})
+    cells = cells.assign(rho=[0.1, 0.1, 0.5, 0.9], total=[5, 50, 1, 0])
+    means = {"d": 2, "log10_N": 2, "rho": 0.3}
+    assert grid_means(cells) == pytest.approx(means)
