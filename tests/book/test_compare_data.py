@@ -39,7 +39,10 @@ def test_an_own_model_is_compared_with_the_papers(tmp_path, cells):
     assert len(others) == len(NAMES) + 1
     assert data["origins"][place] == ""  # scored answers on the whole grid
     paper = data["origins"][data["models"].index("o3-2025-04-16")]
-    assert paper == "Reconstructed from the paper's tables, not raw outputs."
+    assert (
+        paper
+        == "o3-2025-04-16: Reconstructed from the paper's tables, not raw outputs."
+    )
 
 
 def test_levels_that_the_tables_do_not_identify_have_ranges(cells):

@@ -40,20 +40,13 @@ cogniload.compare = (() => {
       document.getElementById(`compare-${name}`).selectedIndex = choice[name];
     }
     parts.problem.textContent = choice.problem;
-    parts.origin.textContent = nameOrigins(choice);
+    const shown = [...new Set([choice.first, choice.second])];
+    parts.origin.textContent = shown.map((model) => data.origins[model]).join(" ");
     parts.pair.replaceChildren(showPair(choice));
     parts.accuracy.replaceChildren(showSheet("accuracy", data.accuracy, choice, makeBar));
     parts.overflow.replaceChildren(showSheet("overflow", data.overflow, choice));
     parts.formula.textContent = regression.formula;
     parts.fit.replaceChildren(showSheet("fit", regression, choice));
-  }
-
-  /** Where the counts of both models come from; one text if it is the same. */
-  function nameOrigins({ first, second }) {
-    const origins = data.origins;
-    if (origins[first] === origins[second]) return origins[first];
-    const models = [first, second].filter((model) => origins[model]);
-    return models.map((model) => `${data.models[model]}: ${origins[model]}`).join(" ");
   }
 
   /** The difference of the two models, in the order of the build. */

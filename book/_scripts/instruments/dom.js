@@ -18,7 +18,7 @@ cogniload.dom = (() => {
     return node;
   }
 
-  /** Make a table in a box that scrolls; a row is a list of texts or nodes, the first its heading. */
+  /** Make a table in a box that scrolls; a row is texts or nodes, the first its heading. */
   function table({ id, caption, columns, rows, isText = false }) {
     const side = isText ? null : "text-right";
     const head = columns.map((name, at) =>

@@ -90,10 +90,12 @@ def compare_data(build: str | Path) -> dict[str, Any]:
     names = display_names(models)
     specifications = identified_specifications()
     papers = fit_specifications(cells, specifications[:1]).set_index("model")["aic"]
+    origins = []
+    for model in models:
+        origin = describe_origin(cells[cells["model"] == model])
+        origins.append(f"{names[model]}: {origin}" if origin else "")
     return {
-        "origins": [
-            describe_origin(cells[cells["model"] == model]) for model in models
-        ],
+        "origins": origins,
         "captions": CAPTIONS,
         "models": [names[model] for model in models],
         "accuracy": lay_out_sheet(accuracy_texts(cells), models),
