@@ -172,7 +172,7 @@ def _climb(
         steps = _solve_each(information, gradient)
         gains = (gradient * steps).sum(axis=1)
         least_gain = _LAST_GAIN * (1 + np.abs(loglik))
-        goes_on = gains >= least_gain  # both False if the information is singular
+        goes_on = gains >= least_gain  # the gain is NaN if the information is singular
         steps[goes_on], loglik = _shorten_steps(
             find_loglik, tables[goes_on], b[goes_on], steps[goes_on], loglik[goes_on]
         )
