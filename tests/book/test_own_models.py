@@ -13,7 +13,7 @@ from cogniload_repro.analysis.shortcut import shortcut_use
 from cogniload_repro.book.own_models import (
     describe_model,
     describe_regressions,
-    print_range,
+    format_ranks,
     shorten,
 )
 from cogniload_repro.regression.cell_tables import load_cells
@@ -162,6 +162,6 @@ def test_numbers_are_printed_with_what_is_known():
 
     Long answers are cut in the middle.
     """
-    assert (print_range(3, 3), print_range(3.0, 5.0)) == ("3", "3 to 5")
+    assert (format_ranks(3, 3), format_ranks(3.0, 5.0)) == ("3", "3 to 5")
     assert shorten("a" * 6 + "b" * 6, 4) == "aa\n[...]\nbb"
     assert shorten("", 4) == "(no text)"

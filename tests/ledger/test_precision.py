@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogniload_repro.ledger.precision import judge, print_like
+from cogniload_repro.ledger.precision import format_like, judge
 
 
 @given(st.integers(-10_000, 10_000), st.integers(-5, 5))
@@ -57,4 +57,4 @@ def test_exponents_stars_and_dashes_are_compared(published, shown, verdict):
 )
 def test_numbers_print_like_the_published_one(published, number, printed):
     """Decimals, sign and exponent are the published one's; halves go where Python takes them."""
-    assert print_like(published, number) == printed
+    assert format_like(published, number) == printed

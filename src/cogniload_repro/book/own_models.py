@@ -76,9 +76,9 @@ def _describe_clause(use: pd.Series) -> str:
 def _describe_rank(ranked: pd.Series) -> str:
     over = ""
     if not ranked["identified"]:
-        reach = print_range(ranked["rank_low"], ranked["rank_high"])
+        reach = format_ranks(ranked["rank_low"], ranked["rank_high"])
         over = f"{reach} over the reconstructions, "
-    left_open = print_range(ranked["best"], ranked["worst"])
+    left_open = format_ranks(ranked["best"], ranked["worst"])
     rank = format_among(ranked["rank"], ranked["of"])
     nearest = BY_NAME[ranked["nearest"]].label
     return (
@@ -97,7 +97,7 @@ def _describe_length(ranked: pd.Series) -> str:
         length = f"{format_number(ranked['ecl50'], 1)} statements"
     if pd.isna(ranked["rank_ecl50"]):
         return f"Its ECL50 is {length}; no model of the paper has one on these cells."
-    left_open = print_range(ranked["best_ecl50"], ranked["worst_ecl50"])
+    left_open = format_ranks(ranked["best_ecl50"], ranked["worst_ecl50"])
     rank = format_among(ranked["rank_ecl50"], ranked["of_ecl50"])
     return (
         f"Its ECL50 is {length}, rank {rank} of the models that have one on these "
@@ -115,7 +115,7 @@ def format_percent(accuracy: float, low: float, high: float) -> str:
     return f"{100 * accuracy:.1f} ({100 * low:.1f} to {100 * high:.1f})"
 
 
-def print_range(low: float, high: float) -> str:
+def format_ranks(low: float, high: float) -> str:
     """Return a range of ranks, or one rank if both ends are equal."""
     return f"{low:.0f}" if low == high else f"{low:.0f} to {high:.0f}"
 

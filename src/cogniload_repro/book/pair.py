@@ -37,7 +37,7 @@ def describe_pair(
     yield " minus ".join(titles)
     for columns in ([], *loads):
         differences = compare_models(cells, first, second, columns, margin)
-        yield _print_differences(differences, columns, titles) + "\n"
+        yield _format_differences(differences, columns, titles) + "\n"
     counts = {model: cells[cells["model"] == model] for model in (first, second)}
     for model, of_model in counts.items():
         for remark in _describe_counts(of_model):
@@ -66,7 +66,7 @@ def _describe_counts(cells: pd.DataFrame) -> Iterator[str]:
         )
 
 
-def _print_differences(
+def _format_differences(
     differences: pd.DataFrame, loads: list[str], titles: list[str]
 ) -> str:
     """Return a table of differences in points; those that are not identified have no p-value."""
@@ -109,7 +109,7 @@ def _describe_answers(build: Path, models: list[str], margin: float) -> Iterator
     outcomes = [f"{count:,} {word.replace('_', ' ')}" for word, count in counts.items()]
     yield f"{counts.sum():,} puzzles answered by both: {', '.join(outcomes)}"
     verdict = judge_difference(difference.p, difference.p_equivalence)
-    yield f"{_print_difference(difference)}, McNemar p = {difference.p:.2g}: {verdict}"
+    yield f"{_format_difference(difference)}, McNemar p = {difference.p:.2g}: {verdict}"
 
 
 def _describe_kinds(row: Any) -> str:
@@ -118,10 +118,10 @@ def _describe_kinds(row: Any) -> str:
     wrong = f"{row.correct_wrong:,} of {row.answers_wrong:,} where it is wrong"
     within = "no cell has puzzles of both kinds"
     if row.answers:
-        within = f"within cells, {_print_difference(row)}"
+        within = f"within cells, {_format_difference(row)}"
     return f"{right}, {wrong}; {within}"
 
 
-def _print_difference(difference: Any) -> str:
+def _format_difference(difference: Any) -> str:
     points = format_points(difference.difference, difference.ci_low, difference.ci_high)
     return f"difference in points ({CONFIDENCE} interval): {points}"

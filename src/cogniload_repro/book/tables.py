@@ -168,12 +168,13 @@ def table2(fits: pd.DataFrame, points: pd.DataFrame) -> Table:
     ordered = [model for model in printed if model in set(glm["model"])] + others
     glm = glm.set_index("model").loc[ordered].reset_index()
     columns: dict = {
-        (beta, p): (beta, _print_starred_beta) for beta, p in _coefficients(glm).items()
+        (beta, p): (beta, _format_starred_beta)
+        for beta, p in _coefficients(glm).items()
     }
     columns["ecl50"] = ("ecl50", format_ecl50)
     columns["nt50"] = ("nt50", format_point)
     columns["id50"] = ("id50", format_point)
-    frame = _print_results(glm, columns)
+    frame = _format_results(glm, columns)
     labels = {name: model.label for name, model in BY_NAME.items()}
     shortened = {
         name: label for name, label in labels.items() if label.startswith("DS-")
@@ -206,17 +207,17 @@ def table3(interactions: pd.DataFrame) -> Table:
     columns: dict = {}
     for beta, p in _coefficients(interactions).items():
         columns[beta] = (beta, format_beta)
-        columns[p] = (p, _print_starred_p)
+        columns[p] = (p, _format_starred_p)
     caption = (
         r"Interactions of $d$, $\log_{10} N$ and $\rho$ in a GLM that has them all and a quadratic "
         r"term in $\rho$; $p_{LR}$ of the likelihood-ratio test that leaves one out. "
         f"{_STARS}"
     )
-    frame = _print_results(interactions, columns)
+    frame = _format_results(interactions, columns)
     return Table("table3", caption, frame, data=interactions)
 
 
-def _print_p(p: float) -> str:
+def _format_lr_p(p: float) -> str:
     """Return a p-value with three decimals, "--" if the fit is not identified."""
     return NONE if pd.isna(p) else format_thousandths(p)
 
@@ -279,10 +280,10 @@ def table6(aic: pd.DataFrame) -> Table:
 
     As in the paper, p and the quadratic AIC are bold where p < 0.05.
     """
-    columns: dict = {"p_lr": ("p_lr", _print_p)}
+    columns: dict = {"p_lr": ("p_lr", _format_lr_p)}
     for name in ("aic_linear", "aic_quadratic"):
         columns[name] = (name, format_thousandths)
-    frame = _print_results(aic, columns)
+    frame = _format_results(aic, columns)
     has_gained = (aic["status"] == "ok").to_numpy() & (aic["p_lr"] < STARRED).to_numpy()
     bold = pd.DataFrame(False, index=frame.index, columns=frame.columns)
     bold.loc[has_gained, ["p_lr", "aic_quadratic"]] = True
@@ -328,7 +329,7 @@ def _coefficients(results: pd.DataFrame) -> dict[str, str]:
     return {beta: p for beta, p in pairs.items() if p in results.columns}
 
 
-def _print_results(results: pd.DataFrame, columns: Mapping) -> pd.DataFrame:
+def _format_results(results: pd.DataFrame, columns: Mapping) -> pd.DataFrame:
     """Print one row per model, columns as in `format_frame`.
 
     A fit that failed prints its status and no number.
@@ -343,11 +344,11 @@ def _print_results(results: pd.DataFrame, columns: Mapping) -> pd.DataFrame:
     return texts.astype("str")
 
 
-def _print_starred_beta(beta: float, p: float) -> str:
+def _format_starred_beta(beta: float, p: float) -> str:
     """Return a coefficient with the stars of its p-value, if that is identified."""
     return format_beta(beta) if pd.isna(p) else format_beta(beta) + stars(p)
 
 
-def _print_starred_p(p: float) -> str:
+def _format_starred_p(p: float) -> str:
     """Return a p-value with its stars; "--" for one that is not identified."""
     return NONE if pd.isna(p) else format_p(p) + stars(p)

@@ -18,16 +18,16 @@ def format_scores(answers: pd.DataFrame) -> str:
         "hedged": ("correct, but not sure", ",.0f"),
     }
     accuracy = answers["correct"] / answers["answers"]
-    return _print_models(answers.assign(accuracy=accuracy), columns)
+    return _format_models(answers.assign(accuracy=accuracy), columns)
 
 
-def print_points(glm: pd.DataFrame) -> str:
+def format_capacity(glm: pd.DataFrame) -> str:
     """Return the capacity points of Table 2 as a table."""
     columns = {"ecl50": ("ECL50", 1), "nt50": ("NT50", 3), "id50": ("ID50", 2)}
-    return _print_models(glm, columns)
+    return _format_models(glm, columns)
 
 
-def _print_models(table: pd.DataFrame, columns: dict) -> str:
+def _format_models(table: pd.DataFrame, columns: dict) -> str:
     """Return a table with one row per model, of very many the first ones."""
     names = display_names(table["model"])
     columns = {"model": ("model", names.get)} | columns

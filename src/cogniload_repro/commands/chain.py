@@ -194,7 +194,7 @@ def _write_paper_tables(
     build: Path, cells: "pd.DataFrame", tables: dict[str, "pd.DataFrame"]
 ) -> None:
     """Write Tables 2, 3 and 6 of a build, and print which models have no fit."""
-    from cogniload_repro.book.terminal import print_points
+    from cogniload_repro.book.terminal import format_capacity
     from cogniload_repro.formats import display_names
     from cogniload_repro.models import NAMES
     from cogniload_repro.storage import read_metadata, write_table
@@ -206,7 +206,7 @@ def _write_paper_tables(
     glm = tables["glm"]
     others = glm[~glm["model"].isin(NAMES)]
     if len(others):
-        say(print_points(others))
+        say(format_capacity(others))
     names = display_names(cells["model"])
     for name, title in _TABLE_TITLES.items():
         for row in tables[name].query("status != 'ok'").itertuples():

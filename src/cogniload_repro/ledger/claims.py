@@ -29,7 +29,7 @@ from cogniload_repro.counts.prose import (
 )
 from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.ledger.precision import Number, judge, print_like
+from cogniload_repro.ledger.precision import Number, format_like, judge
 from cogniload_repro.ledger.results import (
     NotComputableError,
     ResultLookup,
@@ -321,13 +321,13 @@ def judge_numbers(claim: Claim, numbers: Sequence[Number]) -> JudgedClaim:
         numbers = [max(numbers)]
     bounds = claim["test"] or value
     if _BOUND_LIST.fullmatch(bounds):
-        printed = _print_numbers(claim["quantity"], numbers)
+        printed = _format_numbers(claim["quantity"], numbers)
         passes = [_is_within(number, bounds) for number in numbers]
     elif ends := _RANGE.fullmatch(value):
-        printed = [print_like(ends[1], number) for number in numbers]
+        printed = [format_like(ends[1], number) for number in numbers]
         passes = [float(ends[1]) <= float(text) <= float(ends[2]) for text in printed]
     else:
-        printed = [print_like(value, number) for number in numbers]
+        printed = [format_like(value, number) for number in numbers]
         verdicts = [judge(value, text) for text in printed]
         worst = max(verdicts, key=("exact", "unit", "differs").index)
         return JudgedClaim(_single(numbers), _span(numbers, printed), worst)
@@ -339,7 +339,7 @@ def judge_numbers(claim: Claim, numbers: Sequence[Number]) -> JudgedClaim:
     return JudgedClaim(_single(numbers), _span(numbers, printed), verdict)
 
 
-def _print_numbers(quantity: str, numbers: Sequence[Number]) -> list[str]:
+def _format_numbers(quantity: str, numbers: Sequence[Number]) -> list[str]:
     """Return numbers in the paper's format for this quantity."""
     start = next(start for start in _FORMS if quantity.startswith(start))
     return [_FORMS[start](float(number)) for number in numbers]

@@ -132,11 +132,11 @@ def find_differences(fidelity: pd.DataFrame, before: pd.DataFrame) -> pd.DataFra
     both = now.merge(
         then, on=key, how="outer", suffixes=("", "_before"), sort=False
     ).fillna("")
-    is_moved = (both["shown"] != both["shown_before"]) | (
+    is_different = (both["shown"] != both["shown_before"]) | (
         both["verdict"] != both["verdict_before"]
     )
     columns = [*key, "shown_before", "shown", "verdict_before", "verdict"]
-    return both.loc[is_moved, columns].reset_index(drop=True)
+    return both.loc[is_different, columns].reset_index(drop=True)
 
 
 def _give_reasons(rows: pd.DataFrame, models: set[str]) -> pd.DataFrame:

@@ -28,13 +28,13 @@ def _last_place(number: Decimal) -> int:
     return int(number.as_tuple().exponent)
 
 
-def print_like(published: str, number: Number) -> str:
+def format_like(published: str, number: Number) -> str:
     """Return a number formatted like a published one.
 
     It has its decimals, sign, exponent and K (1024); Python's formatting rounds it.
     """
     if published.endswith("K"):
-        return print_like(published[:-1], number / 1024) + "K"
+        return format_like(published[:-1], number / 1024) + "K"
     mantissa, _, exponent = published.partition("e")
     decimals = len(mantissa.partition(".")[2])
     if exponent:

@@ -132,16 +132,15 @@ def release_row(name: str, text: str, metadata: str) -> dict:
     row = {
         "name": name,
         "text": text,
-        "poi": at(state, "poi"),
-        "N": at(state, "num_statements"),
-        "d": at(state, "difficulty"),
+        "poi": state["poi"],
+        "N": state["num_statements"],
+        "d": state["difficulty"],
         "category": category,
         "domain": at(state, "category_defaults", category),
     }
-    needles = at(state, "needles")
     # the released program writes the number of needles still to draw, always 0
-    if needles != 0:
-        row["needles"] = needles
+    if state["needles"] != 0:
+        row["needles"] = state["needles"]
     return check_row(row)
 
 

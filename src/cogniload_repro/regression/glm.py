@@ -226,7 +226,7 @@ def _describe_fit(
         log_q = link.log_error(eta)
         weights = total * np.exp(2 * link.log_slope(eta) - log_p - log_q)
         covariance = np.linalg.inv(x.T @ (x * weights[:, None]))
-        loglik = _weigh(correct, log_p) + _weigh(total - correct, log_q)
+        loglik = _sum_logs(correct, log_p) + _sum_logs(total - correct, log_q)
     if status == "ok" and family == QUASI:
         chi_square = _chi_square(correct, total, log_p, log_q)
         covariance *= max(chi_square / (len(total) - terms), 1.0)
@@ -245,7 +245,7 @@ def _describe_fit(
     )
 
 
-def _weigh(counts: np.ndarray, logs: np.ndarray) -> float:
+def _sum_logs(counts: np.ndarray, logs: np.ndarray) -> float:
     """Return the sum of counts times logarithms, with 0 log 0 = 0."""
     occurs = counts > 0
     return float(counts[occurs] @ logs[occurs])

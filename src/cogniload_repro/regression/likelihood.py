@@ -152,9 +152,8 @@ def _are_dependent(triangle: np.ndarray) -> bool:
     return bool((heights <= 1e-12 * lengths).any())
 
 
-@np.errstate(
-    over="ignore", invalid="ignore"
-)  # a step that overflows raises nothing and is halved
+# a step that overflows does not raise the log-likelihood, and is halved
+@np.errstate(over="ignore", invalid="ignore")
 def _climb(
     find_loglik: _Loglik, derive: _Derivatives, start: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
