@@ -28,7 +28,7 @@ _STOP_WORDS = {
     " model_context_window_exceeded",
     "refusal": "refusal content_filter safety recitation blocklist prohibited_content spii"
     " sensitive",
-    "error": "error abort aborted cancelled canceled failed insufficient_system_resource"
+    "error": "error errored expired abort aborted cancelled canceled failed insufficient_system_resource"
     " malformed_function_call time_limit working_limit message_limit cost_limit operator_limit"
     " custom_limit",
 }

@@ -56,13 +56,14 @@ OUTPUTS = pa.schema(
 )
 
 #: One row per rejected row of a source: its file and row (from 1; 0 is the whole file), and why.
-#: model is set only if its puzzle is at fault.
+#: name is the puzzle's; it and the model are missing where the row does not say them.
 REJECTED = pa.schema(
     {
         "file": _STRING,
         "row": _INT,
         "reason": _STRING,
         "detail": _STRING,
+        "name": _STRING,
         "model": _STRING,
     }
 )

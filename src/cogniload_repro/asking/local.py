@@ -20,11 +20,12 @@ from inspect_ai.solver import Generate, Solver, TaskState, chain, solver
 from tqdm import tqdm
 
 from cogniload_repro.asking import server
+from cogniload_repro.asking.logs import read_log_rows
 from cogniload_repro.asking.server import MAX_TOKENS, Server
 from cogniload_repro.asking.tasks import cogniload
 from cogniload_repro.files import locked, write_whole
-from cogniload_repro.outputs.responses import SETTINGS, RowError, is_safe, read_response
-from cogniload_repro.outputs.rows import read_rows
+from cogniload_repro.importing.rejections import RowError
+from cogniload_repro.importing.responses import SETTINGS, is_safe, read_response
 from cogniload_repro.puzzles.sets import write_jsonl
 from cogniload_repro.schemas import OUTPUTS
 
@@ -67,7 +68,7 @@ def describe_setup(model: Path | None) -> tuple[Path, Setup]:
     path = model or server.find_bundled_model()
     server.check_model(path)
     name = path.stem if model else server.BUNDLED_MODEL
-    if not is_safe(name, slash=False):
+    if "/" in name or not is_safe(name):
         raise ValueError(
             f"answers of a model named {name!r} could not be imported; rename {path}"
         )
@@ -126,14 +127,14 @@ def read_answers(logs: Path, setup: Setup) -> list[dict]:
     """Return the answers in a folder of logs, one row per answered puzzle."""
     rows = {}
     for log in sorted(logs.glob("*.eval")):
-        for answer in read_rows(log):
+        for answer in read_log_rows(str(log)):
             try:
                 output = read_response(answer)
             except RowError:
                 continue
             row = {name: getattr(output, name) for name in OUTPUTS.names}
             for name in SETTINGS:
-                row[name] = answer.fields.get(name)
+                row[name] = answer.get(name)
             row |= {
                 "model": setup.model,
                 "provider": setup.provider,

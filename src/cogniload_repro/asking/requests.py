@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from cogniload_repro.asking.protocol import Query
 from cogniload_repro.files import write_whole
-from cogniload_repro.outputs.responses import is_safe
+from cogniload_repro.importing.responses import is_safe
 from cogniload_repro.puzzles.sets import cut, write_jsonl
 
 #: Numbers of requests and of bytes at which a batch file is full. The endpoint allows 200 MB; the
@@ -60,7 +60,7 @@ def write_batches(
 
     Files of an earlier batch are replaced or removed.
     """
-    if not is_safe(f"{model} (rectangle_perimeter)", slash=True):
+    if not is_safe(f"{model} (rectangle_perimeter)"):
         raise ValueError(
             f"answers of a model named {model[:200]!r} could not be imported; use the "
             "endpoint's own name"

@@ -26,12 +26,12 @@ from inspect_ai.scorer import (
 )
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
+from cogniload_repro.asking.logs import describe_output
 from cogniload_repro.asking.protocol import COMPARABILITY, write_queries
 from cogniload_repro.endings import CONTEXT_TOKENS, CUT, RESERVED_TOKENS
 from cogniload_repro.grid import PAPER_GRID, check_count, grid_cells
-from cogniload_repro.outputs.inspect_logs import read_log_sample
-from cogniload_repro.outputs.records import Row
-from cogniload_repro.outputs.responses import RowError, read_response
+from cogniload_repro.importing.rejections import RowError
+from cogniload_repro.importing.responses import read_response
 from cogniload_repro.puzzles.draws import resolve_edition
 from cogniload_repro.puzzles.ids import SEED, choose_set
 from cogniload_repro.puzzles.sets import draw_rows
@@ -179,13 +179,12 @@ def verdict() -> Scorer:
     """Score an answer, reasoning included, by Appendix D, as the import of this log will."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        output = state.output.model_dump(exclude_none=True)
-        sample = Row(1, {"id": state.sample_id, "output": output})
-        row, *_ = read_log_sample(sample, {"model": str(state.model)})  # as the import
+        about = {"model": str(state.model), "name": str(state.sample_id)}
+        row = about | describe_output(state.output)
         try:
-            response = read_response(row)
+            response = read_response(row)  # as the import
         except RowError as error:
-            explanation = ": ".join(error.args)
+            explanation = ": ".join(error.args[:2])
             return Score.unscored(reason="no_response", explanation=explanation)
         question = {name: state.metadata[name] for name in _ASKED}
         question["gold"] = target.text

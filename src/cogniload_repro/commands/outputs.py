@@ -43,8 +43,8 @@ COUNTS_FILE = "counts.parquet"
 @click.option(
     "--source",
     help="`reconstructed`: the paper's models as counts, and the committed answers of a "
-    "real model. Or real outputs alone: a folder, a file, an archive, or an https:// or "
-    "hf:// address, followed by #sha256=... if the checksum is known. Default: the source "
+    "real model. Or real outputs alone: a folder, a file, an archive, or an https:// "
+    "address, followed by #sha256=... if the checksum is known. Default: the source "
     "in params.yaml, else reconstructed.",
 )
 @click.option(
@@ -177,9 +177,9 @@ def _import(
     stage: Path, address: str, max_rejected: int, build: Path, **read_as: Any
 ) -> dict:
     """Import a source into a folder; return its name, models and settings (see `SOURCES`)."""
-    from cogniload_repro.outputs.imports import import_outputs
+    from cogniload_repro.importing.imports import import_source
 
-    report = import_outputs(address, stage, build / "downloads", **read_as)
+    report = import_source(address, stage, build / "downloads", **read_as)
     say(report.summary())
     if report.rejected:
         say(f"Rejected rows: {build / 'rejected.csv'}")
@@ -231,13 +231,19 @@ def check(source: str, build: Path, **read_as: Any) -> None:
     Prints its puzzles, token counts and truncated responses. SOURCE is a folder, a file, an archive
     or an address. The exit status is 1 if no row is usable.
     """
-    from cogniload_repro.outputs.check import check_outputs, format_check
+    from cogniload_repro.importing.check import format_check, summarise_responses
+    from cogniload_repro.importing.imports import read_source
+    from cogniload_repro.importing.layout import find_files
+    from cogniload_repro.importing.report import Report
+    from cogniload_repro.importing.sources import fetch_source
     from cogniload_repro.puzzles.catalog import read_catalog
 
     puzzles = build / "puzzles.parquet"
     catalog = read_catalog(puzzles) if puzzles.exists() else {}
-    cache = build / "downloads"
-    summary, report = check_outputs(source, catalog, cache, **read_as)
+    report = Report()
+    layout = find_files(*fetch_source(source, build / "downloads"))
+    responses = read_source(layout, catalog, report, **read_as)
+    summary = summarise_responses(responses, catalog)
     say(format_check(summary, report))
     if summary.empty:
         raise click.exceptions.Exit(1)

@@ -1,0 +1,1 @@
+"""Import of answers that were collected elsewhere."""

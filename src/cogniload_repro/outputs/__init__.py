@@ -1,1 +1,0 @@
-"""Model outputs as people have them: addresses, archives and formats become rows."""
