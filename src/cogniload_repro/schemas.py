@@ -55,19 +55,6 @@ OUTPUTS = pa.schema(
     }
 )
 
-#: One row per rejected row of a source: its file and row (from 1; 0 is the whole file), and why.
-#: name is the puzzle's; it and the model are missing where the row does not say them.
-REJECTED = pa.schema(
-    {
-        "file": _STRING,
-        "row": _INT,
-        "reason": _STRING,
-        "detail": _STRING,
-        "name": _STRING,
-        "model": _STRING,
-    }
-)
-
 #: One row per response: its bucket, and the window and answer that led to it. The last three say
 #: whether its reasoning is not closed, whether a correct response is also correct by the last
 #: sentence after the reasoning, and whether that sentence says that the answer is not known.

@@ -28,10 +28,10 @@ def describe_sample(sample: EvalSample, model: str) -> dict:
     """Return a sample as a row: the puzzle is its id, or a value of its metadata."""
     names = [str(value) for value in (sample.id, *sample.metadata.values())]
     faults = [sample.error, sample.invalidation, sample.limit and sample.limit.type]
+    condition = sample.metadata.get("perturbation")
     facts = {
-        "model": model,
+        "model": f"{model} ({condition})" if condition else model,
         "name": next(filter(parse_name, names), sample.id),
-        "perturbation": sample.metadata.get("perturbation"),
         "max_tokens": sample.metadata.get("max_tokens"),
         "error": " ".join(str(fault) for fault in faults if fault),
     }

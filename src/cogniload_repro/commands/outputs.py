@@ -244,9 +244,10 @@ def check(source: str, build: Path, **read_as: Any) -> None:
     layout = find_files(*fetch_source(source, build / "downloads"))
     responses = read_source(layout, catalog, report, **read_as)
     summary = summarise_responses(responses, catalog)
-    say(format_check(summary, report))
     if summary.empty:
+        say(report.summary())
         raise click.exceptions.Exit(1)
+    say(f"{format_check(summary)}\n{report.summary()}")
 
 
 @click.command("reconstruct")

@@ -14,7 +14,6 @@ UNKNOWN_SHAPE = "unknown shape"
 FAILED = "failed request"
 UNKNOWN_PUZZLE = "unknown puzzle"
 DUPLICATE = "duplicate"
-BAD_PUZZLE = "bad puzzle"
 UNREADABLE = "unreadable file"
 #: Reasons of what is listed, but not counted as rejected: other files, and failed requests whose
 #: puzzle the source answers elsewhere.

@@ -1,15 +1,12 @@
 """The report of an import: responses per model, rejected rows with reasons, columns not read."""
 
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
-from cogniload_repro.files import for_spreadsheet, write_whole
+from cogniload_repro.files import for_spreadsheet
 from cogniload_repro.importing.rejections import (
     ANSWERED,
     IMPORT_PAGE,
@@ -18,8 +15,6 @@ from cogniload_repro.importing.rejections import (
     Rejected,
 )
 from cogniload_repro.importing.responses import Response
-from cogniload_repro.schemas import REJECTED
-from cogniload_repro.storage import write_table
 
 
 @dataclass
@@ -32,7 +27,9 @@ class Report:
 
     responses: Counter[str] = field(default_factory=Counter)
     rejected: list[Rejected] = field(default_factory=list)
-    settings: dict[str, dict[str, dict[str, int]]] = field(default_factory=dict)
+    settings: dict[str, dict[str, Counter]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(Counter))
+    )
     unread: Counter[str] = field(default_factory=Counter)
     origin: str = ""
 
@@ -40,8 +37,7 @@ class Report:
         """Count a response and its settings."""
         self.responses[response.model] += 1
         for name, value in response.settings.items():
-            values = self.settings.setdefault(response.model, {}).setdefault(name, {})
-            values[value] = values.get(value, 0) + 1
+            self.settings[response.model][name][value] += 1
 
     @property
     def unusable(self) -> int:
@@ -71,25 +67,17 @@ class Report:
         """
         for row in self.rejected:
             if row.reason == UNREADABLE:
-                cause = f"so an unknown number of rows is lost ({row.detail})"
-                remedy = "repair it, or remove it from the source"
-                raise ValueError(f"{row.file!r} cannot be read to its end, {cause}; {remedy}")
+                loss = f"cannot be read to its end, so rows are lost ({row.detail})"
+                raise ValueError(f"{row.file!r} {loss}; repair or remove it")
         if self.unusable > max_rejected:
-            remedy = "correct the source, or accept them: --max-rejected n, or with make"
-            raise ValueError(
-                f"rejected rows: {self.unusable:,}, allowed: {max_rejected:,}; {remedy}"
-                " MAX_REJECTED=n"
-            )
+            counts = f"rejected rows: {self.unusable:,}, allowed: {max_rejected:,}"
+            remedy = "--max-rejected n, or with make MAX_REJECTED=n"
+            raise ValueError(f"{counts}; correct the source, or accept them: {remedy}")
         if not self.responses:
             raise ValueError("the source has no row that can be read; it may have only a header")
 
-    def write_rejected(self, folder: Path, metadata: Mapping[str, str]) -> None:
-        """Append the rejected rows to those in a folder, as Parquet and CSV (for spreadsheets)."""
-        path = folder / "rejected.parquet"
-        rows = [row._asdict() for row in self.rejected]
-        table = pa.Table.from_pylist(rows, REJECTED)
-        if path.exists():
-            table = pa.concat_tables([pq.read_table(path).cast(REJECTED), table])
-        write_table(path, table, metadata)
-        text = for_spreadsheet(table.to_pandas()).to_csv(index=False, lineterminator="\n")
-        write_whole(path.with_suffix(".csv"), text)
+    def write_rejected(self, path: Path) -> None:
+        """Append the rejected rows to a CSV file, made safe for spreadsheets."""
+        rows = pd.DataFrame(self.rejected, columns=Rejected._fields)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for_spreadsheet(rows).to_csv(path, mode="a", header=not path.exists(), index=False)

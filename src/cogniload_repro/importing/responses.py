@@ -1,12 +1,20 @@
-"""Turn a record of any program into a response, or say why it is not one."""
+"""Turn a record of any program into a response, or say why it is not one.
 
+``data/programs.csv`` has a line for each place where a program writes a column. A path is the keys
+and indices from the record down, as in ``choices.0.text``. Of several paths to a column the first
+one with a value counts. A record is that of the first program of which it has a path to ``mark``.
+"""
+
+import csv
+from collections import defaultdict
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from functools import cache
+from itertools import chain
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from cogniload_repro.endings import join_reasoning, names_reasoning, read_stop
-from cogniload_repro.importing.programs import take_columns
+from cogniload_repro.files import DATA
 from cogniload_repro.importing.rejections import (
     DAMAGED_CELL,
     FAILED,
@@ -19,26 +27,22 @@ from cogniload_repro.importing.rejections import (
 )
 from cogniload_repro.models import BY_LABEL
 
+PROGRAMS = DATA / "programs.csv"
 #: Columns in which a source may say how a request was made.
-SETTINGS = (
-    "provider",
-    "version",
-    "date",
-    "effort",
-    "temperature",
-    "top_p",
-    "max_tokens",
-)
+SETTINGS = ("provider", "version", "date", "effort", "temperature", "top_p", "max_tokens")
+_DAMAGED = "#NAME? #VALUE! #REF! #ERROR! #DIV/0! #NUM! #NULL! #N/A #SPILL! Loading... NaN nan <NA>"
 #: What spreadsheets and pandas write in place of a text that is lost.
-DAMAGED_WORDS = frozenset(
-    "#NAME? #VALUE! #REF! #ERROR! #DIV/0! #NUM! #NULL! #N/A #SPILL! Loading... NaN nan NaT <NA>".split()
-)
+DAMAGED_WORDS = frozenset(_DAMAGED.split(" "))
 #: Words for a missing value in columns that may be empty.
 MISSING_WORDS = DAMAGED_WORDS | {"", "NA", "N/A", "null", "NULL", "None"}
 # keys for the text of a part; the first that is not empty counts
 _TEXT_KEYS = ("text", "thinking", "reasoning", "content", "summary", "refusal")
 # with these reasons for stopping, a missing text is an empty, wrong answer
 _ENDED = ("stop", "length", "context", "refusal")
+
+
+# in place of a value that is not there, unlike one that is null
+_ABSENT = object()
 
 
 class Response(NamedTuple):
@@ -56,8 +60,10 @@ class Response(NamedTuple):
 def read_response(record: Mapping, model: str | None = None) -> Response:
     """Return a record as a response, of this model if one is given; RowError if it is not one."""
     row = take_columns(record)
-    row["model"] = name_model(row, model)
-    row["name"] = take_name(row, "name").rpartition("/")[2]
+    prefix, _, name = take_name(row, "name").rpartition("/")
+    row["name"] = name
+    model = model or prefix or row.get("model")
+    row["model"] = BY_LABEL.get(str(model), model)
     refuse_failure(row)
     trace, answer = read_content(row.get("response"))
     reasoning = "".join(read_content(row.get("reasoning"))) or trace
@@ -65,7 +71,7 @@ def read_response(record: Mapping, model: str | None = None) -> Response:
     prompt_tokens, response_tokens = read_tokens(row)
     return Response(
         model=take_name(row, "model"),
-        name=row["name"],
+        name=name,
         response=clean_text(join_reasoning(reasoning, answer)),
         prompt_tokens=prompt_tokens,
         response_tokens=response_tokens,
@@ -74,18 +80,51 @@ def read_response(record: Mapping, model: str | None = None) -> Response:
     )
 
 
-def name_model(row: Mapping, model: str | None) -> Any:
-    """Return the full name of a row's model, with any perturbation of the prompt after it.
+@cache
+def load_programs() -> dict[str, dict[str, list[str]]]:
+    """Return the paths to each column by program, in the order of the file."""
+    programs: dict = defaultdict(lambda: defaultdict(list))
+    with PROGRAMS.open(encoding="utf-8", newline="") as file:
+        for line in csv.DictReader(file):
+            programs[line["program"]][line["column"]].append(line["path"])
+    return programs
 
-    The model may be given, or stand in a request's id, as in ``MODEL/NAME``.
-    """
-    prefix = str(row.get("name")).rpartition("/")[0]
-    model = model or prefix or row.get("model")
-    if not isinstance(model, str):
-        return model
-    name = BY_LABEL.get(model, model)
-    perturbation = row.get("perturbation")
-    return name if is_missing(perturbation) else f"{name} ({perturbation})"
+
+def take_columns(record: Mapping) -> dict[str, Any]:
+    """Return a record under the documented columns; RowError if it is of no known program."""
+    for columns in load_programs().values():
+        if any(find_value(record, mark, _ABSENT) is not _ABSENT for mark in columns["mark"]):
+            return {column: take_first(record, paths) for column, paths in columns.items()}
+    names = ", ".join(map(str, record))
+    raise RowError(UNKNOWN_SHAPE, f"it has {names:.300}, but no response; {IMPORT_PAGE}")
+
+
+def find_value(record: Any, path: str, default: object = None) -> Any:
+    """Return the value at a path, the default if there is no such key or index."""
+    value = record
+    for key in path.split("."):
+        try:
+            value = value[int(key)] if isinstance(value, list) else value[key]
+        except (LookupError, TypeError, ValueError):
+            return default
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
+def take_first(record: Mapping, paths: list[str]) -> Any:
+    """Return the first value at these paths that is not empty, nor NaN; None if there is none."""
+    for path in paths:
+        value = find_value(record, path)
+        if value not in (None, "") and value == value:
+            return value
+    return None
+
+
+def find_unread(record: Mapping) -> set[str]:
+    """Return the names of a table's columns that are not read."""
+    if "name" not in record:
+        return set()
+    known = set(chain.from_iterable(load_programs()["table"].values()))
+    return set(map(str, record)) - known
 
 
 def take_name(row: Mapping, column: str) -> str:
@@ -101,20 +140,20 @@ def take_name(row: Mapping, column: str) -> str:
 
 def is_safe(name: str) -> bool:
     """Return whether a name is printable and, as a path, does not lead out of its folder."""
+    parts = name.split("/")
     is_plain = name.isprintable() and name == name.strip() and "\\" not in name
-    is_inside = not any(part.startswith(".") for part in name.split("/"))
-    return is_plain and is_inside and all(name.split("/")) and len(quote(name)) <= 200
+    is_inside = all(part and not part.startswith(".") for part in parts)
+    return is_plain and is_inside and len(quote(name)) <= 200
 
 
 def refuse_failure(row: Mapping) -> None:
     """Raise RowError if a request failed or was aborted, even after a part of the text."""
     error = row.get("error")
     members = error.values() if isinstance(error, dict) else [error]
-    status = read_count("status_code", row.get("status_code"))
-    is_refused = status is not None and status // 100 != 2
+    status = add_counts(row, "status_code") or 200
     is_aborted = read_stop(row.get("finish_reason")) == "error"
-    if is_refused or is_aborted or not all(map(is_missing, members)):
-        cause = error or status or row.get("finish_reason")
+    if is_aborted or status // 100 != 2 or not all(map(is_missing, members)):
+        cause = error or row.get("finish_reason") or status
         raise RowError(FAILED, f"{cause!r:.200}", row["name"], row["model"])
     if row.get("second_response") is not None:
         remedy = f"keep one, since tokens are counted together; {IMPORT_PAGE}"
@@ -126,8 +165,8 @@ def refuse_textless(row: Mapping, reasoning: str, answer: str) -> None:
     word = row.get("finish_reason")
     if answer.strip() in DAMAGED_WORDS:
         raise RowError(DAMAGED_CELL, f"its text is {answer.strip()!r}", row["name"])
-    if not answer.strip() and not reasoning.strip() and read_stop(word) not in _ENDED:
-        cause = f"it has no text; why the model stopped: {word or 'not stated'!r:.40}"
+    if not (answer + reasoning).strip() and read_stop(word) not in _ENDED:
+        cause = f"it has no text, and does not say that the model ended, but {word!r:.40}"
         raise RowError(FAILED, cause, row["name"], row["model"])
 
 
@@ -135,7 +174,7 @@ def is_missing(value: Any) -> bool:
     """Return whether a value is empty, or a word for a missing one."""
     if isinstance(value, str):
         return value.strip() in MISSING_WORDS
-    return not value or value != value
+    return not value
 
 
 def read_content(content: Any) -> tuple[str, str]:
@@ -153,9 +192,9 @@ def read_content(content: Any) -> tuple[str, str]:
     for part in content if isinstance(content, list) else [content]:
         is_reasoning, text = read_part(part)
         if is_reasoning and answer:
-            reasoning = f"{reasoning}\n\n{answer}\n\n{text}".lstrip("\n")
+            reasoning = f"{reasoning}\n\n{answer}\n\n".lstrip("\n")
             answer = ""
-        elif is_reasoning:
+        if is_reasoning:
             reasoning += text
         else:
             answer += text
@@ -167,19 +206,16 @@ def read_part(part: Any) -> tuple[bool, str]:
 
     Encrypted reasoning has no text. RowError for a part of an unknown kind, such as a tool's call.
     """
-    if isinstance(part, str):
-        return False, part
     if not isinstance(part, dict):
-        raise RowError(WRONG_TYPE, f"a part of the text is {type(part).__name__}")
+        return False, read_content(part)[1]
     keys = [key for key in _TEXT_KEYS if key in part]
     kind = str(part.get("type") or keys[:1])
     is_reasoning = names_reasoning(kind) or bool(part.get("thought"))
     if not keys and not is_reasoning:
         names = ", ".join(map(str, part))
         raise RowError(UNKNOWN_SHAPE, f"a part of the text has {names:.80}; {IMPORT_PAGE}")
-    texts = [part[key] for key in keys if part[key]]
-    text = "".join(read_content(texts[0])) if texts else ""
-    return is_reasoning, text
+    text = next((part[key] for key in keys if part[key]), "")
+    return is_reasoning, "".join(read_content(text))
 
 
 def read_tokens(row: Mapping) -> tuple[int | None, int | None]:
@@ -187,42 +223,38 @@ def read_tokens(row: Mapping) -> tuple[int | None, int | None]:
 
     Some servers leave reasoning out of the response's count, and add it to the total alone.
     """
-    prompt = read_count("prompt_tokens", row.get("prompt_tokens"))
-    response = read_count("response_tokens", row.get("response_tokens"))
-    total = read_count("total_tokens", row.get("total_tokens"))
+    prompt = add_counts(row, "prompt_tokens", "cache_read_tokens", "cache_write_tokens")
+    response = add_counts(row, "response_tokens", "thought_tokens")
+    total = add_counts(row, "total_tokens")
     if prompt and response and total:
         response = max(response, total - prompt)
     return prompt, response
 
 
-def read_count(name: str, value: Any) -> int | None:
-    """Return a count, None if it is missing or 0, which servers send if they do not count."""
-    if isinstance(value, list):
-        counts = [read_count(name, item) or 0 for item in value]
-        return sum(counts) or None
-    if is_missing(value):
-        return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = -1.0
-    if not 0 <= number < 2**53 or not number.is_integer():
-        raise RowError(WRONG_TYPE, f"{name} is {value!r:.40}, not a count")
-    return int(number) or None
+def add_counts(row: Mapping, *columns: str) -> int | None:
+    """Return the sum of counts, None if it is 0, which servers send that do not count."""
+    total = 0
+    for column in columns:
+        value = row.get(column)
+        try:
+            count = 0.0 if is_missing(value) else float(value)
+        except (TypeError, ValueError):
+            count = -1.0
+        if not 0 <= count < 2**53 or count % 1:
+            raise RowError(WRONG_TYPE, f"{column} is {value!r:.40}, not a count")
+        total += int(count)
+    return total or None
 
 
 def take_settings(row: Mapping) -> dict[str, str]:
-    """Return a row's settings as short texts by name (`SETTINGS`); dates are days (UTC)."""
+    """Return a row's settings as short texts by name (`SETTINGS`)."""
     settings = {}
     for name in SETTINGS:
         value = row.get(name)
-        if name == "date" and isinstance(value, int | float) and 0 < value < 1e10:
-            value = datetime.fromtimestamp(value, UTC)
         if isinstance(value, int | float):
             value = format(value, ".10g")
         if not is_missing(value):
-            text = clean_text(" ".join(str(value).split()))
-            settings[name] = text[:10] if name == "date" else text[:100]
+            settings[name] = clean_text(" ".join(str(value).split()))[:100]
     return settings
 
 

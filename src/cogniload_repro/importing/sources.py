@@ -5,7 +5,6 @@ import logging
 import os
 import re
 import shutil
-import sys
 import tarfile
 import zipfile
 from pathlib import Path
@@ -17,9 +16,10 @@ from cogniload_repro.files import is_address, without_secrets
 
 #: Endings of archives; an archive may be a source, but is not read inside one.
 ARCHIVES = (".zip", ".tar.gz", ".tgz")
-# servers on this machine, for which plain http is allowed
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_HUB = "huggingface.co"
+# the hub whose token is sent, and to nobody else
+_HUB = "https://huggingface.co/"
+# what the libraries raise for archives that are damaged, encrypted or unsafe
+_DAMAGE = (OSError, EOFError, ValueError, RuntimeError, zipfile.BadZipFile, tarfile.TarError)
 
 pooch.get_logger().setLevel(logging.WARNING)
 
@@ -44,39 +44,24 @@ def fetch_source(source: str | Path, cache: Path) -> tuple[Path, str]:
 def _download(address: str, sha256: str, cache: Path) -> Path:
     """Return the downloaded file; without a checksum it is fetched again."""
     label = without_secrets(address)
-    url = urlsplit(address)
-    if url.scheme != "https" and url.hostname not in _LOOPBACK:
-        raise ValueError(f"{label}: an address must begin with https://")
+    if not sha256 and not address.startswith("https://"):
+        raise ValueError(f"{label}: an address begins with https://, or ends in #sha256=...")
     headers = {"Accept-Encoding": "identity"}
-    if url.hostname == _HUB and "HF_TOKEN" in os.environ:
+    if address.startswith(_HUB) and "HF_TOKEN" in os.environ:
         headers["Authorization"] = f"Bearer {os.environ['HF_TOKEN']}"
-    digest = hashlib.sha256(address.encode()).hexdigest()[:12]
-    name = re.sub(r"[^\w.-]", "_", url.path.rpartition("/")[2])[-100:]
-    path = cache / f"{digest}-{name}"
+    name = re.sub(r"[^\w.-]", "_", urlsplit(address).path.rpartition("/")[2])
+    path = cache / f"{hashlib.sha256(address.encode()).hexdigest()[:12]}-{name[-100:]}"
     if not sha256:
         path.unlink(missing_ok=True)
-    known_hash = f"sha256:{sha256}" if sha256 else None
-    is_shown = sys.stderr.isatty()
-    downloader = pooch.HTTPDownloader(progressbar=is_shown, headers=headers, timeout=60)
+    downloader = pooch.HTTPDownloader(headers=headers, timeout=60)
     try:
-        pooch.retrieve(address, known_hash, path.name, cache, downloader=downloader)
+        pooch.retrieve(address, sha256 or None, path.name, cache, downloader=downloader)
     except (ValueError, OSError) as error:
-        cause = _explain(error)
-        raise ValueError(f"{label} could not be fetched: {cause}") from None
+        response = getattr(error, "response", None)
+        status = type(error).__name__ if response is None else response.status_code
+        remedy = f"check it, set HF_TOKEN for private data of {_HUB}, or download the file first"
+        raise ValueError(f"{label} could not be fetched ({status}); {remedy}") from None
     return path
-
-
-def _explain(error: Exception) -> str:
-    """Return why a file could not be fetched, without the address, which may hold a password."""
-    if "SHA256 hash" in str(error):
-        return "its checksum is not the one after #sha256="
-    response = getattr(error, "response", None)
-    if response is None:
-        return f"{type(error).__name__}; check the address, or try again later"
-    remedy = "check the address"
-    if response.status_code in (401, 403):
-        remedy = f"set HF_TOKEN for data at {_HUB}, or download the file first"
-    return f"{response.status_code} {response.reason}; {remedy}"
 
 
 def _unpack(archive: Path, folder: Path) -> Path:
@@ -87,14 +72,13 @@ def _unpack(archive: Path, folder: Path) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     try:
         if archive.name.lower().endswith(".zip"):
-            with zipfile.ZipFile(archive) as members:
-                members.extractall(folder)
+            with zipfile.ZipFile(archive) as zipped:
+                zipped.extractall(folder)
         else:
-            with tarfile.open(archive) as members:
-                members.extractall(folder, filter="data")
-    except (OSError, EOFError, ValueError, RuntimeError, zipfile.BadZipFile, tarfile.TarError) as e:
+            with tarfile.open(archive) as packed:
+                packed.extractall(folder, filter="data")
+    except _DAMAGE as error:
         shutil.rmtree(folder, ignore_errors=True)
-        cause = str(e)[:300] or type(e).__name__
         remedy = "unpack it yourself, and give the folder"
-        raise ValueError(f"{archive.name} cannot be unpacked: {cause}; {remedy}") from None
+        raise ValueError(f"{archive.name} cannot be unpacked ({error}); {remedy}") from None
     return folder

@@ -57,6 +57,14 @@ def read_table(path: Path) -> Iterator[Record]:
         yield 0, RowError(UNREADABLE, str(error) or type(error).__name__)
 
 
+def read_whole_table(path: Path) -> Iterator[dict]:
+    """Yield the records of a table that must be whole; ValueError names the first bad row."""
+    for number, record in read_table(path):
+        if isinstance(record, RowError):
+            raise ValueError(f"{path.name}, row {number}: {record.args[1]}")
+        yield record
+
+
 def _open_text(path: Path) -> TextIO:
     """Open a UTF-8 file, decompressed if it ends in ``.gz``; line ends stay as they are."""
     if path.name.lower().endswith(".gz"):
@@ -94,21 +102,19 @@ def _read_csv(path: Path) -> Iterator[Record]:
             raise ValueError("it has two columns of the same name")
         for number, fields in enumerate(filter(None, lines), start=1):
             fault = _find_fault(fields, len(header))
-            if fault:
-                yield number, RowError(*fault)
-            else:
-                yield number, dict(zip(header, fields, strict=True))
+            yield number, fault or dict(zip(header, fields, strict=True))
 
 
-def _find_fault(fields: list[str], size: int) -> tuple[str, str] | None:
-    """Return why a CSV row cannot be used: the reason and the details; None if it can."""
+def _find_fault(fields: list[str], size: int) -> RowError | None:
+    """Return why a CSV row cannot be used, None if it can."""
     if len(fields) != size:
-        return MALFORMED, f"{len(fields)} fields, but the header has {size}"
+        return RowError(MALFORMED, f"{len(fields)} fields, but the header has {size}")
     for field in fields:
         if _OTHER_ROW.search(field):
-            return MALFORMED, "a quotation mark is not closed: a field contains other rows"
+            cause = "a quotation mark is not closed: a field contains other rows"
+            return RowError(MALFORMED, cause)
         if len(field.encode("utf-16-le", "replace")) == 2 * CELL_CHARS:
-            return DAMAGED_CELL, f"cut at {CELL_CHARS:,} characters, as spreadsheets do"
+            return RowError(DAMAGED_CELL, f"cut at {CELL_CHARS:,} characters, as spreadsheets do")
     return None
 
 
