@@ -5,7 +5,6 @@ from collections.abc import Iterable
 import pandas as pd
 
 from cogniload_repro.endings import STOPS, take_answer
-from cogniload_repro.formats import display_names
 from cogniload_repro.grid import CELL
 from cogniload_repro.importing.responses import Response
 from cogniload_repro.models import order_models
@@ -51,7 +50,7 @@ def _describe(response: Response, puzzle: dict) -> dict:
 
 def format_check(summary: pd.DataFrame) -> str:
     """Return a summary as text for the terminal, in two tables: coverage, and how answers end."""
-    named = summary.rename(display_names(summary.index)).rename_axis("model").reset_index()
+    named = summary.reset_index()
     endings = ["model", *STOPS, "open"]
     coverage = named.drop(columns=endings[1:]).to_string(index=False)
     return f"{coverage}\n\n{named[endings].to_string(index=False)}\n{_LEGEND}"

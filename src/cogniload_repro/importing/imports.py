@@ -18,9 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 from pyarrow.parquet import ParquetWriter
-from tqdm import tqdm
 
-from cogniload_repro import __version__
 from cogniload_repro.importing.layout import Layout, find_files, name_puzzle
 from cogniload_repro.importing.rejections import (
     ANSWERED,
@@ -54,21 +52,15 @@ Answers = dict[tuple[str, str], str]
 _GROUP = 200
 
 
-def import_source(
-    source: str | Path, folder: Path, cache: Path | None = None, **options: Any
-) -> Report:
+def import_source(source: str | Path, folder: Path, cache: Path, **options: Any) -> Report:
     """Write the responses of a source to a folder: outputs/<model>.parquet, puzzles, rejected rows.
 
     The folder is new or has earlier sources: their puzzles are known, their models must not occur
     again. After a ValueError only its rejected rows are valid. Downloaded and unpacked files are
     kept in the cache. The options are those of `read_source`.
     """
-    layout = find_files(*fetch_source(source, cache or folder / "downloads"))
-    metadata = {
-        "source": layout.name,
-        "version": __version__,
-        "command": "cogniload download-outputs",
-    }
+    layout = find_files(*fetch_source(source, cache))
+    metadata = {"source": layout.name}
     known = folder / "puzzles.parquet"
     catalog = read_catalog(known) if known.exists() else {}
     count = len(catalog)
@@ -78,7 +70,7 @@ def import_source(
         write_responses(responses, folder / "outputs", metadata)
     finally:
         report.write_rejected(folder / "rejected.csv")
-    if len(catalog) > count or not known.exists():
+    if len(catalog) > count:
         puzzles = pa.Table.from_pylist([*catalog.values()], PUZZLES)
         write_table(known, puzzles, metadata)
     return report
@@ -125,8 +117,8 @@ def read_source(
     """
     puzzles = SourcePuzzles(layout, catalog, edition, read_names(layout))
     answers: Answers = {}
-    rows = tqdm(read_records(layout), "import", unit=" rows", disable=None)
-    for file, number, record in rows:
+    for path, number, record in read_records(layout):
+        file = path.relative_to(layout.root).as_posix()
         try:
             if isinstance(record, RowError):
                 raise record
@@ -144,7 +136,7 @@ def read_source(
             continue
         answers[key] = file
         report.count(response)
-        report.unread.update(find_unread(record))
+        report.unread |= find_unread(record)
         yield response
     report.rejected = [_settle(row, answers) for row in report.rejected]
     report.origin = puzzles.origin
@@ -158,13 +150,13 @@ def _settle(row: Rejected, answers: Answers) -> Rejected:
     models = {row.model} if row.model else {model for model, _ in answers}
     if row.reason != FAILED or len(models) != 1:
         return row
-    file = answers.get((models.pop(), row.name))
+    file = answers.get((models.pop(), str(row.name)))
     if file is None:
         return row
     return row._replace(reason=ANSWERED, detail=f"{row.name}: it is answered in {file!r}")
 
 
-def read_records(layout: Layout) -> Iterator[tuple[str, int, dict | RowError]]:
+def read_records(layout: Layout) -> Iterator[tuple[Path, int, dict | RowError]]:
     """Yield the records of a source, each with its file and number; then files not read."""
     tokens = {}
     for path in layout.files["tokens"]:
@@ -172,13 +164,12 @@ def read_records(layout: Layout) -> Iterator[tuple[str, int, dict | RowError]]:
             tokens[row.get("model"), row.get("name")] = row
     for path in layout.files["table"]:
         for number, record in read_table(path):
-            yield layout.label(path), number, record
+            yield path, number, record
     for path in layout.files["answer"]:
-        answer = read_answer(path)
-        key = (answer["model"], answer["name"])
-        yield layout.label(path), 1, tokens.get(key, {}) | answer
+        key = (path.parent.name, name_puzzle(path))
+        yield path, 1, tokens.get(key, {}) | read_answer(path)
     for path in layout.files["not read"]:
-        yield layout.label(path), 0, RowError(NOT_READ, IMPORT_PAGE)
+        yield path, 0, RowError(NOT_READ, IMPORT_PAGE)
 
 
 def read_answer(path: Path) -> dict:

@@ -27,11 +27,6 @@ class Layout:
     name: str
     files: dict[str, list[Path]] = field(default_factory=lambda: defaultdict(list))
 
-    def label(self, path: Path) -> str:
-        """Return a file's name in reports; bytes that are not UTF-8 are escaped."""
-        name = path.relative_to(self.root).as_posix()
-        return name.encode("utf-8", "backslashreplace").decode()
-
 
 def find_files(path: Path, name: str) -> Layout:
     """Return the files of a source by kind; ValueError if it is missing or has no answers."""

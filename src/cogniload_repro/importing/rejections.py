@@ -7,9 +7,8 @@ IMPORT_PAGE = "the page Import says what is read, and how to convert the rest"
 
 MALFORMED = "malformed row"
 MISSING_FIELD = "missing field"
-WRONG_TYPE = "wrong type"
 DAMAGED_CELL = "damaged cell"
-UNSAFE_NAME = "unsafe name"
+BAD_VALUE = "bad value"
 UNKNOWN_SHAPE = "unknown shape"
 FAILED = "failed request"
 UNKNOWN_PUZZLE = "unknown puzzle"
@@ -25,9 +24,7 @@ class RowError(Exception):
     """Why a row cannot be used: one of the reasons above, details, and its puzzle and model."""
 
     def __init__(self, reason: str, detail: str, name: str | None = None, model: str | None = None):
-        # the detail may quote the source: shorten it, and make it valid UTF-8
-        text = detail[:1000].encode("utf-8", "backslashreplace").decode()
-        super().__init__(reason, text, name, model)
+        super().__init__(reason, detail[:1000], name, model)
 
 
 class Rejected(NamedTuple):

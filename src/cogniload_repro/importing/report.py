@@ -21,23 +21,22 @@ from cogniload_repro.importing.responses import Response
 class Report:
     """The findings of an import.
 
-    ``settings`` counts responses by model, setting and value, ``unread`` rows by a column that is
-    not read; ``origin`` says which edition drew the puzzles.
+    ``settings`` counts responses by model, setting and value, ``unread`` has the columns
+    that are not read; ``origin`` says which edition drew the puzzles.
     """
 
     responses: Counter[str] = field(default_factory=Counter)
     rejected: list[Rejected] = field(default_factory=list)
-    settings: dict[str, dict[str, Counter]] = field(
-        default_factory=lambda: defaultdict(lambda: defaultdict(Counter))
-    )
-    unread: Counter[str] = field(default_factory=Counter)
+    settings: dict[str, dict[str, Counter]] = field(default_factory=dict)
+    unread: set[str] = field(default_factory=set)
     origin: str = ""
 
     def count(self, response: Response) -> None:
         """Count a response and its settings."""
         self.responses[response.model] += 1
+        settings = self.settings.setdefault(response.model, defaultdict(Counter))
         for name, value in response.settings.items():
-            self.settings[response.model][name][value] += 1
+            settings[name][value] += 1
 
     @property
     def unusable(self) -> int:
@@ -68,7 +67,7 @@ class Report:
         for row in self.rejected:
             if row.reason == UNREADABLE:
                 loss = f"cannot be read to its end, so rows are lost ({row.detail})"
-                raise ValueError(f"{row.file!r} {loss}; repair or remove it")
+                raise ValueError(f"{row.file!r} {loss}; repair it, save it as UTF-8, or remove it")
         if self.unusable > max_rejected:
             counts = f"rejected rows: {self.unusable:,}, allowed: {max_rejected:,}"
             remedy = "--max-rejected n, or with make MAX_REJECTED=n"
@@ -79,5 +78,5 @@ class Report:
     def write_rejected(self, path: Path) -> None:
         """Append the rejected rows to a CSV file, made safe for spreadsheets."""
         rows = pd.DataFrame(self.rejected, columns=Rejected._fields)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        for_spreadsheet(rows).to_csv(path, mode="a", header=not path.exists(), index=False)
+        options = {"mode": "a", "header": not path.exists(), "errors": "backslashreplace"}
+        for_spreadsheet(rows).to_csv(path, index=False, **options)

@@ -16,13 +16,12 @@ from urllib.parse import quote
 from cogniload_repro.endings import join_reasoning, names_reasoning, read_stop
 from cogniload_repro.files import DATA
 from cogniload_repro.importing.rejections import (
+    BAD_VALUE,
     DAMAGED_CELL,
     FAILED,
     IMPORT_PAGE,
     MISSING_FIELD,
     UNKNOWN_SHAPE,
-    UNSAFE_NAME,
-    WRONG_TYPE,
     RowError,
 )
 from cogniload_repro.models import BY_LABEL
@@ -131,10 +130,10 @@ def take_name(row: Mapping, column: str) -> str:
     """Return a row's model, or the name of its puzzle; RowError if there is no safe one."""
     name = row.get(column)
     if name is None:
-        remedy = IMPORT_PAGE if column == "name" else "if the source has one, give --model"
-        raise RowError(MISSING_FIELD, f"{column}; {remedy}")
+        remedy = "if the source has one model, --model names it"
+        raise RowError(MISSING_FIELD, f"{column}; {remedy}; {IMPORT_PAGE}")
     if not isinstance(name, str) or not is_safe(name):
-        raise RowError(UNSAFE_NAME, f"{column} is {name!r:.200}")
+        raise RowError(BAD_VALUE, f"{column} is {name!r:.200}")
     return name
 
 
@@ -186,7 +185,7 @@ def read_content(content: Any) -> tuple[str, str]:
     if isinstance(content, str | None):
         return "", content or ""
     if not isinstance(content, list | dict):
-        raise RowError(WRONG_TYPE, f"response is {type(content).__name__}, not text")
+        raise RowError(BAD_VALUE, f"response is {type(content).__name__}, not text")
     reasoning = ""
     answer = ""
     for part in content if isinstance(content, list) else [content]:
@@ -237,11 +236,11 @@ def add_counts(row: Mapping, *columns: str) -> int | None:
     for column in columns:
         value = row.get(column)
         try:
-            count = 0.0 if is_missing(value) else float(value)
+            count = 0.0 if is_missing(value) else float(str(value))
         except (TypeError, ValueError):
             count = -1.0
         if not 0 <= count < 2**53 or count % 1:
-            raise RowError(WRONG_TYPE, f"{column} is {value!r:.40}, not a count")
+            raise RowError(BAD_VALUE, f"{column} is {value!r:.40}, not a count")
         total += int(count)
     return total or None
 
@@ -254,7 +253,7 @@ def take_settings(row: Mapping) -> dict[str, str]:
         if isinstance(value, int | float):
             value = format(value, ".10g")
         if not is_missing(value):
-            settings[name] = clean_text(" ".join(str(value).split()))[:100]
+            settings[name] = clean_text(str(value))[:100]
     return settings
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
+from typing import Any
 
 from cogniload_repro.importing.layout import STATE, Layout
 from cogniload_repro.importing.rejections import UNKNOWN_PUZZLE, RowError
@@ -37,7 +38,7 @@ class SourcePuzzles:
         self._edition = edition
         self._names = names
         self._texts = {path.stem: path for path in layout.files["text"]}
-        # why a puzzle cannot be used, by name; "" if it can
+        # why puzzles of the source cannot be used, by name
         self._faults: dict[str, str] = {}
         for row in chain(
             self._read_states(layout), *map(read_whole_table, layout.files["puzzles"])
@@ -57,14 +58,12 @@ class SourcePuzzles:
 
     def find(self, name: str) -> None:
         """Add a puzzle to the catalog unless it is there; RowError if it cannot be used."""
-        if name not in self._faults:
-            try:
-                self._catalog[name] = self._check_text(name)
-                self._faults[name] = ""
-            except ValueError as error:
-                self._faults[name] = str(error)
-        if self._faults[name]:
-            raise RowError(UNKNOWN_PUZZLE, f"{name}: {self._faults[name]}", name)
+        try:
+            if name in self._faults:
+                raise ValueError(self._faults[name])
+            self._catalog[name] = self._check_text(name)
+        except ValueError as error:
+            raise RowError(UNKNOWN_PUZZLE, f"{name}: {error}", name) from None
 
     def _check_text(self, name: str) -> dict:
         """Return a known or redrawn puzzle; ValueError if its text differs from the source's."""
@@ -107,7 +106,7 @@ def read_state(name: str, text: str, metadata: str) -> dict:
 
     The row is incomplete if the metadata are.
     """
-    row = {"name": name, "text": text}
+    row: dict[str, Any] = {"name": name, "text": text}
     try:
         state = json.loads(metadata)
         _, category = read_question(text.rstrip().rpartition("\n")[2])

@@ -2,7 +2,6 @@
 
 import hashlib
 import logging
-import os
 import re
 import shutil
 import tarfile
@@ -16,8 +15,6 @@ from cogniload_repro.files import is_address, without_secrets
 
 #: Endings of archives; an archive may be a source, but is not read inside one.
 ARCHIVES = (".zip", ".tar.gz", ".tgz")
-# the hub whose token is sent, and to nobody else
-_HUB = "https://huggingface.co/"
 # what the libraries raise for archives that are damaged, encrypted or unsafe
 _DAMAGE = (OSError, EOFError, ValueError, RuntimeError, zipfile.BadZipFile, tarfile.TarError)
 
@@ -47,8 +44,6 @@ def _download(address: str, sha256: str, cache: Path) -> Path:
     if not sha256 and not address.startswith("https://"):
         raise ValueError(f"{label}: an address begins with https://, or ends in #sha256=...")
     headers = {"Accept-Encoding": "identity"}
-    if address.startswith(_HUB) and "HF_TOKEN" in os.environ:
-        headers["Authorization"] = f"Bearer {os.environ['HF_TOKEN']}"
     name = re.sub(r"[^\w.-]", "_", urlsplit(address).path.rpartition("/")[2])
     path = cache / f"{hashlib.sha256(address.encode()).hexdigest()[:12]}-{name[-100:]}"
     if not sha256:
@@ -59,7 +54,7 @@ def _download(address: str, sha256: str, cache: Path) -> Path:
     except (ValueError, OSError) as error:
         response = getattr(error, "response", None)
         status = type(error).__name__ if response is None else response.status_code
-        remedy = f"check it, set HF_TOKEN for private data of {_HUB}, or download the file first"
+        remedy = "check it, or download the file and give its path, as for private data"
         raise ValueError(f"{label} could not be fetched ({status}); {remedy}") from None
     return path
 

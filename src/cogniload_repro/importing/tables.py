@@ -7,7 +7,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -50,9 +50,6 @@ def read_table(path: Path) -> Iterator[Record]:
     read = readers.get(ending, _read_json_lines)
     try:
         yield from read(path)
-    except UnicodeDecodeError as error:
-        cause = f"it is not UTF-8 (byte {error.start}); save it as UTF-8"
-        yield 0, RowError(UNREADABLE, cause)
     except _DAMAGE as error:
         yield 0, RowError(UNREADABLE, str(error) or type(error).__name__)
 
@@ -67,9 +64,8 @@ def read_whole_table(path: Path) -> Iterator[dict]:
 
 def _open_text(path: Path) -> TextIO:
     """Open a UTF-8 file, decompressed if it ends in ``.gz``; line ends stay as they are."""
-    if path.name.lower().endswith(".gz"):
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
+    opener: Any = gzip.open if path.name.lower().endswith(".gz") else open
+    return opener(path, "rt", encoding="utf-8-sig", newline="")
 
 
 def _read_json_lines(path: Path) -> Iterator[Record]:
