@@ -5,10 +5,10 @@ import json
 from click.testing import CliRunner, Result
 
 from cogniload_repro.cli import main
-from cogniload_repro.outputs.check import check_outputs
-from cogniload_repro.outputs.imports import read_outputs
-from cogniload_repro.outputs.layout import find_files
-from cogniload_repro.outputs.report import Report
+from cogniload_repro.importing.check import summarise_responses
+from cogniload_repro.importing.imports import read_source as read_layout
+from cogniload_repro.importing.layout import find_files
+from cogniload_repro.importing.report import Report
 
 
 def run(*arguments, text=None) -> Result:
@@ -30,14 +30,18 @@ def write_lines(path, rows):
     return path
 
 
-def read_source(source, **options):
+def read_source(source, catalog=None, **options):
     """The responses of a source, and its rejected rows."""
     report = Report()
     layout = find_files(source, source.name)
-    outputs = list(read_outputs(layout, {}, report, **options))
-    return outputs, report.rejected
+    known = {} if catalog is None else catalog
+    responses = list(read_layout(layout, known, report, **options))
+    return responses, report.rejected
 
 
-def check_source(source):
+def check_source(source, catalog=None):
     """What a local source holds: a row per model, and the report."""
-    return check_outputs(source, {}, source / "no cache")
+    report = Report()
+    known = {} if catalog is None else catalog
+    responses = read_layout(find_files(source, source.name), known, report)
+    return summarise_responses(responses, known), report

@@ -1,12 +1,10 @@
 """The same answers in the files of every program that is read, for tests."""
 
-import json
 from collections.abc import Callable
 from typing import NamedTuple
 
 import pandas as pd
 from harness import write_lines
-from inspect_log import make_header, make_sample, write_archive, write_json
 
 NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
 MODEL = "m"
@@ -19,7 +17,6 @@ ANTHROPIC_STOPS = {
     None: None,
 }
 GEMINI_STOPS = {"stop": "STOP", "length": "MAX_TOKENS", "error": "OTHER", None: None}
-INSPECT_STOPS = {"stop": "stop", "length": "max_tokens", "error": "unknown", None: None}
 
 
 class Answer(NamedTuple):
@@ -140,23 +137,6 @@ def gemini_line(answer):
     return {"key": answer.name, "response": response}
 
 
-def inspect_sample(answer):
-    """A sample of a log of Inspect."""
-    content = []
-    if answer.reasoning:
-        content.append(
-            {"type": "reasoning", "reasoning": answer.reasoning, "redacted": False}
-        )
-    if answer.text is not None:
-        content.append({"type": "text", "text": answer.text})
-    choice = {"message": {"id": "m", "role": "assistant", "content": content}}
-    choice["stop_reason"] = INSPECT_STOPS[answer.stop]
-    usage = {"input_tokens": answer.tokens, "output_tokens": 9}
-    return make_sample(
-        answer.name, output={"model": MODEL, "choices": [choice], "usage": usage}
-    )
-
-
 def harness_sample(answer):
     """A sample of lm-evaluation-harness, which keeps neither reasoning nor reasons to stop."""
     return {
@@ -183,23 +163,6 @@ def write_parquet(path, records):
     return path
 
 
-def write_eval(path, records):
-    """Write an archive of Inspect."""
-    return write_archive(path, records, make_header(MODEL))
-
-
-def write_json_log(path, records):
-    """Write a log of Inspect as one JSON file."""
-    return write_json(path, records, make_header(MODEL))
-
-
-def write_samples(path, records):
-    """Write samples of the harness, with the results of their run beside them."""
-    results = path.with_name("results_2026-01-01T10-20-30.1.json")
-    results.write_text(json.dumps({"model_name": MODEL}))
-    return write_lines(path, records)
-
-
 class Format(NamedTuple):
     """A kind of file: its name, what makes a record of an answer, and what writes records."""
 
@@ -217,11 +180,7 @@ FORMATS = {
     "Responses": Format("responses.jsonl", responses_line, write_lines),
     "Anthropic": Format("anthropic.jsonl", anthropic_line, write_lines),
     "Gemini": Format("gemini.jsonl", gemini_line, write_lines),
-    "Inspect": Format("log.eval", inspect_sample, write_eval),
-    "Inspect as JSON": Format("log.json", inspect_sample, write_json_log),
-    "harness": Format(
-        "samples_c_2026-01-01T10-20-30.1.jsonl", harness_sample, write_samples
-    ),
+    "harness": Format("samples.jsonl", harness_sample, write_lines),
 }
 
 

@@ -23,7 +23,7 @@ LAYERS = (
     ("foundation",),
     ("puzzles",),
     ("regression",),
-    ("scoring", "outputs", "analysis"),
+    ("scoring", "importing", "analysis"),
     ("counts",),
     ("ledger",),
     ("asking",),

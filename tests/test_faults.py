@@ -200,7 +200,7 @@ def test_good_rows_are_scored_and_bad_ones_are_named(tmp_path):
         (source / name).write_bytes(content)
     code, message = run("download-outputs", "--build", build, "--source", source)
     assert (code, "Traceback" in message) == (2, False), message
-    rejected = pd.read_parquet(build / "rejected.parquet")
+    rejected = pd.read_csv(build / "rejected.csv")
     expected = {
         (name, reason): count
         for name, (_, reasons) in FAULTS.items()

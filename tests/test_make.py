@@ -346,7 +346,7 @@ def test_a_refused_source_changes_nothing(made):
         is_named = "cannot be read to its end" in done.stderr or "reconstructed" in call
         assert (done.returncode, is_named) == (2, True), done.stderr
         rejected = {
-            "rejected.parquet": b"",
+            "rejected.csv": b"",
             "rejected.csv": b"",
             "params/outputs.json": b"",
         }

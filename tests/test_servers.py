@@ -18,10 +18,11 @@ pytest.importorskip(
     "inspect_ai", reason="Inspect is not installed; `make test-evaluate` has it"
 )
 
+from converted import convert_logs
 from inspect_ai.log import read_eval_log
 
 from cogniload_repro.analysis.uncertainty import fit_quadratics
-from cogniload_repro.outputs.imports import import_outputs
+from cogniload_repro.importing.imports import import_source
 from cogniload_repro.scoring.cells import write_cells
 from cogniload_repro.scoring.scores import score_dataset
 
@@ -131,7 +132,7 @@ def test_two_hundred_puzzles_survive_server_and_evaluation(tmp_path):
         after[key_of(texts[name])] == before[key_of(texts[name])] for name in files
     )
 
-    report = import_outputs(newest(tmp_path), tmp_path)
+    report = import_source(convert_logs(newest(tmp_path)), tmp_path, tmp_path)
     assert (sum(report.responses.values()), dict(report.rejected)) == (200, {})
     (scores_path,) = score_dataset(
         tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "scores"

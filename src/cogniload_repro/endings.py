@@ -28,8 +28,8 @@ _STOP_WORDS = {
     " model_context_window_exceeded",
     "refusal": "refusal content_filter safety recitation blocklist prohibited_content spii"
     " sensitive",
-    "error": "error errored expired abort aborted cancelled canceled failed insufficient_system_resource"
-    " malformed_function_call time_limit working_limit message_limit cost_limit operator_limit"
+    "error": "error errored expired abort aborted cancelled canceled failed"
+    " insufficient_system_resource malformed_function_call time_limit working_limit message_limit cost_limit operator_limit"
     " custom_limit",
 }
 _STOP_OF_WORD = {

@@ -26,9 +26,9 @@ pytest.importorskip(
 from inspect_ai.log import read_eval_log
 
 from cogniload_repro.asking import local
+from cogniload_repro.asking.logs import read_log_rows
 from cogniload_repro.asking.server import WINDOW
-from cogniload_repro.outputs import rows as outputs_rows
-from cogniload_repro.outputs.imports import import_outputs
+from cogniload_repro.importing.imports import import_source
 from cogniload_repro.scoring.scores import score_dataset
 
 #: A proxy that does not answer; a server on this machine is asked without it.
@@ -107,8 +107,8 @@ def answers_in(folder):
     """Names of the puzzles that the logs in a folder have answers to, log by log."""
     names = []
     for log in sorted(folder.glob("*/logs/*.eval")):
-        answers = [row for row in outputs_rows.read_rows(log) if not row.refusal]
-        names.append({answer.fields["name"] for answer in answers})
+        rows = read_log_rows(str(log))
+        names.append({row["name"] for row in rows if not row["error"]})
     return names
 
 
@@ -141,7 +141,7 @@ def test_a_real_model_is_asked_imported_and_scored(tmp_path, run):
         0 < row["response_tokens"] < row["prompt_tokens"] < WINDOW for row in rows
     )
 
-    report = import_outputs(path, tmp_path)
+    report = import_source(path, tmp_path, tmp_path)
     assert (dict(report.responses), report.rejected) == (
         {"SmolLM2-135M-Instruct-local": 2},
         [],

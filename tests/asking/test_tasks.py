@@ -12,6 +12,7 @@ pytest.importorskip(
     "inspect_ai", reason="Inspect is not installed; `make test-evaluate` has it"
 )
 
+from converted import convert_logs
 from inspect_ai import eval as evaluate
 from inspect_ai.model import (
     ContentReasoning,
@@ -25,8 +26,8 @@ from cogniload_repro.asking.protocol import split_perturbations, write_queries
 from cogniload_repro.asking.tasks import answer_budget, cogniload
 from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.grid import grid_cells
+from cogniload_repro.importing.imports import import_source
 from cogniload_repro.ledger.prompts import load_prompt_counts
-from cogniload_repro.outputs.imports import import_outputs
 from cogniload_repro.puzzles.catalog import draw_named
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.parse import parse_puzzle
@@ -128,7 +129,7 @@ def test_the_log_imported_has_the_verdicts_of_the_log(mini, tmp_path):
     What was evaluated is what the book shows.
     """
     source = shutil.copy(mini.location, tmp_path / "x.eval")
-    report = import_outputs(source, tmp_path)
+    report = import_source(convert_logs(source), tmp_path, tmp_path)
     assert (dict(report.responses), dict(report.rejected)) == (
         {"mockllm/model": 36},
         {},
@@ -217,7 +218,7 @@ def test_a_condition_is_asked_kept_and_imported(tmp_path):
         assert {sample.metadata.get("perturbation", "") for sample in log.samples} == {
             condition
         }
-    report = import_outputs(tmp_path / "logs", tmp_path)
+    report = import_source(convert_logs(tmp_path / "logs"), tmp_path, tmp_path)
     models = {"mockllm/model", "mockllm/model (rail_fence)"}
     assert (dict(report.responses), dict(report.rejected)) == (
         dict.fromkeys(models, 6),

@@ -86,7 +86,7 @@ def test_model_names_the_one_source_of_the_reader(tmp_path):
         "--source",
     )
     code, printed, _ = run(*command, source)
-    assert (code, "model; add it as a column" in printed) == (2, True)
+    assert (code, "model; if the source has one model" in printed) == (2, True)
     code, _, errors = run(*command, source, "--model", "mine")
     assert (
         code,
@@ -157,7 +157,7 @@ def test_a_build_has_the_papers_counts_and_the_committed_answers(committed, tmp_
         "small.parquet"
     ]
     assert len(pd.read_parquet(build / "puzzles.parquet")) == 100
-    assert len(pd.read_parquet(build / "rejected.parquet")) == 0
+    assert len(pd.read_csv(build / "rejected.csv")) == 0
 
 
 def test_other_answers_stand_beside_those_or_alone(committed, tmp_path):
@@ -176,7 +176,6 @@ def test_other_answers_stand_beside_those_or_alone(committed, tmp_path):
         "baselines.parquet",
         "cells.parquet",
         "puzzles.parquet",
-        "rejected.parquet",
         "tokens.parquet",
     ]
     assert [path.name for path in (build / "outputs").glob("*.parquet")] == [

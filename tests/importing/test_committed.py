@@ -12,7 +12,7 @@ from reference_scorer import score
 from cogniload_repro.asking.server import BUNDLED_MODEL, MAX_TOKENS, WINDOW
 from cogniload_repro.files import DATA
 from cogniload_repro.grid import PAPER_GRID, Cell
-from cogniload_repro.outputs.imports import import_outputs
+from cogniload_repro.importing.imports import import_source
 from cogniload_repro.puzzles.catalog import parse_name
 from cogniload_repro.puzzles.ids import read_manifest
 from cogniload_repro.scoring.scores import score_dataset
@@ -32,7 +32,7 @@ def rows():
 def imported(tmp_path_factory):
     """A folder with the file imported and scored, and the report of the import."""
     folder = tmp_path_factory.mktemp("committed")
-    report = import_outputs(ANSWERS, folder)
+    report = import_source(ANSWERS, folder, folder)
     score_dataset(folder / "outputs", folder / "puzzles.parquet", folder / "scores")
     return folder, report
 

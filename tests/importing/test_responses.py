@@ -1,218 +1,279 @@
-"""Rows of tables, checked column by column."""
+"""Records of every program as responses: what counts, and what is refused."""
 
-from datetime import UTC, datetime
+import json
 
 import pytest
-from harness import read_source, write_lines
-from inspect_log import make_header, make_sample, write_archive
 
-from cogniload_repro.outputs.responses import (
-    Output,
-    Texts,
+from cogniload_repro.importing.rejections import RowError
+from cogniload_repro.importing.responses import (
+    SETTINGS,
+    add_counts,
+    clean_text,
+    load_programs,
     read_content,
-    read_message,
+    read_response,
     take_settings,
 )
 
-NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
-ROW = {
-    "model": "mine",
-    "name": NAMES[0],
-    "response": "Raymond: red",
-    "prompt_tokens": 400,
-    "response_tokens": 3,
+NAME = "20_1_1_770487_red"
+ROW = {"model": "m", "name": NAME, "response": "Sue wears red."}
+
+
+def chat(choice=(), usage=(), **line):
+    """A line of a batch of OpenAI's chat endpoint."""
+    message = {
+        "message": {"role": "assistant", "content": "red"},
+        "finish_reason": "stop",
+    }
+    body = {"model": "m", "choices": [message | dict(choice)], "usage": dict(usage)}
+    response = {"status_code": 200, "body": body}
+    return {"custom_id": NAME, "response": response, "error": None} | line
+
+
+def refusal(record):
+    """The reason and the details of a record that is refused."""
+    with pytest.raises(RowError) as caught:
+        read_response(record)
+    return caught.value.args[:2]
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        (ROW | {"error": "upstream connection reset"}, "failed request"),
+        (ROW | {"finish_reason": "abort"}, "failed request"),
+        (ROW | {"done_reason": "cancelled"}, "failed request"),
+        (ROW | {"status_code": 503}, "failed request"),
+        (chat({"finish_reason": "error"}), "failed request"),
+        (chat({"error": {"code": 502, "message": ""}}), "failed request"),
+        (
+            {"custom_id": NAME, "response": None, "error": {"code": "expired"}},
+            "failed request",
+        ),
+        ({"custom_id": NAME, "result": {"type": "errored"}}, "failed request"),
+        ({"custom_id": NAME, "result": {"type": "expired"}}, "failed request"),
+        ({"key": NAME, "error": {"code": 429}}, "failed request"),
+        (ROW | {"response": ""}, "failed request"),
+        (ROW | {"response": None, "finish_reason": "shrug"}, "failed request"),
+        *[
+            (ROW | {"response": f" {word}"}, "damaged cell")
+            for word in ("#NAME?", "#REF!", "nan")
+        ],
+        (ROW | {"response": "Loading..."}, "damaged cell"),
+        ({"model": "m", "name": NAME}, "unknown shape"),
+        ({"model": "m", "name": NAME, "completion": "red"}, "unknown shape"),
+        ({"Model": "m", "Name": NAME, "Response": "red"}, "unknown shape"),
+        (
+            chat({"message": {"content": [{"type": "tool_use", "id": "t"}]}}),
+            "unknown shape",
+        ),
+        ({"custom_id": NAME, "response": {"body": {"data": [1]}}}, "unknown shape"),
+        (ROW | {"response": 5.0}, "bad value"),
+        (ROW | {"response": [["red"], 5]}, "bad value"),
+        (ROW | {"prompt_tokens": "many"}, "bad value"),
+        (ROW | {"prompt_tokens": -1}, "bad value"),
+        (ROW | {"prompt_tokens": float("inf")}, "bad value"),
+        (ROW | {"model": "../up"}, "bad value"),
+        (ROW | {"model": {"a": 1}}, "bad value"),
+        (ROW | {"name": "a\nb"}, "bad value"),
+        (ROW | {"model": None}, "missing field"),
+        (ROW | {"name": None}, "missing field"),
+    ],
+)
+def test_what_is_no_response_is_refused_with_its_reason(record, reason):
+    """Failed requests even with a part of the text, lost cells, other shapes and values."""
+    assert refusal(record)[0] == reason
+
+
+def test_two_answers_to_one_prompt_are_refused():
+    """Their tokens are counted together."""
+    line = chat()
+    line["response"]["body"]["choices"] *= 2
+    assert "several responses" in refusal(line)[1]
+
+
+@pytest.mark.parametrize(
+    "record", [{"a": 1}, chat({"message": {"content": [{"x": "y"}]}})]
+)
+def test_an_unknown_shape_is_refused_in_a_sentence_that_names_the_page(record):
+    """Of a record, and of a part of a text."""
+    assert "the page Import" in refusal(record)[1]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        chat(error={}),
+        chat(error={"code": "", "message": None}),
+        chat(response=chat()["response"] | {"status_code": "200"}),
+        chat(response=chat()["response"] | {"status_code": 201}),
+        ROW | {"error": "", "status_code": 200.0},
+        ROW | {"error": float("nan")},
+    ],
+)
+def test_success_may_be_said_in_other_words(line):
+    """An error without a member is none; 201 and "200" are successes."""
+    assert read_response(line).name == NAME
+
+
+USAGES = {
+    "prompt_tokens=900 completion_tokens=9 total_tokens=33009": (900, 32109),
+    "prompt_tokens=900 completion_tokens=9 total_tokens=909": (900, 9),
+    "prompt_tokens=900 completion_tokens=9 total_tokens=0": (900, 9),
+    "prompt_tokens=0 completion_tokens=0 total_tokens=0": (None, None),
+    "prompt_tokens=0 completion_tokens=12 total_tokens=12": (None, 12),
+    "completion_tokens=12": (None, 12),
 }
 
 
-def read_rows(folder, *rows, **options):
-    """Read rows through a JSONL file."""
-    outputs, rejected = read_source(write_lines(folder / "o.jsonl", rows), **options)
-    return [*outputs, *rejected]
-
-
-def test_a_good_row_is_a_response(tmp_path):
-    """Counts may be missing, and are numbers in other guises: CSV has text, pandas writes 10.0."""
-    rows = [{**ROW, "model": model} for model in ("a", "meta-llama/Llama-3", "c")]
-    rows[1] |= {"prompt_tokens": 400.0, "response_tokens": ""}
-    rows[2] |= {"prompt_tokens": None, "response_tokens": "0."}
-    assert read_rows(tmp_path, *rows) == [
-        Output("a", NAMES[0], "Raymond: red", 400, 3),
-        Output("meta-llama/Llama-3", NAMES[0], "Raymond: red", 400, None),
-        Output("c", NAMES[0], "Raymond: red", None, 0),
-    ]
+@pytest.mark.parametrize("text", USAGES)
+def test_the_larger_count_of_a_response_is_taken_and_0_is_not_known(text):
+    """Some servers add reasoning to the total alone, others send zeros."""
+    pairs = (word.split("=") for word in text.split())
+    response = read_response(chat(usage={name: float(count) for name, count in pairs}))
+    assert (response.prompt_tokens, response.response_tokens) == USAGES[text]
 
 
 @pytest.mark.parametrize(
-    ("changes", "reason"),
+    ("columns", "counts"),
     [
-        ({"model": None}, "missing field"),
-        ({"response": None, "name": NAMES[1]}, "failed request"),
-        ({"response": ["red"]}, "wrong type"),
-        ({"name": 3}, "wrong type"),
-        ({"perturbation": "rail fence/.."}, "wrong type"),
-        ({"prompt_tokens": "4e2"}, "wrong type"),
-        ({"prompt_tokens": True}, "wrong type"),
-        ({"prompt_tokens": -1}, "wrong type"),
-        ({"response_tokens": 2**63}, "wrong type"),
-        ({"response": "red \ud800"}, "not UTF-8"),
-        ({"custom_id": "\ud800", "error": "expired"}, "failed request"),
-        ({"name": "20_1_1_770487_blue"}, "unknown puzzle"),
-        ({"name": "hello"}, "unknown puzzle"),
-        ({"name": "../" + NAMES[0]}, "unsafe name"),
-        ({"model": "a/../b"}, "unsafe name"),
-        ({"model": "C:\\x"}, "unsafe name"),
-        ({"model": "a\x00"}, "unsafe name"),
-        ({"model": ""}, "unsafe name"),
-        ({"model": "QwQ-32B "}, "unsafe name"),
-        ({"model": "ä" * 200}, "unsafe name"),
+        ({"completion_tokens": 9}, (None, 9)),
+        ({"input_tokens": 900.0, "output_tokens": "9"}, (900, 9)),
+        ({"prompt_eval_count": 900, "eval_count": 9}, (900, 9)),
+        ({"prompt_tokens": "NA", "response_tokens": ""}, (None, None)),
     ],
 )
-def test_a_bad_row_is_rejected_with_its_reason(tmp_path, changes, reason):
-    """Nothing is guessed or mended; the row number is that of the file."""
-    good, bad = read_rows(tmp_path, ROW, {**ROW, **changes})
-    assert good == Output(*ROW.values())
-    assert (bad.file, bad.row, bad.reason) == ("o.jsonl", 2, reason)
-    assert bad.detail.encode()
+def test_counts_are_read_under_the_names_of_servers(columns, counts):
+    """In tables as in batches."""
+    response = read_response(ROW | columns)
+    assert (response.prompt_tokens, response.response_tokens) == counts
 
 
-def test_settings_of_a_log_come_with_its_responses(tmp_path):
-    """What the header says of the run, each output of its version, Inspect of its own limits."""
-    header = make_header()
-    header["eval"]["model_generate_config"] = {"max_tokens": 100, "temperature": 0.6}
-    header["plan"] = {"config": {"max_tokens": 16_000, "reasoning_effort": "high"}}
-    samples = [
-        make_sample(NAMES[0], limit={"type": "token", "limit": 5}),
-        make_sample(NAMES[1], limit={"type": "time", "limit": 5}),
-    ]
-    samples[1]["metadata"] = {"max_tokens": 31_000}  # a solver's limit for this prompt
-    path = write_archive(tmp_path / "run.eval", samples, header)
-    (by_tokens, by_time), _ = read_source(path)
-    assert (by_tokens.stopped, by_time.stopped) == ("length", "error")
-    assert by_time.settings == by_tokens.settings | {"max_tokens": "31000"}
-    assert by_tokens.settings == {
-        "provider": "openai",
-        "version": "gpt-5-2025-08-07",
-        "date": "2026-01-01",
-        "effort": "high",
-        "temperature": "0.6",
-        "max_tokens": "16000",
+def test_counts_that_a_server_keeps_apart_are_added_up():
+    """Anthropic's cached prompts, Gemini's thoughts."""
+    row = {"a": 1, "b": "2", "c": None}
+    assert add_counts(row, "a", "b", "c", "d") == 3
+    gemini = {
+        "key": NAME,
+        "response": {
+            "candidates": [
+                {"content": {"parts": [{"text": "red"}]}, "finishReason": "STOP"}
+            ],
+            "usageMetadata": {"candidatesTokenCount": 9, "thoughtsTokenCount": 100},
+            "modelVersion": "g",
+        },
     }
-
-
-def test_a_model_may_be_called_otherwise(tmp_path):
-    """A given name replaces the source's; the perturbation follows; short names are known."""
-    rows = [
-        ROW,
-        ROW | {"perturbation": "rail_fence"},
-        ROW | {"model": None, "name": NAMES[1]},
-    ]
-    outputs = read_rows(tmp_path, *rows, model="my/model")
-    assert [output.model for output in outputs] == [
-        "my/model",
-        "my/model (rail_fence)",
-        "my/model",
-    ]
-    models = ["o3", "gpt-5", "QwQ-32B", "openai/o3"]
-    outputs = read_rows(tmp_path, *(ROW | {"model": model} for model in models))
-    assert [output.model for output in outputs] == [
-        "o3-2025-04-16",
-        "gpt-5-2025-08-07",
-        "QwQ-32B",
-        "openai/o3",
-    ]
-    assert read_rows(tmp_path, ROW, model="o3")[0].model == "o3-2025-04-16"
-
-
-@pytest.mark.parametrize(
-    ("fields", "settings"),
-    [
-        ({"date": 1724858089}, {"date": "2024-08-28"}),
-        ({"date": datetime(2026, 1, 1, 23, tzinfo=UTC)}, {"date": "2026-01-01"}),
-        ({"date": "2026-01-01T23:59:00+00:00"}, {"date": "2026-01-01"}),
-        (
-            {"max_tokens": 16_000, "temperature": 0.6, "date": None},
-            {"max_tokens": "16000", "temperature": "0.6"},
-        ),
-        ({"version": " a\nb ", "effort": {"x": 1}, "provider": ""}, {"version": "a b"}),
-        (
-            {"effort": "x" * 1_000, "top_p": -(10**4000), "other": 1},
-            {"effort": "x" * 100, "top_p": f"-1{'0' * 98}"},
-        ),
-    ],
-)
-def test_settings_are_short_text(fields, settings):
-    """Whatever a source says, also a number beyond all floats, is a short text."""
-    assert take_settings(fields) == settings
-
-
-TRACE = {"type": "reasoning", "reasoning": "Red?"}
-ENCRYPTED = {"type": "reasoning", "reasoning": "eNrT0", "redacted": True}
-ANSWER = {"type": "text", "text": "Blue."}
+    assert read_response(gemini).response_tokens == 109
+    message = {"model": "c", "content": [{"type": "text", "text": "red"}]}
+    message["usage"] = {
+        "input_tokens": 3,
+        "cache_read_input_tokens": 900,
+        "output_tokens": 9,
+    }
+    anthropic = {"custom_id": NAME, "result": {"type": "succeeded", "message": message}}
+    assert read_response(anthropic).prompt_tokens == 903
 
 
 @pytest.mark.parametrize(
     ("content", "texts"),
     [
-        (None, Texts()),
-        ("Blue.", Texts(answer="Blue.")),
-        ([], Texts()),
-        (["a", "b"], Texts(answer="a\n\nb")),
-        ([TRACE, ANSWER], Texts("Red?", "Blue.")),
-        # a text between two parts of reasoning belongs to the reasoning
-        ([TRACE, ANSWER, TRACE, ANSWER], Texts("Red?\n\nBlue.\n\nRed?", "Blue.")),
-        # encrypted reasoning is never scored, its summary is
-        ([ENCRYPTED, ANSWER], Texts(answer="Blue.")),
-        ([ENCRYPTED | {"summary": "Red?"}], Texts("Red?")),
-        ([TRACE | {"reasoning": "", "summary": "Red?"}], Texts("Red?")),
-        ([{"type": "redacted_thinking", "data": "eNrT0"}], Texts()),
-        # Gemini's parts have no type
+        ("red", ("", "red")),
+        (None, ("", "")),
         (
-            [{"text": "Red?", "thought": True}, {"text": "Blue."}],
-            Texts("Red?", "Blue."),
+            [{"text": "Ken is wearing ora"}, {"text": "nge pant."}],
+            ("", "Ken is wearing orange pant."),
         ),
-        ([{"text": "", "thought_signature": "Eq"}], Texts()),
-        ([{"thinking": "Red?"}, {"text": "Blue."}], Texts("Red?", "Blue.")),
-        ([{"type": "refusal", "refusal": "No."}], Texts(answer="No.")),
         (
-            [{"type": "image_url", "image_url": {"url": "x"}}],
-            Texts(unread=("image_url",)),
+            [
+                {"thought": True, "text": "So "},
+                {"thought": True, "text": "far"},
+                {"text": "red"},
+            ],
+            ("So far", "red"),
         ),
-        ([{"executable_code": {"code": "1"}}], Texts(unread=("executable_code",))),
-        (5, Texts(unread=("int",))),
+        (
+            [
+                {"type": "thinking", "thinking": "a", "signature": "x"},
+                {"type": "text", "text": "b"},
+            ],
+            ("a", "b"),
+        ),
+        (
+            [
+                {"type": "reasoning", "text": "a"},
+                "b",
+                {"type": "reasoning", "text": "c"},
+                "d",
+            ],
+            ("a\n\nb\n\nc", "d"),
+        ),
+        (
+            [{"type": "thinking", "thinking": [{"type": "text", "text": "a"}]}],
+            ("a", ""),
+        ),
+        ([{"type": "reasoning", "summary": [], "encrypted_content": "x"}], ("", "")),
+        (
+            [{"type": "redacted_thinking", "data": "x"}, {"type": "text", "text": "b"}],
+            ("", "b"),
+        ),
+        (
+            [
+                {
+                    "type": "message",
+                    "content": [
+                        {"type": "output_text", "text": "b"},
+                        {"type": "refusal", "refusal": "c"},
+                    ],
+                }
+            ],
+            ("", "bc"),
+        ),
     ],
 )
 def test_a_content_is_reasoning_and_answer(content, texts):
-    """A string, or parts of all programs; what is no text of a known place is named."""
+    """Adjacent parts are one text; a blank line stands only beside another kind."""
     assert read_content(content) == texts
 
 
-@pytest.mark.parametrize(
-    ("message", "texts"),
-    [
-        # the same reasoning under two names is read once
-        (
-            {
-                "content": "Blue.",
-                "reasoning": "Red?",
-                "reasoning_details": [{"text": "Red?"}],
-            },
-            Texts("Red?", "Blue."),
-        ),
-        (
-            {"content": "Blue.", "reasoning_content": "", "thinking": "Red?"},
-            Texts("Red?", "Blue."),
-        ),
-        (
-            {"content": [TRACE, ANSWER], "reasoning": "Red? Long."},
-            Texts("Red?", "Blue."),
-        ),
-        ({"content": None, "refusal": "No."}, Texts(answer="No.")),
-        (
-            {"content": None, "audio": {"transcript": "It is red."}},
-            Texts(unread=("audio",)),
-        ),
-    ],
-)
-def test_reasoning_may_stand_beside_the_content(message, texts):
-    """Under the names of several programs; the first one with a text counts."""
-    assert read_message(message) == texts
+def test_a_text_has_unix_line_ends_and_whole_characters():
+    """A token limit may cut an emoji in two."""
+    assert clean_text("a\r\nb\n\r\n") == "a\nb\n\n"
+    assert clean_text("wet \ud83d") == "wet �"
+    assert clean_text("\ud83d\ude00") == "\N{GRINNING FACE}"
+    response = read_response(ROW | {"reasoning": "so \udcb2"})
+    assert response.response == "<think>\nso �\n</think>\n\nSue wears red."
+    json.dumps(response).encode()
+
+
+def test_an_id_may_name_the_model():
+    """As in MODEL/NAME; a given model takes precedence, and short names are the paper's."""
+    line = chat(custom_id=f"org/m (rail_fence)/{NAME}")
+    assert read_response(line).model == "org/m (rail_fence)"
+    assert read_response(line, "mine").model == "mine"
+    assert read_response(ROW | {"model": "o3"}).model == "o3-2025-04-16"
+
+
+def test_settings_are_short_texts():
+    """Numbers as they were written, no missing ones."""
+    row = {
+        "temperature": 0.0,
+        "max_tokens": 32768.0,
+        "effort": "",
+        "version": "v" * 200,
+    }
+    assert take_settings(row) == {
+        "temperature": "0",
+        "max_tokens": "32768",
+        "version": "v" * 100,
+    }
+
+
+def test_each_program_has_the_columns_that_a_response_needs():
+    """The table of paths is complete, and has no column that nothing reads."""
+    texts = {"mark", "name", "model", "response", "reasoning", "finish_reason"}
+    counts = {"prompt_tokens", "response_tokens", "total_tokens", "status_code"}
+    apart = {"cache_read_tokens", "cache_write_tokens", "thought_tokens"}
+    known = {*texts, *counts, *apart, *SETTINGS, "error", "second_response"}
+    for program, columns in load_programs().items():
+        assert columns.keys() <= known, program
+        assert {"mark", "name"} <= columns.keys(), program

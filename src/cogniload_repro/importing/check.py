@@ -20,14 +20,16 @@ _LEGEND = """
 """
 
 
-def summarise_responses(responses: Iterable[Response], catalog: Catalog) -> pd.DataFrame:
+def summarise_responses(
+    responses: Iterable[Response], catalog: Catalog
+) -> pd.DataFrame:
     """Return one row per model, the paper's first, with the columns that `format_check` explains.
 
     The catalog has the puzzles of the responses.
     """
     facts = [_describe(response, catalog[response.name]) for response in responses]
     columns = ["model", "stopped", "tokens", "empty", "open", *CELL]
-    answers = pd.DataFrame(facts, columns=columns).astype({"tokens": int})
+    answers = pd.DataFrame(facts, columns=columns)
     cells = answers.groupby(["model", *CELL]).size().groupby("model")
     summary = cells.agg(responses="sum", cells="size", fewest="min", most="max")
     sums = answers.groupby("model")[["tokens", "empty", "open"]].sum()

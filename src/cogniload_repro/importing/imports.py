@@ -33,6 +33,7 @@ from cogniload_repro.importing.rejections import (
 from cogniload_repro.importing.report import Report
 from cogniload_repro.importing.responses import (
     Response,
+    clean_text,
     find_unread,
     read_response,
     take_columns,
@@ -52,7 +53,9 @@ Answers = dict[tuple[str, str], str]
 _GROUP = 200
 
 
-def import_source(source: str | Path, folder: Path, cache: Path, **options: Any) -> Report:
+def import_source(
+    source: str | Path, folder: Path, cache: Path, **options: Any
+) -> Report:
     """Write the responses of a source to a folder: outputs/<model>.parquet, puzzles, rejected rows.
 
     The folder is new or has earlier sources: their puzzles are known, their models must not occur
@@ -89,8 +92,12 @@ def write_responses(
             if model not in writers:
                 path = partition_path(folder, model)
                 if path.exists():
-                    raise ValueError(f"{model} is in two sources; rename it in one of them")
-                writers[model] = files.enter_context(part_writer(path, OUTPUTS, metadata))
+                    raise ValueError(
+                        f"{model} is in two sources; rename it in one of them"
+                    )
+                writers[model] = files.enter_context(
+                    part_writer(path, OUTPUTS, metadata)
+                )
             waiting[model].append(response._asdict())
             if len(waiting[model]) == _GROUP:
                 rows = waiting.pop(model)
@@ -118,7 +125,7 @@ def read_source(
     puzzles = SourcePuzzles(layout, catalog, edition, read_names(layout))
     answers: Answers = {}
     for path, number, record in read_records(layout):
-        file = path.relative_to(layout.root).as_posix()
+        file = clean_text(path.relative_to(layout.root).as_posix())
         try:
             if isinstance(record, RowError):
                 raise record
@@ -131,7 +138,11 @@ def read_source(
                 detail = f"{' has answered '.join(key)} already, in {answers[key]!r}"
                 raise RowError(DUPLICATE, detail, response.name, response.model)
         except (RowError, RecursionError) as error:
-            faults = error.args if isinstance(error, RowError) else (MALFORMED, "too deeply nested")
+            faults = (
+                error.args
+                if isinstance(error, RowError)
+                else (MALFORMED, "too deeply nested")
+            )
             report.rejected.append(Rejected(file, number, *faults))
             continue
         answers[key] = file
@@ -153,7 +164,9 @@ def _settle(row: Rejected, answers: Answers) -> Rejected:
     file = answers.get((models.pop(), str(row.name)))
     if file is None:
         return row
-    return row._replace(reason=ANSWERED, detail=f"{row.name}: it is answered in {file!r}")
+    return row._replace(
+        reason=ANSWERED, detail=f"{row.name}: it is answered in {file!r}"
+    )
 
 
 def read_records(layout: Layout) -> Iterator[tuple[Path, int, dict | RowError]]:
@@ -184,6 +197,5 @@ def read_answer(path: Path) -> dict:
 def read_names(layout: Layout) -> Iterator[str]:
     """Yield the names of the puzzles that a source answers, as they stand in its rows."""
     for _, _, record in read_records(layout):
-        if isinstance(record, dict):
-            with suppress(RowError):
-                yield str(take_columns(record).get("name")).rpartition("/")[2]
+        with suppress(RowError, TypeError):
+            yield str(take_columns(record).get("name")).rpartition("/")[2]

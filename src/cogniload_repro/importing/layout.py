@@ -49,7 +49,9 @@ def _walk(root: Path) -> Iterator[Path]:
         raise error
 
     for folder, folders, names in os.walk(root, onerror=refuse):
-        folders[:] = [name for name in folders if not name.startswith((".", "__MACOSX"))]
+        folders[:] = [
+            name for name in folders if not name.startswith((".", "__MACOSX"))
+        ]
         for name in (*folders, *names):
             path = Path(folder, name)
             if not name.startswith(".") and (path.is_symlink() or not path.is_dir()):

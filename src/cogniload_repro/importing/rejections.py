@@ -23,8 +23,15 @@ ANSWERED = "answered elsewhere"
 class RowError(Exception):
     """Why a row cannot be used: one of the reasons above, details, and its puzzle and model."""
 
-    def __init__(self, reason: str, detail: str, name: str | None = None, model: str | None = None):
-        super().__init__(reason, detail[:1000], name, model)
+    def __init__(
+        self,
+        reason: str,
+        detail: str,
+        name: str | None = None,
+        model: str | None = None,
+    ):
+        text = detail[:1000].encode("utf-8", "replace").decode()
+        super().__init__(reason, text, name, model)
 
 
 class Rejected(NamedTuple):

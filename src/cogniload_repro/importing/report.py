@@ -34,8 +34,8 @@ class Report:
     def count(self, response: Response) -> None:
         """Count a response and its settings."""
         self.responses[response.model] += 1
-        settings = self.settings.setdefault(response.model, defaultdict(Counter))
         for name, value in response.settings.items():
+            settings = self.settings.setdefault(response.model, defaultdict(Counter))
             settings[name][value] += 1
 
     @property
@@ -45,7 +45,9 @@ class Report:
 
     def summary(self) -> str:
         """Return the report in a few lines, with an example of each reason."""
-        counts = f"responses: {self.responses.total():,}, models: {len(self.responses):,}"
+        counts = (
+            f"responses: {self.responses.total():,}, models: {len(self.responses):,}"
+        )
         lines = [f"{counts}, rejected rows: {self.unusable:,}"]
         if self.origin:
             lines.append(self.origin)
@@ -67,16 +69,23 @@ class Report:
         for row in self.rejected:
             if row.reason == UNREADABLE:
                 loss = f"cannot be read to its end, so rows are lost ({row.detail})"
-                raise ValueError(f"{row.file!r} {loss}; repair it, save it as UTF-8, or remove it")
+                raise ValueError(
+                    f"{row.file!r} {loss}; repair it, save it as UTF-8, or remove it"
+                )
         if self.unusable > max_rejected:
             counts = f"rejected rows: {self.unusable:,}, allowed: {max_rejected:,}"
-            remedy = "--max-rejected n, or with make MAX_REJECTED=n"
-            raise ValueError(f"{counts}; correct the source, or accept them: {remedy}")
+            raise ValueError(
+                f"{counts}; correct the source, or accept them:"
+                " --max-rejected n, or with make MAX_REJECTED=n"
+            )
         if not self.responses:
-            raise ValueError("the source has no row that can be read; it may have only a header")
+            raise ValueError(
+                "the source has no row that can be read; it may have only a header"
+            )
 
     def write_rejected(self, path: Path) -> None:
         """Append the rejected rows to a CSV file, made safe for spreadsheets."""
         rows = pd.DataFrame(self.rejected, columns=Rejected._fields)
-        options = {"mode": "a", "header": not path.exists(), "errors": "backslashreplace"}
-        for_spreadsheet(rows).to_csv(path, index=False, **options)
+        for_spreadsheet(rows).to_csv(
+            path, mode="a", header=not path.exists(), index=False
+        )

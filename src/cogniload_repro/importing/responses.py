@@ -28,7 +28,15 @@ from cogniload_repro.models import BY_LABEL
 
 PROGRAMS = DATA / "programs.csv"
 #: Columns in which a source may say how a request was made.
-SETTINGS = ("provider", "version", "date", "effort", "temperature", "top_p", "max_tokens")
+SETTINGS = (
+    "provider",
+    "version",
+    "date",
+    "effort",
+    "temperature",
+    "top_p",
+    "max_tokens",
+)
 _DAMAGED = "#NAME? #VALUE! #REF! #ERROR! #DIV/0! #NUM! #NULL! #N/A #SPILL! Loading... NaN nan <NA>"
 #: What spreadsheets and pandas write in place of a text that is lost.
 DAMAGED_WORDS = frozenset(_DAMAGED.split(" "))
@@ -63,6 +71,8 @@ def read_response(record: Mapping, model: str | None = None) -> Response:
     row["name"] = name
     model = model or prefix or row.get("model")
     row["model"] = BY_LABEL.get(str(model), model)
+    if row["model"] is not None:
+        take_name(row, "model")
     refuse_failure(row)
     trace, answer = read_content(row.get("response"))
     reasoning = "".join(read_content(row.get("reasoning"))) or trace
@@ -92,10 +102,16 @@ def load_programs() -> dict[str, dict[str, list[str]]]:
 def take_columns(record: Mapping) -> dict[str, Any]:
     """Return a record under the documented columns; RowError if it is of no known program."""
     for columns in load_programs().values():
-        if any(find_value(record, mark, _ABSENT) is not _ABSENT for mark in columns["mark"]):
-            return {column: take_first(record, paths) for column, paths in columns.items()}
-    names = ", ".join(map(str, record))
-    raise RowError(UNKNOWN_SHAPE, f"it has {names:.300}, but no response; {IMPORT_PAGE}")
+        if any(
+            find_value(record, mark, _ABSENT) is not _ABSENT for mark in columns["mark"]
+        ):
+            return {
+                column: take_first(record, paths) for column, paths in columns.items()
+            }
+    names = ", ".join(record)
+    raise RowError(
+        UNKNOWN_SHAPE, f"it has {names:.300}, but no response; {IMPORT_PAGE}"
+    )
 
 
 def find_value(record: Any, path: str, default: object = None) -> Any:
@@ -120,18 +136,18 @@ def take_first(record: Mapping, paths: list[str]) -> Any:
 
 def find_unread(record: Mapping) -> set[str]:
     """Return the names of a table's columns that are not read."""
-    if "name" not in record:
-        return set()
     known = set(chain.from_iterable(load_programs()["table"].values()))
-    return set(map(str, record)) - known
+    return record.keys() - known if "name" in record else set()
 
 
 def take_name(row: Mapping, column: str) -> str:
     """Return a row's model, or the name of its puzzle; RowError if there is no safe one."""
     name = row.get(column)
     if name is None:
-        remedy = "if the source has one model, --model names it"
-        raise RowError(MISSING_FIELD, f"{column}; {remedy}; {IMPORT_PAGE}")
+        raise RowError(
+            MISSING_FIELD,
+            f"{column}; if the source has one model, --model names it; {IMPORT_PAGE}",
+        )
     if not isinstance(name, str) or not is_safe(name):
         raise RowError(BAD_VALUE, f"{column} is {name!r:.200}")
     return name
@@ -156,7 +172,9 @@ def refuse_failure(row: Mapping) -> None:
         raise RowError(FAILED, f"{cause!r:.200}", row["name"], row["model"])
     if row.get("second_response") is not None:
         remedy = f"keep one, since tokens are counted together; {IMPORT_PAGE}"
-        raise RowError(UNKNOWN_SHAPE, f"it has several responses; {remedy}", row["name"])
+        raise RowError(
+            UNKNOWN_SHAPE, f"it has several responses; {remedy}", row["name"]
+        )
 
 
 def refuse_textless(row: Mapping, reasoning: str, answer: str) -> None:
@@ -165,7 +183,7 @@ def refuse_textless(row: Mapping, reasoning: str, answer: str) -> None:
     if answer.strip() in DAMAGED_WORDS:
         raise RowError(DAMAGED_CELL, f"its text is {answer.strip()!r}", row["name"])
     if not (answer + reasoning).strip() and read_stop(word) not in _ENDED:
-        cause = f"it has no text, and does not say that the model ended, but {word!r:.40}"
+        cause = f"it has no text, and the model did not end, but {word!r:.40}"
         raise RowError(FAILED, cause, row["name"], row["model"])
 
 
@@ -211,8 +229,10 @@ def read_part(part: Any) -> tuple[bool, str]:
     kind = str(part.get("type") or keys[:1])
     is_reasoning = names_reasoning(kind) or bool(part.get("thought"))
     if not keys and not is_reasoning:
-        names = ", ".join(map(str, part))
-        raise RowError(UNKNOWN_SHAPE, f"a part of the text has {names:.80}; {IMPORT_PAGE}")
+        names = ", ".join(part)
+        raise RowError(
+            UNKNOWN_SHAPE, f"a part of the text has {names:.80}; {IMPORT_PAGE}"
+        )
     text = next((part[key] for key in keys if part[key]), "")
     return is_reasoning, "".join(read_content(text))
 

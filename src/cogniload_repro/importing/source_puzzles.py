@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from contextlib import suppress
+from itertools import chain, islice, product
 from typing import Any
 
 from cogniload_repro.importing.layout import STATE, Layout
@@ -31,7 +32,11 @@ class SourcePuzzles:
     """
 
     def __init__(
-        self, layout: Layout, catalog: Catalog, edition: Edition | None, names: Iterable[str]
+        self,
+        layout: Layout,
+        catalog: Catalog,
+        edition: Edition | None,
+        names: Iterable[str],
     ):
         self.origin = ""
         self._catalog = catalog
@@ -51,7 +56,9 @@ class SourcePuzzles:
     def _read_states(self, layout: Layout) -> Iterator[dict]:
         for path in layout.files["state"]:
             name = path.name.removesuffix(STATE)
-            yield read_state(name, self._read_text(name) or "", path.read_text("utf-8-sig"))
+            yield read_state(
+                name, self._read_text(name) or "", path.read_text("utf-8-sig")
+            )
 
     def _read_text(self, name: str) -> str | None:
         return self._texts[name].read_text("utf-8-sig") if name in self._texts else None
@@ -74,7 +81,9 @@ class SourcePuzzles:
                 self._edition = self._detect_edition()
             puzzle = draw_named(name, self._edition, text)
         if text is not None and text.strip() != puzzle["text"].strip():
-            raise ValueError("its text differs from the known or drawn one; add its metadata")
+            raise ValueError(
+                "its text differs from the known or drawn one; add its metadata"
+            )
         return puzzle
 
     def _detect_edition(self) -> Edition:
@@ -82,23 +91,20 @@ class SourcePuzzles:
 
         A wrong edition draws some names by chance: those of puzzles with the same solution.
         """
-        names = (name for name in self._names if name not in self._catalog and parse_name(name))
+        names = (
+            name
+            for name in self._names
+            if name not in self._catalog and parse_name(name)
+        )
         sample = set(islice(names, SAMPLE))
-        counts = {}
-        for edition in EDITIONS:
-            counts[edition] = sum(is_drawn_by(edition, name) for name in sample)
-        best = max(counts, key=counts.__getitem__)
+        counts = dict.fromkeys(EDITIONS, 0)
+        for edition, name in product(EDITIONS, sample):
+            with suppress(ValueError):
+                redraw(name, edition)
+                counts[edition] += 1
+        best = max(EDITIONS, key=counts.__getitem__)
         self.origin = f"names fit edition {best}: {counts[best]:,} of {len(sample):,}"
         return best
-
-
-def is_drawn_by(edition: Edition, name: str) -> bool:
-    """Return whether an edition draws the puzzle of this name."""
-    try:
-        redraw(name, edition)
-    except ValueError:
-        return False
-    return True
 
 
 def read_state(name: str, text: str, metadata: str) -> dict:

@@ -1,13 +1,10 @@
 """Make a source of answers available as local files: a path, an https address, or an archive."""
 
-import hashlib
 import logging
-import re
 import shutil
 import tarfile
 import zipfile
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pooch
 
@@ -16,7 +13,14 @@ from cogniload_repro.files import is_address, without_secrets
 #: Endings of archives; an archive may be a source, but is not read inside one.
 ARCHIVES = (".zip", ".tar.gz", ".tgz")
 # what the libraries raise for archives that are damaged, encrypted or unsafe
-_DAMAGE = (OSError, EOFError, ValueError, RuntimeError, zipfile.BadZipFile, tarfile.TarError)
+_ARCHIVE_ERRORS = (
+    OSError,
+    EOFError,
+    ValueError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+)
 
 pooch.get_logger().setLevel(logging.WARNING)
 
@@ -42,21 +46,27 @@ def _download(address: str, sha256: str, cache: Path) -> Path:
     """Return the downloaded file; without a checksum it is fetched again."""
     label = without_secrets(address)
     if not sha256 and not address.startswith("https://"):
-        raise ValueError(f"{label}: an address begins with https://, or ends in #sha256=...")
-    headers = {"Accept-Encoding": "identity"}
-    name = re.sub(r"[^\w.-]", "_", urlsplit(address).path.rpartition("/")[2])
-    path = cache / f"{hashlib.sha256(address.encode()).hexdigest()[:12]}-{name[-100:]}"
+        raise ValueError(
+            f"{label}: an address begins with https://, or ends in #sha256=..."
+        )
+    folder = cache / (sha256 or "unchecked")
     if not sha256:
-        path.unlink(missing_ok=True)
-    downloader = pooch.HTTPDownloader(headers=headers, timeout=60)
+        shutil.rmtree(folder, ignore_errors=True)
+    downloader = pooch.HTTPDownloader(
+        headers={"Accept-Encoding": "identity"}, timeout=60
+    )
     try:
-        pooch.retrieve(address, sha256 or None, path.name, cache, downloader=downloader)
+        path = pooch.retrieve(
+            address, sha256 or None, path=folder, downloader=downloader
+        )
     except (ValueError, OSError) as error:
         response = getattr(error, "response", None)
         status = type(error).__name__ if response is None else response.status_code
-        remedy = "check it, or download the file and give its path, as for private data"
-        raise ValueError(f"{label} could not be fetched ({status}); {remedy}") from None
-    return path
+        raise ValueError(
+            f"{label} could not be fetched ({status}); check it,"
+            " or download the file and give its path, as for private data"
+        ) from None
+    return Path(path)
 
 
 def _unpack(archive: Path, folder: Path) -> Path:
@@ -72,8 +82,9 @@ def _unpack(archive: Path, folder: Path) -> Path:
         else:
             with tarfile.open(archive) as packed:
                 packed.extractall(folder, filter="data")
-    except _DAMAGE as error:
+    except _ARCHIVE_ERRORS as error:
         shutil.rmtree(folder, ignore_errors=True)
-        remedy = "unpack it yourself, and give the folder"
-        raise ValueError(f"{archive.name} cannot be unpacked ({error}); {remedy}") from None
+        raise ValueError(
+            f"{archive.name} cannot be unpacked ({error}); unpack it yourself"
+        ) from None
     return folder

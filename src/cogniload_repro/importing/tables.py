@@ -35,10 +35,9 @@ CELL_CHARS = 32_767
 #: A record's number from 1, and its fields, or why it has none; number 0 is the whole file.
 Record = tuple[int, dict | RowError]
 
-_DAMAGE = (OSError, EOFError, ValueError, zlib.error, csv.Error, pa.ArrowException)
+_READ_ERRORS = (OSError, EOFError, ValueError, zlib.error, csv.Error, pa.ArrowException)
 # a puzzle's name on a later line of a field: a quotation mark was not closed
 _OTHER_ROW = re.compile(r"\n[^\n]*\b\d+_\d+_\d+_\d+_\w")
-_ROWS_PER_READ = 100
 
 csv.field_size_limit(2**31 - 1)
 
@@ -46,11 +45,11 @@ csv.field_size_limit(2**31 - 1)
 def read_table(path: Path) -> Iterator[Record]:
     """Yield the records of a table; if it cannot be read to its end, the last one says so."""
     ending = path.name.lower().removesuffix(".gz").rpartition(".")[2]
-    readers = {"csv": _read_csv, "parquet": _read_parquet}
+    readers = {"csv": _read_csv_rows, "parquet": _read_parquet_rows}
     read = readers.get(ending, _read_json_lines)
     try:
         yield from read(path)
-    except _DAMAGE as error:
+    except _READ_ERRORS as error:
         yield 0, RowError(UNREADABLE, str(error) or type(error).__name__)
 
 
@@ -87,13 +86,15 @@ def _parse_line(line: str) -> dict | RowError:
     return record
 
 
-def _read_csv(path: Path) -> Iterator[Record]:
+def _read_csv_rows(path: Path) -> Iterator[Record]:
     with _open_text(path) as file:
         lines = csv.reader(file, strict=True)
         header = next(lines, [])
         if header and "name" not in header:
-            needed = "column names separated by commas, such as model,name,response"
-            raise ValueError(f"its first line is {','.join(header)[:80]!r}, not {needed}")
+            head = ",".join(header)
+            raise ValueError(
+                f"its first line is {head:.80}, not as in model,name,response"
+            )
         if len(set(header)) < len(header):
             raise ValueError("it has two columns of the same name")
         for number, fields in enumerate(filter(None, lines), start=1):
@@ -107,17 +108,18 @@ def _find_fault(fields: list[str], size: int) -> RowError | None:
         return RowError(MALFORMED, f"{len(fields)} fields, but the header has {size}")
     for field in fields:
         if _OTHER_ROW.search(field):
-            cause = "a quotation mark is not closed: a field contains other rows"
-            return RowError(MALFORMED, cause)
+            return RowError(MALFORMED, "an open quotation mark: a field has other rows")
         if len(field.encode("utf-16-le", "replace")) == 2 * CELL_CHARS:
-            return RowError(DAMAGED_CELL, f"cut at {CELL_CHARS:,} characters, as spreadsheets do")
+            return RowError(
+                DAMAGED_CELL, f"cut at {CELL_CHARS:,} characters, as spreadsheets do"
+            )
     return None
 
 
-def _read_parquet(path: Path) -> Iterator[Record]:
+def _read_parquet_rows(path: Path) -> Iterator[Record]:
     number = 0
     with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(_ROWS_PER_READ):
+        for batch in file.iter_batches(batch_size=100):
             for record in batch.to_pylist():
                 number += 1
                 yield number, record
