@@ -347,7 +347,6 @@ def test_a_refused_source_changes_nothing(made):
         assert (done.returncode, is_named) == (2, True), done.stderr
         rejected = {
             "rejected.csv": b"",
-            "rejected.csv": b"",
             "params/outputs.json": b"",
         }
         assert contents(build) | rejected == before | rejected

@@ -29,8 +29,8 @@ _STOP_WORDS = {
     "refusal": "refusal content_filter safety recitation blocklist prohibited_content spii"
     " sensitive",
     "error": "error errored expired abort aborted cancelled canceled failed"
-    " insufficient_system_resource malformed_function_call time_limit working_limit message_limit cost_limit operator_limit"
-    " custom_limit",
+    " insufficient_system_resource malformed_function_call time_limit working_limit"
+    " message_limit cost_limit operator_limit custom_limit",
 }
 _STOP_OF_WORD = {
     word: kind for kind, words in _STOP_WORDS.items() for word in words.split()

@@ -151,8 +151,8 @@ def test_a_second_source_brings_other_models_and_agrees_on_puzzles(tmp_path, sou
         "old",
         "new",
     }
-    with pytest.raises(ValueError, match=r"old is in two sources"):
-        again = write_lines(tmp_path / "again.jsonl", rows_of("fresh", "old"))
+    again = write_lines(tmp_path / "again.jsonl", rows_of("fresh", "old"))
+    with pytest.raises(ValueError, match="old is in two sources"):
         import_source(again, tmp_path / "build", tmp_path)
 
 
