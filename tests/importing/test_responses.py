@@ -273,7 +273,15 @@ def test_each_program_has_the_columns_that_a_response_needs():
     texts = {"mark", "name", "model", "response", "reasoning", "finish_reason"}
     counts = {"prompt_tokens", "response_tokens", "total_tokens", "status_code"}
     apart = {"cache_read_tokens", "cache_write_tokens", "thought_tokens"}
-    known = {*texts, *counts, *apart, *SETTINGS, "error", "second_response"}
+    known = {
+        *texts,
+        *counts,
+        *apart,
+        *SETTINGS,
+        "error",
+        "second_response",
+        "perturbation",
+    }
     for program, columns in load_programs().items():
         assert columns.keys() <= known, program
         assert {"mark", "name"} <= columns.keys(), program

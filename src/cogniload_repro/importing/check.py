@@ -51,8 +51,5 @@ def _describe(response: Response, puzzle: dict) -> dict:
 
 
 def format_check(summary: pd.DataFrame) -> str:
-    """Return a summary as text for the terminal, in two tables: coverage, and how answers end."""
-    named = summary.reset_index()
-    endings = ["model", *STOPS, "open"]
-    coverage = named.drop(columns=endings[1:]).to_string(index=False)
-    return f"{coverage}\n\n{named[endings].to_string(index=False)}\n{_LEGEND}"
+    """Return a summary as text for the terminal."""
+    return f"{summary.to_string(line_width=100)}\n{_LEGEND}"

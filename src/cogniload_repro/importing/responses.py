@@ -69,10 +69,13 @@ def read_response(record: Mapping, model: str | None = None) -> Response:
     row = take_columns(record)
     prefix, _, name = take_name(row, "name").rpartition("/")
     row["name"] = name
-    model = model or prefix or row.get("model")
-    row["model"] = BY_LABEL.get(str(model), model)
+    row["model"] = model or prefix or row.get("model")
     if row["model"] is not None:
-        take_name(row, "model")
+        label = take_name(row, "model")
+        perturbation = row.get("perturbation")
+        row["model"] = BY_LABEL.get(label, label)
+        if not is_missing(perturbation):
+            row["model"] += f" ({perturbation})"
     refuse_failure(row)
     trace, answer = read_content(row.get("response"))
     reasoning = "".join(read_content(row.get("reasoning"))) or trace
