@@ -197,5 +197,6 @@ def read_answer(path: Path) -> dict:
 def read_names(layout: Layout) -> Iterator[str]:
     """Yield the names of the puzzles that a source answers, as they stand in its rows."""
     for _, _, record in read_records(layout):
-        with suppress(RowError, TypeError):
-            yield str(take_columns(record).get("name")).rpartition("/")[2]
+        if isinstance(record, dict):
+            with suppress(RowError):
+                yield str(take_columns(record).get("name")).rpartition("/")[2]
