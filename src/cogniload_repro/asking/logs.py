@@ -40,19 +40,20 @@ def describe_sample(sample: EvalSample, model: str) -> dict:
 
 def describe_output(output: ModelOutput) -> dict:
     """Return the text, the reasoning, the tokens and the reason for stopping of an output."""
-    content = output.message.content if output.choices else ""
+    row: dict[str, Any] = {"version": output.model, "finish_reason": output.stop_reason}
+    if not output.choices:
+        return row | {"response": "", "finish_reason": "error"}
+    content = output.message.content
     parts = content if isinstance(content, list) else []
     traces = [part.text for part in parts if isinstance(part, ContentReasoning)]
-    row = {
-        "version": output.model,
-        "response": output.completion,
-        "reasoning": "\n\n".join(traces),
-        "finish_reason": output.stop_reason if output.choices else "error",
-    }
+    row["response"] = output.message.text
+    row["reasoning"] = "\n\n".join(traces)
     if output.usage is not None:
         usage = output.usage
-        row["prompt_tokens"] = usage.total_tokens - usage.output_tokens
+        cached = (usage.input_tokens_cache_read, usage.input_tokens_cache_write)
+        row["prompt_tokens"] = usage.input_tokens + sum(filter(None, cached))
         row["response_tokens"] = usage.output_tokens
+        row["total_tokens"] = usage.total_tokens
     return row
 
 
