@@ -175,7 +175,7 @@ FAULTS = {
         + lines(ROW, "", '{"model": "mine", ', "[1]", OTHER, "\x00").replace(
             b"\n", b"\r\n"
         ),
-        {"malformed row": 2, "wrong type": 1},
+        {"malformed row": 3},
     ),
     "b.csv": (
         pd.DataFrame([ROW, OTHER, {**ROW, "response": "a\nb"}])

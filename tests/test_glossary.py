@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from cogniload_repro import schemas
+from cogniload_repro.importing.rejections import Rejected
 
 CELLS = json.loads(
     (Path(__file__).parents[1] / "notebooks" / "glossary.ipynb").read_text(
@@ -22,7 +23,7 @@ TABLES = (
     *(
         schemas.PUZZLES.names,
         schemas.OUTPUTS.names,
-        schemas.REJECTED.names,
+        Rejected._fields,
         schemas.SCORES.names,
         schemas.FIDELITY,
     ),
