@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 from samples import results_of
 
+from cogniload_repro.ledger.columns import RESULTS_PAGE, ROOT
 from cogniload_repro.ledger.entries import compare
-from cogniload_repro.ledger.results_page import RESULTS_PAGE, ROOT
 from cogniload_repro.published import load_printed
 from cogniload_repro.regression.cell_tables import load_cells
 

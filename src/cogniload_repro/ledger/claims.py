@@ -9,7 +9,6 @@ the count of those that pass a test. Statements without a number are judged in t
 import math
 import operator
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -34,10 +33,9 @@ from cogniload_repro.ledger.results import (
     NotComputableError,
     ResultLookup,
     Results,
-    cells_at,
 )
 from cogniload_repro.models import BY_NAME, MODELS, NAMES
-from cogniload_repro.published import ERRORS, INTERVAL_ALPHA
+from cogniload_repro.published import INTERVAL_ALPHA
 
 #: A row of ``claims.csv``.
 Claim = dict[str, str]
@@ -81,7 +79,6 @@ CONSTANTS: dict[str, Number] = {
 #: The ratio (%) at which the mean accuracy of the models is lowest.
 LOWEST = "ratio_of_lowest_accuracy"
 
-_TOKENS = ("prompt_mean", "prompt_p90", "output_mean", "output_p90")
 _OF_TABLE2 = re.compile(r"(beta|p)_(0|d|N|rho2?)|(ecl|nt|id)50")
 _OF_TABLE3 = re.compile(r"(beta|p)_(dN|drho|Nrho|dNrho)")
 _RATIOS = sorted({int(cell.ratio_pct) for cell in PAPER_GRID})
@@ -252,27 +249,7 @@ def _find(
     lookup: ResultLookup, model: str, quantity: str, levels: dict[str, int]
 ) -> Number:
     """Return a quantity of one model at some levels."""
-    if quantity == "accuracy":
-        return lookup.accuracy(model, **levels)
-    if quantity in _TOKENS:
-        return lookup.tokens(model, quantity, **levels)
-    if quantity == "samples":
-        return lookup.count(model, "total", **levels)
-    if quantity in ERRORS:
-        return lookup.count(model, quantity, **levels)
-    if quantity == "samples_expected":
-        return BY_NAME[model].puzzles_per_cell * len(cells_at(**levels))
-    return _find_of_model(lookup, model, quantity)
-
-
-def _find_of_model(lookup: ResultLookup, model: str, quantity: str) -> Number:
-    """Return a quantity of one model over the whole grid."""
-    if quantity == "puzzles_per_cell":
-        # the most common number, as six of the paper's puzzles are missing
-        return Counter(lookup.puzzles(model)).most_common(1)[0][0]
-    if quantity == "aic_change":
-        return lookup.fit(model, "aic_quadratic") - lookup.fit(model, "aic_linear")
-    number = lookup.fit(model, quantity)
+    number = lookup.number(model, quantity, **levels)
     if math.isnan(number):
         raise NotComputableError(f"{model} has no {quantity}")
     return number

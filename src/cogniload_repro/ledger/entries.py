@@ -11,27 +11,21 @@ With scored responses, every number is *independent*. On reconstructed data the 
 - *imputed*: replaced as a misprint; it has no verdict
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
-from itertools import chain
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
-from cogniload_repro import formats
-from cogniload_repro.counts.printed import BETAS, load_imputed_aics, uses_table2
 from cogniload_repro.ledger.claims import evaluate_claims
-from cogniload_repro.ledger.precision import judge
-from cogniload_repro.ledger.results import (
-    NotComputableError,
-    PrintedNumber,
-    ResultLookup,
-    Results,
+from cogniload_repro.ledger.columns import (
+    COLUMNS,
+    RESULTS_PAGE,
+    Column,
+    kind_of_number,
 )
-from cogniload_repro.ledger.results_page import list_results_page
-from cogniload_repro.published import ERRORS, TOKEN_TABLES, load_claims, load_printed
-from cogniload_repro.regression.cell_tables import percent
-from cogniload_repro.regression.design import PRODUCTS
+from cogniload_repro.ledger.precision import judge
+from cogniload_repro.ledger.results import NotComputableError, ResultLookup, Results
+from cogniload_repro.published import TABLES, TOKEN_TABLES, load_claims, load_printed
 from cogniload_repro.regression.reconstructions import each_reconstruction
 from cogniload_repro.schemas import FIDELITY, KINDS, TESTED, VERDICTS
 
@@ -57,23 +51,6 @@ LEGEND = """
 #: Name of the last line of `scoreboard`.
 COULD_HAVE_FAILED = "could have failed"
 
-#: Formats of the numbers of regressions, by table and column.
-_FORMS_OF_FITS: dict[str, dict[str, Callable[[float], str]]] = {
-    "table2": {
-        **dict.fromkeys(BETAS, formats.format_beta),
-        "ecl50": formats.format_ecl50,
-        "nt50": formats.format_point,
-        "id50": formats.format_point,
-    },
-    "table3": {},
-    "table6": dict.fromkeys(
-        ("p_lr", "aic_linear", "aic_quadratic"), formats.format_thousandths
-    ),
-}
-for _product in PRODUCTS:
-    _FORMS_OF_FITS["table3"][f"beta_{_product}"] = formats.format_beta
-    _FORMS_OF_FITS["table3"][f"p_{_product}"] = formats.format_p
-
 
 def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFrame:
     """Compare every published number with the recomputed one (`schemas.FIDELITY`).
@@ -84,9 +61,9 @@ def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFra
     """
     results = results.of_paper()
     lookup = ResultLookup(results)
-    printed = chain(_list_fits(lookup), _list_errors(lookup), _list_tokens(lookup))
-    tables = _judge_all(printed, results.reconstructed)
-    page = _judge_all(list_results_page(lookup), results.reconstructed)
+    rows = pd.DataFrame(_judge_all(lookup, results.reconstructed), columns=FIDELITY)
+    is_on_page = rows["table"] == RESULTS_PAGE
+    tables = rows[~is_on_page]
     if prompts is not None and len(prompts):  # an empty frame would change types
         tables = pd.concat([tables, prompts], ignore_index=True)
     tables = tables.sort_values(
@@ -96,7 +73,7 @@ def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFra
     named = claims["id"] + ": " + claims["condition"]
     claims["condition"] = named.str.removesuffix(": ")
     claims = claims.assign(table="prose").reindex(columns=FIDELITY, fill_value="")
-    rows = pd.concat([tables, page, claims], ignore_index=True)
+    rows = pd.concat([tables, rows[is_on_page], claims], ignore_index=True)
     return _give_reasons(rows, set(results.cells["model"]))
 
 
@@ -150,115 +127,52 @@ def _give_reasons(rows: pd.DataFrame, models: set[str]) -> pd.DataFrame:
     return rows
 
 
-def _judge_all(numbers: Iterable[PrintedNumber], reconstructed: bool) -> pd.DataFrame:
-    """Return the ledger's rows of published numbers as a table."""
-    rows = [_judge(number, reconstructed) for number in numbers]
-    return pd.DataFrame(rows, columns=FIDELITY)
+def _judge_all(lookup: ResultLookup, reconstructed: bool) -> Iterator[dict]:
+    """Yield the ledger's row of every number in `COLUMNS`, in the order of the printed tables.
 
-
-def _judge(printed: PrintedNumber, reconstructed: bool) -> dict[str, object]:
-    """Return the ledger's row of a published number.
-
-    It is not computable unless every cell behind it has the paper's number of puzzles. An imputed
-    number has the replacement beside it and no verdict.
+    A number is not computable unless every cell behind it has the paper's number of puzzles. An
+    imputed number has the replacement beside it and no verdict.
     """
-    levels = [f"{load}={level}" for load, level in printed.levels.items()]
-    row: dict[str, object] = {
-        "table": printed.table,
-        "model": printed.model,
-        "quantity": printed.quantity,
-        "condition": " ".join(levels),
-        "kind": printed.kind if reconstructed else "independent",
-        "evidence": "identified" if reconstructed else "",
-        "published": printed.published,
+    for table, columns in COLUMNS.items():
+        for printed in load_printed(table).to_dict("records"):
+            levels = {load: int(printed[load]) for load in TABLES[table][1]}
+            for quantity, column in columns.items():
+                text = printed[column.printed] or column.empty
+                if text is None or printed.get("in_paper", "yes") != "yes":
+                    continue
+                row = {
+                    "table": TOKEN_TABLES[levels["N"]] if table == "tokens" else table,
+                    "model": printed["model"],
+                    "quantity": quantity,
+                    "published": text,
+                    "kind": kind_of_number(table, printed["model"], quantity, text),
+                }
+                if table == "results_page":
+                    row["table"] = RESULTS_PAGE
+                if not reconstructed:
+                    row["kind"] = "independent"
+                row["evidence"] = "identified" if reconstructed else ""
+                yield row | _recompute(row, column, lookup, levels | column.levels)
+
+
+def _recompute(
+    row: dict[str, str], column: Column, lookup: ResultLookup, levels: dict[str, int]
+) -> dict[str, object]:
+    """Return the recomputed part of a row: the number, as it is shown, and the verdict."""
+    found = {
+        "condition": " ".join(f"{load}={level}" for load, level in levels.items()),
         "recomputed": np.nan,
         "shown": "",
         "verdict": "not_computable",
         "reason": "",
     }
     try:
-        number = printed.recompute()
+        number = lookup.number(row["model"], column.quantity, **levels)
     except NotComputableError as error:
-        return row | {"reason": str(error)}
-    text = printed.form(number)
-    verdict = "" if row["kind"] == "imputed" else judge(printed.published, text)
-    return row | {"recomputed": float(number), "shown": text, "verdict": verdict}
-
-
-# ---- the numbers of each table ----
-def _list_fits(lookup: ResultLookup) -> Iterator[PrintedNumber]:
-    """Yield the numbers of Tables 2, 3 and 6 (regressions), and the stars of the p-values."""
-    for table, forms in _FORMS_OF_FITS.items():
-        for row in load_printed(table).to_dict("records"):
-            model = row["model"]
-            for quantity, form in forms.items():
-                kind = _kind_of_fit(table, model, quantity)
-                # a dash, for a capacity point that does not exist, is a number to compare
-                published = row[quantity] or formats.NONE
-                recompute = partial(lookup.fit, model, quantity)
-                number = PrintedNumber(
-                    table, model, quantity, {}, kind, published, recompute, form
-                )
-                yield number
-                if f"{quantity}_stars" in row:
-                    p_value = quantity.replace("beta_", "p_")
-                    yield number._replace(
-                        quantity=f"{quantity} stars",
-                        published=row[f"{quantity}_stars"],
-                        recompute=partial(lookup.fit, model, p_value),
-                        form=formats.stars,
-                    )
-
-
-def _kind_of_fit(table: str, model: str, quantity: str) -> str:
-    """Return the kind of a number in Table 2, 3 or 6: input, constraint, derived or imputed."""
-    if table == "table6":
-        is_imputed = model in load_imputed_aics().index and quantity.startswith("aic")
-        return "imputed" if is_imputed else "input"
-    return "constraint" if table == "table3" or uses_table2(model) else "derived"
-
-
-def _list_errors(lookup: ResultLookup) -> Iterator[PrintedNumber]:
-    """Yield the numbers of Tables 4 and 5: samples, accuracy and error types by d and by N."""
-    for table, load in (("table4", "d"), ("table5", "N")):
-        for row in load_printed(table).to_dict("records"):
-            model = row["model"]
-            levels = {load: int(row[load])}
-            for quantity in ("samples", "acc_pct", *ERRORS):
-                recompute = partial(_find_count, lookup, model, quantity, levels)
-                published = row[quantity]
-                form = formats.format_count
-                yield PrintedNumber(
-                    table, model, quantity, levels, "input", published, recompute, form
-                )
-
-
-def _find_count(
-    lookup: ResultLookup, model: str, quantity: str, levels: dict[str, int]
-) -> int:
-    """Return a number of Table 4 or 5: samples, accuracy (%) or errors of one type."""
-    total = lookup.count(model, "total", **levels)
-    if quantity == "samples":
-        return total
-    if quantity == "acc_pct":
-        return percent(lookup.count(model, "correct", **levels), total)
-    return lookup.count(model, quantity, **levels)
-
-
-def _list_tokens(lookup: ResultLookup) -> Iterator[PrintedNumber]:
-    """Yield the numbers of Tables 7 to 10 as printed, even if a digit looks misread."""
-    for row in load_printed("tokens").to_dict("records"):
-        model = row["model"]
-        levels = {"N": int(row["N"]), "d": int(row["d"])}
-        for quantity in ("prompt_mean", "prompt_p90", "output_mean", "output_p90"):
-            if row[quantity]:
-                recompute = partial(lookup.tokens, model, quantity, **levels)
-                table = TOKEN_TABLES[levels["N"]]
-                published = row[quantity]
-                form = formats.format_count
-                yield PrintedNumber(
-                    table, model, quantity, levels, "input", published, recompute, form
-                )
+        return found | {"reason": str(error)}
+    shown = column.form(float(number))
+    verdict = "" if row["kind"] == "imputed" else judge(row["published"], shown)
+    return found | {"recomputed": float(number), "shown": shown, "verdict": verdict}
 
 
 def title(table: str) -> str:

@@ -4,22 +4,25 @@ A number is computable only if every cell behind it has the paper's number of pu
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from cogniload_repro.grid import CELL, PAPER_GRID, Cell
+from cogniload_repro.ledger.precision import Number
 from cogniload_repro.models import BY_NAME
-from cogniload_repro.published import ERRORS
-from cogniload_repro.regression.cell_tables import load_cells
+from cogniload_repro.regression.cell_tables import load_cells, percent
+from cogniload_repro.regression.design import GRID, grid_means, roots_along_rho
+from cogniload_repro.regression.fits import PAPER_TERMS
+from cogniload_repro.regression.glm import SYMBOLS
 from cogniload_repro.regression.reconstructions import from_printed_tables
-from cogniload_repro.schemas import FRAMES, read_frame
+from cogniload_repro.schemas import ERRORS, FRAMES, TOKENS, read_frame
 
 #: The paper's cells by their values of `CELL`.
 _PAPER_CELLS = {(cell.N, cell.d, cell.ratio_pct): cell for cell in PAPER_GRID}
@@ -69,23 +72,6 @@ class NotComputableError(LookupError):
     """The results do not determine a number."""
 
 
-class PrintedNumber(NamedTuple):
-    """A published number, with the functions that recompute and format it.
-
-    ``levels`` are those of N and d; ``kind`` is that on reconstructed data (see `ledger.entries`).
-    ``recompute`` raises `NotComputableError` if the results do not determine the number.
-    """
-
-    table: str
-    model: str
-    quantity: str
-    levels: dict[str, int]
-    kind: str
-    published: str
-    recompute: Callable[[], float]
-    form: Callable[[float], str]
-
-
 class ResultLookup:
     """Numbers of a build's results; `NotComputableError` if cells or a number are missing."""
 
@@ -109,6 +95,16 @@ class ResultLookup:
                     status_and_value = (row["status"], row[quantity])
                     self._fits[row["model"], quantity] = status_and_value
         self._gaps: dict[str, set[Cell]] = {}
+
+    def number(self, model: str, quantity: str, **levels: float) -> Number:
+        """Return a quantity of a model by its name, at some levels of N, d and ratio_pct."""
+        if quantity in _DERIVED:
+            return _DERIVED[quantity](self, model, **levels)
+        if quantity in TOKENS.names:
+            return self.tokens(model, quantity, **levels)
+        if quantity in ERRORS:
+            return self.count(model, quantity, **levels)
+        return self.fit(model, quantity)
 
     def accuracy(self, model: str, **levels: float) -> Fraction:
         """Return the accuracy over the cells with these levels of N, d and ratio_pct."""
@@ -138,7 +134,7 @@ class ResultLookup:
             raise NotComputableError(f"no fit: {status}")
         return number
 
-    def tokens(self, model: str, quantity: str, N: int, d: int) -> float:
+    def tokens(self, model: str, quantity: str, N: float, d: float) -> float:
         """Return a mean or 90th percentile of prompt or output tokens (Tables 7 to 10)."""
         self._require(model, N=N, d=d)
         condition = f"{model} at N = {N}, d = {d}"
@@ -186,3 +182,39 @@ def cells_at(**levels: float) -> tuple[Cell, ...]:
         if all(getattr(cell, load) == level for load, level in levels.items()):
             cells.append(cell)
     return tuple(cells)
+
+
+def _acc_pct(lookup: ResultLookup, model: str, **levels: float) -> int:
+    correct = lookup.count(model, "correct", **levels)
+    return percent(correct, lookup.count(model, "total", **levels))
+
+
+def _smaller_root(lookup: ResultLookup, model: str) -> float:
+    names = [f"beta_{SYMBOLS[term]}" for term in PAPER_TERMS]
+    beta = np.array([[lookup.fit(model, name) for name in names]])
+    return 100 * float(roots_along_rho(beta, grid_means(GRID))[0, 0])
+
+
+#: Quantities that are no column of the results, by name.
+_DERIVED: dict[str, Callable[..., Number]] = {
+    "accuracy": ResultLookup.accuracy,
+    "accuracy_pct": lambda lookup, *at, **levels: (
+        100 * float(lookup.accuracy(*at, **levels))
+    ),
+    "acc_pct": _acc_pct,
+    "samples": partial(ResultLookup.count, column="total"),
+    "samples_expected": lambda _, model, **levels: (
+        BY_NAME[model].puzzles_per_cell * len(cells_at(**levels))
+    ),
+    # the most common number, as six of the paper's puzzles are missing
+    "puzzles_per_cell": lambda lookup, model: Counter(
+        lookup.puzzles(model)
+    ).most_common(1)[0][0],
+    "aic_change": lambda lookup, model: (
+        lookup.fit(model, "aic_quadratic") - lookup.fit(model, "aic_linear")
+    ),
+    "smaller_root_pct": _smaller_root,
+    "overflow_pct": lambda lookup, model: (
+        100 * lookup.count(model, "ctx") / lookup.count(model, "total")
+    ),
+}
