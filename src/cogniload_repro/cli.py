@@ -1,16 +1,14 @@
 """The `cogniload` command: the steps that the Makefile chains, each also usable alone."""
 
-import gc
-
 import click
 
 from cogniload_repro import __version__
 from cogniload_repro.commands import (
     answers,
     chain,
+    inputs,
     local,
     outputs,
-    params,
     puzzles,
     render,
 )
@@ -55,9 +53,7 @@ def main() -> None:
     """
 
 
-# imports create many lasting objects; checking them for garbage takes a sixth of the time
-gc.set_threshold(50_000)
-for _module in (outputs, chain, render, puzzles, answers, local, params):
+for _module in (outputs, chain, render, puzzles, answers, local, inputs):
     for _command in vars(_module).values():
         if isinstance(_command, click.Command):
             main.add_command(_command)

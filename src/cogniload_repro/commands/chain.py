@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cogniload_repro.commands import params
+from cogniload_repro.commands.inputs import write_step
 from cogniload_repro.commands.options import (
     BUILD,
     EXISTING_FILE,
@@ -14,6 +14,7 @@ from cogniload_repro.commands.options import (
     say,
 )
 from cogniload_repro.commands.outputs import COUNTS_FILE, check_outputs_whole
+from cogniload_repro.commands.params import read_parameters
 from cogniload_repro.files import locked, write_whole
 
 if TYPE_CHECKING:
@@ -55,14 +56,14 @@ def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> 
     from cogniload_repro.puzzles.baselines import write_baselines
     from cogniload_repro.scoring import cells, scores, verdict
 
-    parameters = params.read_parameters()
+    parameters = read_parameters()
     scorer = scorer or parameters.scorer
     rules = verdict.find_scorer(scorer)
     place = build if scorer == parameters.scorer else build / "scorers" / scorer
     with locked(build):
         check_outputs_whole(build)
         if place == build:
-            params.write_parameters(build, "scores", parameters)
+            write_step(build, "scores", parameters)
         puzzles = (build / "puzzles.parquet").absolute()
         with open_executor(jobs, scheduler) as executor:
             baselines = puzzles.with_name("baselines.parquet")

@@ -13,7 +13,7 @@ from typing import Any
 import click
 from tqdm import tqdm
 
-from cogniload_repro.commands import params
+from cogniload_repro.commands.inputs import write_step
 from cogniload_repro.commands.options import (
     BUILD,
     EDITION,
@@ -23,7 +23,7 @@ from cogniload_repro.commands.options import (
     MODEL,
     say,
 )
-from cogniload_repro.commands.params import RECONSTRUCTED_SOURCE
+from cogniload_repro.commands.params import RECONSTRUCTED_SOURCE, label_of, read_parameters
 from cogniload_repro.files import ANSWERS, locked, write_whole
 
 #: Temporary folder of a build, in which outputs are prepared before they replace the old ones.
@@ -77,7 +77,7 @@ def download_outputs(
     Writes puzzles.parquet, outputs/ (real answers) and counts.parquet (the reconstructed counts of
     models without answers). By default nothing is downloaded.
     """
-    parameters = params.read_parameters(
+    parameters = read_parameters(
         source=source, add=add or None, max_rejected=max_rejected, grid=grid
     )
     addresses = parameters.sources()
@@ -96,7 +96,7 @@ def download_outputs(
         for address in addresses:
             brought.append(_import(stage, address, limit, build, **read_as))
         _refuse_two_kinds(brought)
-        params.write_parameters(build, "outputs", parameters)
+        write_step(build, "outputs", parameters)
         _replace_outputs(stage, build)
         write_whole(build / SOURCES, json.dumps(brought, indent=1) + "\n")
     for part in brought:
@@ -187,7 +187,7 @@ def _import(
     if report.responses or not read_as.get("known_only"):
         report.check(max_rejected)
     return {
-        "source": params.label_of(address),
+        "source": label_of(address),
         "models": sorted(report.responses),
         "settings": report.settings,
     }
