@@ -3,15 +3,7 @@
 import click
 
 from cogniload_repro import __version__
-from cogniload_repro.commands import (
-    answers,
-    chain,
-    inputs,
-    local,
-    outputs,
-    puzzles,
-    render,
-)
+from cogniload_repro.commands import answers, chain, inputs, outputs, params, puzzles, render
 from cogniload_repro.files import describe_error, for_terminal
 
 
@@ -44,16 +36,19 @@ class _Interrupted(click.ClickException):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__)
-def main() -> None:
+@click.pass_context
+def main(context: click.Context) -> None:
     """Rebuild every table and figure of the CogniLoad paper (ICLR 2026).
 
     The steps, in order: download-outputs, score, fit, render. `make reproduce` runs
-    them all. For maintenance: parameters, which make calls; feasible and reconstruct,
-    which regenerate the committed tables.
+    them all.
     """
+    values = params.read_file()
+    steps = ("parameters", "download-outputs", "score", "render")
+    context.default_map = dict.fromkeys(steps, values)
 
 
-for _module in (outputs, chain, render, puzzles, answers, local, inputs):
+for _module in (outputs, chain, render, puzzles, answers, inputs):
     for _command in vars(_module).values():
         if isinstance(_command, click.Command):
             main.add_command(_command)

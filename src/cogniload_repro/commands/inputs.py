@@ -18,12 +18,7 @@ import click
 
 from cogniload_repro.book.chapters import Chapter, read_chapters
 from cogniload_repro.commands.options import BUILD
-from cogniload_repro.commands.params import (
-    Parameters,
-    check_parameters,
-    make_parameters,
-    read_parameters,
-)
+from cogniload_repro.commands.params import Parameters, check_parameters, takes
 from cogniload_repro.files import DATA, fingerprint, locked, write_if_changed
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -141,8 +136,10 @@ def read_saved(build: Path) -> Parameters:
         file = inputs_file(build, name)
         if file.is_file():
             content = json.loads(file.read_text(encoding="utf-8"))
-            values |= {key: content[key] for key in step.parameters}
-    return make_parameters(values)
+            for key in step.parameters:
+                value = content[key]
+                values[key] = tuple(value) if isinstance(value, list) else value
+    return Parameters(**values)
 
 
 def _remove_incomplete(build: Path) -> None:
@@ -171,10 +168,11 @@ def _settle_times(build: Path) -> None:
 
 
 @click.command("parameters", hidden=True)
+@takes(*vars(Parameters()))
 @BUILD
-def save_inputs(build: Path) -> None:
+def save_inputs(build: Path, **values: Any) -> None:
     """Check the parameters, and save what each step reads (make calls this first)."""
-    parameters = read_parameters()
+    parameters = Parameters(**values)
     check_parameters(parameters)
     with locked(build):
         _settle_times(build)

@@ -1,12 +1,17 @@
-"""The parameters of a build: params.yaml, then the environment, then the options of a command."""
+"""The parameters of a build, as options of commands.
+
+click takes each from the call, else from the environment, where make puts them, else from
+params.yaml (`cli.main`), else the paper's.
+"""
 
 import os
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import click
 import yaml
 
 from cogniload_repro.files import is_address, without_secrets
@@ -14,8 +19,6 @@ from cogniload_repro.files import is_address, without_secrets
 RECONSTRUCTED_SOURCE = "reconstructed"
 #: The file at the top of a checkout that sets the parameters of a build.
 PARAMS = Path("params.yaml")
-#: Prefix of the environment variables in which make passes the parameters of one call.
-_PREFIX = "COGNILOAD_"
 #: Parameters that the notice at the top of a book names.
 _SHOWN = ("source", "add", "scorer", "formula", "family", "models")
 
@@ -34,100 +37,125 @@ class Parameters:
     models: tuple[str, ...] = ()
 
     def changes(self) -> dict[str, Any]:
-        """Return the parameters that differ from the paper's, as JSON values."""
-        changed = {}
-        for name, value in vars(self).items():
-            if value != getattr(Parameters, name):
-                changed[name] = list(value) if isinstance(value, tuple) else value
-        return changed
+        """Return the parameters that differ from the paper's."""
+        paper = vars(Parameters())
+        return {name: value for name, value in vars(self).items() if value != paper[name]}
 
-    def sources(self) -> list[str]:
+    def sources(self) -> tuple[str, ...]:
         """Return the sources of real outputs, in the order given."""
-        if self.source == RECONSTRUCTED_SOURCE:
-            return list(self.add)
-        return [self.source, *self.add]
+        first = () if self.source == RECONSTRUCTED_SOURCE else (self.source,)
+        return first + self.add
 
     def notice(self) -> str:
         """Return a sentence that lists the parameters that differ from the paper's, or ""."""
         words = []
         for name, value in self.changes().items():
             if name in _SHOWN:
-                values = value if isinstance(value, list) else [value]
-                words.append(f"{name}: {', '.join(map(label_of, values))}")
+                texts = value if isinstance(value, tuple) else (value,)
+                words.append(f"{name}: {', '.join(map(label_of, texts))}")
         if not words:
             return ""
         return f"The parameters of this book differ from the paper's: {'; '.join(words)}."
 
 
-def read_parameters(**options: object) -> Parameters:
-    """Return the parameters: from the options, else the environment, else params.yaml.
+class _Source(click.ParamType):
+    """An address, or a path, which becomes absolute; several are separated as in a shell."""
 
-    An empty text means the paper's value. A ValueError names an unknown parameter or a value of the
-    wrong type.
-    """
-    values = _read_file()
-    for field in fields(Parameters):
-        given = os.environ.get(_PREFIX + field.name.upper())
-        if given is not None:
-            values[field.name] = given
-    values |= {name: value for name, value in options.items() if value is not None}
-    return make_parameters(values)
+    name = "source"
+
+    def convert(self, value: str, param: Any, ctx: Any) -> str:
+        if value == RECONSTRUCTED_SOURCE or is_address(value):
+            return value
+        if not os.path.exists(value):
+            remedy = "name a folder, a file or an address, and quote a path with spaces"
+            self.fail(f"no outputs at {value}; {remedy}", param, ctx)
+        return os.path.abspath(value)
+
+    def split_envvar_value(self, rv: str) -> list[str]:
+        return [rv] if os.path.exists(rv) else shlex.split(rv)
 
 
-def _read_file() -> dict[str, Any]:
-    """Return the values in params.yaml, if there is one."""
+class _Name(click.ParamType):
+    """A text; several are separated by commas."""
+
+    name = "name"
+
+    def convert(self, value: str, param: Any, ctx: Any) -> str:
+        return value.strip()
+
+    def split_envvar_value(self, rv: str) -> list[str]:
+        return rv.split(",")
+
+
+_KINDS: dict[str, dict[str, Any]] = {
+    "grid": {
+        "type": _Name(),
+        "help": "Grid of the counts: paper, mini, or 'N=20,50 ratio=5 d=1,3'.",
+    },
+    "source": {
+        "type": _Source(),
+        "help": "`reconstructed`: the paper's models as counts, and the committed answers of a "
+        "real model. Or real outputs alone: a folder, a file, an archive, or an https:// address, "
+        "followed by #sha256=... if the checksum is known.",
+    },
+    "add": {
+        "type": _Source(),
+        "multiple": True,
+        "help": "Another source, whose models are added (may be repeated).",
+    },
+    "max_rejected": {
+        "type": click.IntRange(min=0),
+        "help": "Maximum number of rejected rows per source.",
+    },
+    "scorer": {
+        "type": _Name(),
+        "help": "pseudocode: Algorithms 1 to 3 of Appendix D; prose: the appendix's text; "
+        "late_drop, cut_windows, last_mention: the pseudocode with one rule changed; answer_only: "
+        "ignore the reasoning (not the paper's rule).",
+    },
+    "formula": {
+        "type": _Name(),
+        "help": "The regression of the chapters that have one, such as 'correct ~ d * log10_N'.",
+    },
+    "family": {"type": _Name(), "help": "Link: logit, probit, cloglog or quasi-binomial."},
+    "models": {
+        "type": _Name(),
+        "multiple": True,
+        "help": "Show this model in the chapters with regressions (may be repeated).",
+    },
+}
+
+
+def takes(*names: str) -> Callable:
+    """Return a decorator that gives a command some parameters as options."""
+
+    def decorate(command: Callable) -> Callable:
+        for name in reversed(names):
+            option = click.option(
+                f"--{name.replace('_', '-')}",
+                default=getattr(Parameters, name),
+                envvar=f"COGNILOAD_{name.upper()}",
+                **_KINDS[name],
+            )
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def read_file() -> dict[str, Any]:
+    """Return the values in params.yaml, if there is one; ValueError names an unknown parameter."""
     if not PARAMS.is_file():
         return {}
     try:
         values = yaml.safe_load(PARAMS.read_text(encoding="utf-8")) or {}
-        make_parameters(values)
-    except (yaml.YAMLError, ValueError, TypeError, AttributeError) as error:
+        unknown = ", ".join(values.keys() - vars(Parameters()).keys())
+    except (yaml.YAMLError, ValueError, AttributeError, RecursionError) as error:
         raise ValueError(f"{PARAMS}: {error}; write lines such as `family: logit`") from None
+    if unknown:
+        known = ", ".join(vars(Parameters()))
+        raise ValueError(f"{PARAMS}: unknown {unknown}; the parameters are: {known}")
     return values
-
-
-def make_parameters(values: Mapping[str, Any]) -> Parameters:
-    """Return parameters with these values: of YAML or JSON, or texts of the command line."""
-    kinds = {field.name: type(field.default) for field in fields(Parameters)}
-    converted = {}
-    for name, value in values.items():
-        if name not in kinds:
-            raise ValueError(f"unknown parameter {name}; the parameters are: {', '.join(kinds)}")
-        if value not in ("", None):
-            converted[name] = _CONVERTERS[kinds[name]](name, value)
-    return Parameters(**converted)
-
-
-def _to_text(name: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"{name} must be text, not {value!r:.100}")
-    return _locate(value) if name == "source" else value
-
-
-def _to_number(name: str, value: Any) -> int:
-    if not str(value).isdecimal():
-        raise ValueError(f"{name} must be a whole number of at least 0, not {value!r:.100}")
-    return int(value)
-
-
-def _to_list(name: str, value: Any) -> tuple[str, ...]:
-    """Return a list of texts; a text is split at commas, one of sources as a shell does it."""
-    if isinstance(value, str) and name == "add":
-        value = [value] if os.path.exists(value) else shlex.split(value)
-    elif isinstance(value, str):
-        value = value.split(",")
-    if name == "add":
-        return tuple(map(_locate, value))
-    return tuple(text.strip() for text in value)
-
-
-_CONVERTERS = {str: _to_text, int: _to_number, tuple: _to_list}
-
-
-def _locate(address: str) -> str:
-    """Return an address that is valid in every folder: a path becomes absolute."""
-    is_path = address != RECONSTRUCTED_SOURCE and not is_address(address)
-    return os.path.abspath(address) if is_path else address
 
 
 def label_of(text: str) -> str:
@@ -139,10 +167,6 @@ def label_of(text: str) -> str:
 
 def check_parameters(parameters: Parameters) -> None:
     """Reject impossible parameters now, before the earlier steps have been run for nothing."""
-    for source in parameters.sources():
-        if not is_address(source) and not Path(source).exists():
-            remedy = "name a folder, a file or an address, and quote a path with spaces"
-            raise ValueError(f"no outputs at {source}; {remedy}")
     changed = parameters.changes()
     if "scorer" in changed:
         from cogniload_repro.scoring.verdict import find_scorer

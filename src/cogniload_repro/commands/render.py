@@ -13,7 +13,7 @@ from cogniload_repro.book.chapters import Chapter
 from cogniload_repro.commands.inputs import read_saved, values_for, write_chapters, write_step
 from cogniload_repro.commands.options import BUILD, JOBS, say
 from cogniload_repro.commands.outputs import read_sources
-from cogniload_repro.commands.params import Parameters, read_parameters
+from cogniload_repro.commands.params import Parameters, takes
 from cogniload_repro.executors import open_executor
 from cogniload_repro.files import locked
 
@@ -25,16 +25,17 @@ _LIBRARIES = ("seaborn", "cogniload_repro.book.notebooks")
 
 @click.command()
 @click.argument("changed", nargs=-1)
+@takes("formula", "family", "models")
 @BUILD
 @JOBS
-def render(changed: tuple[str, ...], build: Path, jobs: int) -> None:
+def render(changed: tuple[str, ...], build: Path, jobs: int, **values: Any) -> None:
     """Run chapters and build the book.
 
     CHANGED are names of steps and chapters whose inputs are newer than the book, as make lists
     them. These chapters are run, and those of which the build lacks a file; default: all. The
     parameters formula, family and models are passed to every chapter that has them.
     """
-    parameters = read_parameters()
+    parameters = Parameters(**values)
     if not (build / "fidelity.csv").exists():
         raise ValueError(f"{build} has no fits; run `cogniload fit --build {build}` first")
     with locked(build):
