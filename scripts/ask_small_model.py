@@ -16,10 +16,14 @@ from cogniload_repro.commands.options import FILE, FOLDER, FROM_1, JOBS, say
 
 
 @click.command()
-@click.option("--grid", default="mini", help="paper, mini, or 'N=20,50 ratio=5,50 d=1,3'.")
+@click.option(
+    "--grid", default="mini", help="paper, mini, or 'N=20,50 ratio=5,50 d=1,3'."
+)
 @click.option("--per-cell", type=FROM_1, default=1, help="Puzzles per cell.")
 @click.option("--model", type=FILE, help="GGUF file; default: SmolLM2-135M-Instruct.")
-@click.option("--out", type=FOLDER, default=Path("data/local"), help="Folder for the answers.")
+@click.option(
+    "--out", type=FOLDER, default=Path("data/local"), help="Folder for the answers."
+)
 @JOBS
 def main(grid: str, per_cell: int, model: Path | None, out: Path, jobs: int) -> None:
     """Ask a model the puzzles of a grid that it has not answered."""

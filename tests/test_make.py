@@ -280,7 +280,9 @@ def test_a_refused_source_changes_nothing(made):
         assert (done.returncode, is_named) == (2, True), done.stderr
         kept = {name for name in before if not name.startswith(("inputs/", "rejected"))}
         after = contents(build)
-        assert {name: after[name] for name in kept} == {name: before[name] for name in kept}
+        assert {name: after[name] for name in kept} == {
+            name: before[name] for name in kept
+        }
 
 
 def test_the_book_follows_its_notebooks_and_what_is_given(made):
@@ -343,7 +345,9 @@ def test_a_lost_file_of_a_build_is_made_again(made, lost, again):
     [
         ("outputs/mine.parquet", "score", ["scores/mine.parquet", "cells.parquet"]),
         pytest.param("cells.parquet", "fit", ["aic.parquet"], marks=pytest.mark.slow),
-        pytest.param("sources.json", "score", ["cells.parquet"], marks=pytest.mark.slow),
+        pytest.param(
+            "sources.json", "score", ["cells.parquet"], marks=pytest.mark.slow
+        ),
     ],
 )
 def test_a_damaged_file_of_a_build_is_named_with_the_remedy(
@@ -509,7 +513,9 @@ def own_copy(link):
 
 def html_of(checkout, page):
     """The HTML of a page of the book."""
-    return (checkout / f"data/build-mini/book/_build/html/{page}.html").read_text("utf-8")
+    return (checkout / f"data/build-mini/book/_build/html/{page}.html").read_text(
+        "utf-8"
+    )
 
 
 @pytest.mark.parametrize("ahead", [False, True], ids=["clock right", "clock set back"])
@@ -577,7 +583,11 @@ def test_chapters_and_pages_come_and_go_without_python(made):
     state = contents(made / "data/build-mini")
     write_chapter(made / "notebooks/more.ipynb", CHAPTER | {"show": "1 + 1"})
     (made / "book/extra.md").write_text("# Extra\n")
-    change(toc, "{file: notebooks/page}", "{file: notebooks/page}, {file: notebooks/more}, {file: extra}")
+    change(
+        toc,
+        "{file: notebooks/page}",
+        "{file: notebooks/page}, {file: notebooks/more}, {file: extra}",
+    )
     output = output_of(make(made, "reproduce"))
     assert re.findall(r"(\w+)\.ipynb  ", output) == ["more"]
     assert "Extra" in html_of(made, "extra")

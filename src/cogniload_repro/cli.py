@@ -3,7 +3,15 @@
 import click
 
 from cogniload_repro import __version__
-from cogniload_repro.commands import answers, chain, inputs, outputs, params, puzzles, render
+from cogniload_repro.commands import (
+    answers,
+    chain,
+    inputs,
+    outputs,
+    params,
+    puzzles,
+    render,
+)
 from cogniload_repro.files import describe_error, for_terminal
 
 
@@ -15,6 +23,9 @@ class _Group(click.Group):
             return super().invoke(ctx)
         except BrokenPipeError:
             raise  # a program such as `head` has closed the pipe; click ends silently
+        except click.UsageError as error:
+            error.message = for_terminal(error.message)
+            raise
         except (ValueError, OSError, MemoryError) as error:
             raise _Refusal(for_terminal(describe_error(error))) from error
         except KeyboardInterrupt:

@@ -3,7 +3,7 @@
 import ast
 import json
 import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,9 +37,13 @@ def read_chapters(folder: Path) -> list[Chapter]:
     return sorted(map(_read_chapter, folder.glob("*.ipynb")), key=_run_order)
 
 
-def choose_chapters(chapters: Sequence[Chapter], present: Collection[str]) -> list[Chapter]:
-    """Return the chapters of a build in which these `NEEDS` are present."""
-    return [chapter for chapter in chapters if set(chapter.needs) <= set(present)]
+def list_chapters(
+    folder: Path, *, whole_grid: bool, another_model: bool = False
+) -> list[Chapter]:
+    """Return the chapters of a build's book, longest first."""
+    present = {"whole grid": whole_grid, "another model": another_model}
+    chapters = read_chapters(folder)
+    return [c for c in chapters if all(present[need] for need in c.needs)]
 
 
 def _run_order(chapter: Chapter) -> tuple[bool, int, str]:
@@ -57,7 +61,9 @@ def _read_chapter(source: Path) -> Chapter:
         ) from None
     unknown = set(chapter.needs) - set(NEEDS)
     if unknown:
-        raise ValueError(f"{source.name}: unknown need {min(unknown)}; needs are: {NEEDS}")
+        raise ValueError(
+            f"{source.name}: unknown need {min(unknown)}; needs are: {NEEDS}"
+        )
     return chapter
 
 

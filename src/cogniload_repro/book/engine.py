@@ -1,12 +1,11 @@
-"""papermill's engine for chapters: the cells of a notebook run in this process.
+"""papermill's engine for chapters: it runs the cells of a notebook in this process.
 
-One process with the libraries loaded runs many chapters, in a third of the time that a kernel for
-each needs. Every notebook also runs by papermill's own engine.
+A process with the libraries loaded runs many chapters, in a third of the time that a kernel for
+each of them needs. Every notebook also runs by papermill's own engine.
 """
 
 import base64
 import io
-import platform
 import traceback
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
@@ -25,14 +24,8 @@ from traitlets.config import Config
 from cogniload_repro.book.backend import take_open_figures, use_backend
 from cogniload_repro.book.page import Page
 
-# what a kernel would report about its language
-_LANGUAGE = {
-    "name": "python",
-    "version": platform.python_version(),
-    "mimetype": "text/x-python",
-    "file_extension": ".py",
-    "pygments_lexer": "ipython3",
-}
+#: What a kernel would report about its language.
+_LANGUAGE = {"name": "python", "file_extension": ".py", "pygments_lexer": "ipython3"}
 
 
 class ChapterEngine(Engine):
@@ -40,58 +33,65 @@ class ChapterEngine(Engine):
 
     @classmethod
     def execute_managed_notebook(cls, nb_man, kernel_name, **options) -> None:
-        """Run cells in order until one fails, and put their outputs into them."""
+        """Run the cells in order, until one fails."""
         nb_man.nb.metadata["language_info"] = _LANGUAGE
-        mpl.rcdefaults()  # a reader's matplotlibrc must not affect the book
-        _Shell.clear_instance()
-        shell = _Shell.instance(
-            display_pub_class=_Publisher,
-            displayhook_class=_Hook,
-            config=Config(HistoryManager={"enabled": False}),
-        )
-        use_backend()
-        figures: list[tuple[NotebookNode, Figure]] = []
+        failed = run_cells(nb_man.nb.cells)
         for place, cell in enumerate(nb_man.nb.cells):
-            if is_code(cell) and not run_cell(shell, cell, figures):
+            if cell is failed:
                 nb_man.cell_exception(cell, place)
                 return
             nb_man.cell_complete(cell, place)
-        for cell, figure in figures:
-            if figure not in Page.placed:
-                shell.display_pub.outputs = cell.outputs
-                shell.display_pub.publish(*shell.display_formatter.format(figure))
 
 
-def is_code(cell: NotebookNode) -> bool:
-    """Return whether a cell has code that is to be run."""
-    is_skipped = "skip-execution" in cell.metadata.get("tags", [])
-    return cell.cell_type == "code" and bool(cell.source.strip()) and not is_skipped
+def run_cells(cells: list[NotebookNode]) -> NotebookNode | None:
+    """Run cells in order, and put their outputs into them; stop at and return a failed cell."""
+    mpl.rcdefaults()  # a reader's matplotlibrc must not affect the book
+    _Shell.clear_instance()
+    shell = _Shell.instance(
+        display_pub_class=_Publisher,
+        displayhook_class=_Hook,
+        config=Config(HistoryManager={"enabled": False}),
+    )
+    use_backend()
+    figures: list[tuple[NotebookNode, Figure]] = []
+    for cell in cells:
+        is_skipped = "skip-execution" in cell.metadata.get("tags", [])
+        if cell.cell_type != "code" or not cell.source.strip() or is_skipped:
+            continue
+        value = _run_cell(shell, cell)
+        open_figures = take_open_figures()
+        figures += [(cell, figure) for figure in open_figures if figure is not value]
+        is_meant = "raises-exception" in cell.metadata.get("tags", [])
+        if not is_meant and any(
+            output.output_type == "error" for output in cell.outputs
+        ):
+            return cell
+    for cell, figure in figures:
+        if figure not in Page.placed:  # a page shows its figures itself
+            shell.display_pub.outputs = cell.outputs
+            shell.display_pub.publish(*shell.display_formatter.format(figure))
+    return None
 
 
-def run_cell(
-    shell: "_Shell", cell: NotebookNode, figures: list[tuple[NotebookNode, Figure]]
-) -> bool:
-    """Run a cell, and add the figures that it leaves open; return whether it succeeded."""
+def _run_cell(shell: "_Shell", cell: NotebookNode) -> object:
+    """Run a cell, and return the value at its end."""
     cell.outputs = []
     shell.display_pub.outputs = cell.outputs
-    with (
-        redirect_stdout(_Stream(cell.outputs, "stdout")),
-        redirect_stderr(_Stream(cell.outputs, "stderr")),
-    ):
+    printed = _Stream(cell.outputs, "stdout")
+    warned = _Stream(cell.outputs, "stderr")
+    with redirect_stdout(printed), redirect_stderr(warned):
         result = shell.run_cell(cell.source, store_history=True)
     cell.execution_count = result.execution_count
-    for figure in take_open_figures():
-        if figure is not result.result:
-            figures.append((cell, figure))
     error = result.error_before_exec or result.error_in_exec
-    if error is None:
-        return True
-    if isinstance(error, SystemExit):  # papermill would take it for the end of the notebook
-        error = RuntimeError("the cell ends the notebook")
-    lines = traceback.format_exception(error)
-    output = new_output("error", ename=type(error).__name__, evalue=str(error), traceback=lines)
-    cell.outputs.append(output)
-    return "raises-exception" in cell.metadata.get("tags", [])
+    if error is not None:
+        lines = traceback.format_exception(error)
+        # papermill takes the name SystemExit for the intended end of a notebook
+        name = type(error).__name__.replace("SystemExit", "RuntimeError")
+        message = str(error) or "the cell ends the notebook"
+        cell.outputs.append(
+            new_output("error", ename=name, evalue=message, traceback=lines)
+        )
+    return result.result
 
 
 class _Stream(io.TextIOBase):
@@ -114,16 +114,12 @@ class _Publisher(DisplayPublisher):
     outputs: list[NotebookNode]
 
     def publish(
-        self,
-        data: Mapping[str, Any],
-        metadata: Mapping | None = None,
-        *_arguments: Any,
-        **_options: Any,
+        self, data: Any, metadata: Any = None, *_: Any, **_options: Any
     ) -> None:
         texts = {}
         for kind, value in data.items():
-            is_bytes = isinstance(value, bytes)
-            texts[kind] = base64.b64encode(value).decode() if is_bytes else value
+            is_picture = isinstance(value, bytes)
+            texts[kind] = base64.b64encode(value).decode() if is_picture else value
         output = new_output("display_data", data=texts, metadata=dict(metadata or {}))
         self.outputs.append(output)
 
@@ -132,7 +128,9 @@ class _Publisher(DisplayPublisher):
 
 
 class _Hook(DisplayHook):
-    """Displays the value at the end of a cell, without a number before it."""
+    """Displays the value at the end of a cell."""
+
+    shell: Any
 
     def write_output_prompt(self) -> None:
         pass
@@ -140,12 +138,12 @@ class _Hook(DisplayHook):
     def finish_displayhook(self) -> None:
         pass
 
-    def write_format_data(self, format_dict: Mapping, md_dict: Mapping | None = None) -> None:
+    def write_format_data(self, format_dict: Mapping, md_dict: Any = None) -> None:
         self.shell.display_pub.publish(format_dict, md_dict)
 
 
 class _Shell(InteractiveShell):
-    """Prints no tracebacks, since outputs hold them, and leaves figures to this book's backend."""
+    """Prints no tracebacks, since outputs hold them, and leaves figures to the book's backend."""
 
     display_pub: Any
     display_formatter: Any

@@ -23,7 +23,10 @@ _MESSAGE_CHARS = 500
 
 
 def run_notebook(
-    source: Path, target: Path, parameters: Mapping[str, object], files: Path | None = None
+    source: Path,
+    target: Path,
+    parameters: Mapping[str, object],
+    files: Path | None = None,
 ) -> Path:
     """Execute a copy of a notebook with new parameters, in the notebook's own folder.
 
@@ -49,6 +52,8 @@ def run_notebook(
                 executed,
                 values,
                 engine_name=_ENGINE,
+                kernel_name="python3",
+                language="python",
                 cwd=source.parent,
                 progress_bar=False,
                 request_save_on_cell_execute=False,
@@ -82,7 +87,9 @@ def _move_files(stage: Path, folder: Path) -> list[str]:
     return names
 
 
-def _describe_failure(error: PapermillExecutionError, source: Path, failed: Path) -> str:
+def _describe_failure(
+    error: PapermillExecutionError, source: Path, failed: Path
+) -> str:
     """Return a sentence with the failing cell's number, its error and the remedy."""
     message = f"{error.ename}: {error.evalue}"
     if len(message) > _MESSAGE_CHARS:
@@ -91,14 +98,19 @@ def _describe_failure(error: PapermillExecutionError, source: Path, failed: Path
     return f"{source.name}, cell [{error.exec_count}] failed: {message}; {remedy}"
 
 
-def _tidy(executed: Path, values: Mapping[str, object], files: Sequence[str] = ()) -> str:
+def _tidy(
+    executed: Path, values: Mapping[str, object], files: Sequence[str] = ()
+) -> str:
     """Return an executed notebook as text, without times, durations and random ids.
 
     The injected parameters are shown if there are others than the build.
     """
     notebook = nbformat.read(executed, as_version=4)
     notebook.metadata.pop("papermill", None)
-    notebook.metadata["cogniload_run"] = {"parameters": dict(values), "files": list(files)}
+    notebook.metadata["cogniload_run"] = {
+        "parameters": dict(values),
+        "files": list(files),
+    }
     for number, cell in enumerate(notebook.cells):
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)

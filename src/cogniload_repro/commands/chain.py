@@ -52,7 +52,9 @@ def score(scorer: str, scheduler: str | None, build: Path, jobs: int) -> None:
         with open_executor(jobs, scheduler) as executor:
             baselines = puzzles.with_name("baselines.parquet")
             written = executor.submit(write_baselines, puzzles, baselines)
-            scores.score_dataset(build / "outputs", puzzles, build / "scores", executor, rules)
+            scores.score_dataset(
+                build / "outputs", puzzles, build / "scores", executor, rules
+            )
             written.result()
         committed = build / COUNTS_FILE
         counts = pd.read_parquet(committed) if committed.exists() else None
@@ -101,7 +103,9 @@ def fit_command(build: Path) -> None:
             "interactions": interactions.result(),
         }
         for name, table in tables.items():
-            write_table(build / f"{name}.parquet", table, read_metadata(build / "cells.parquet"))
+            write_table(
+                build / f"{name}.parquet", table, read_metadata(build / "cells.parquet")
+            )
         _say_fits(tables)
         ledger = entries.compare(
             results.load_results(build), prompts.prompt_rows(lengths.result())
@@ -111,7 +115,9 @@ def fit_command(build: Path) -> None:
         write_table(build / "prompts.parquet", lengths.result())
         write_table(build / "fidelity.parquet", ledger)
         # last, for make compares its time
-        write_whole(build / "fidelity.csv", ledger.to_csv(index=False, lineterminator="\n"))
+        write_whole(
+            build / "fidelity.csv", ledger.to_csv(index=False, lineterminator="\n")
+        )
 
 
 def _say_fits(tables: dict[str, "pd.DataFrame"]) -> None:

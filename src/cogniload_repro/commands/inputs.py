@@ -21,13 +21,13 @@ from cogniload_repro.commands.options import BUILD
 from cogniload_repro.commands.params import Parameters, check_parameters, takes
 from cogniload_repro.files import DATA, fingerprint, locked, write_if_changed
 
-_PACKAGE = Path(__file__).resolve().parents[1]
-_BOOK_CODE = _PACKAGE / "book"
+_CODE = Path(__file__).resolve().parents[1]
+_BOOK_CODE = _CODE / "book"
 #: Committed data; the other folders in ``data`` are builds.
-_COMMITTED = ("*.*", "companions", "outputs", "published", "reconstructed")
+_COMMITTED_DATA = ("*.*", "companions", "outputs", "published", "reconstructed")
 #: Files outside the package that chapters read, and those that make the pages.
 _READ_BY_CHAPTERS = (_BOOK_CODE, Path("scripts"), Path("codecheck.yml"))
-_PAGES = (Path("book"), Path("pyproject.toml"), Path("notebooks"))
+_PAGE_SOURCES = (Path("book"), Path("pyproject.toml"), Path("notebooks"))
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,9 @@ class Step:
 
 STEPS = {
     "outputs": Step(
-        ("grid", "source", "add", "max_rejected"), "", ("sources.json", "puzzles.parquet")
+        ("grid", "source", "add", "max_rejected"),
+        "",
+        ("sources.json", "puzzles.parquet"),
     ),
     "scores": Step(
         ("scorer",), "outputs", ("cells.parquet", "tokens.parquet", "baselines.parquet")
@@ -58,14 +60,20 @@ STEPS = {
             "prompts.parquet",
         ),
     ),
-    "book": Step(("formula", "family", "models"), "fits", ("book/_build/html/index.html",)),
+    "book": Step(
+        ("formula", "family", "models"), "fits", ("book/_build/html/index.html",)
+    ),
 }
 
 
 def inputs_file(build: Path, name: str) -> Path:
     """Return the file with the inputs of a step, or of a chapter by its stem."""
     folder = build / "inputs"
-    return folder / f"{name}.json" if name in STEPS else folder / "chapters" / f"{name}.json"
+    return (
+        folder / f"{name}.json"
+        if name in STEPS
+        else folder / "chapters" / f"{name}.json"
+    )
 
 
 def write_step(build: Path, name: str, parameters: Parameters) -> None:
@@ -75,13 +83,15 @@ def write_step(build: Path, name: str, parameters: Parameters) -> None:
     if step.before:
         content["before"] = digest(inputs_file(build, step.before))
     if name == "outputs":
-        content["code"] = digest(_PACKAGE, without=_BOOK_CODE)
-        content["data"] = digest(*(path for name in _COMMITTED for path in DATA.glob(name)))
+        content["code"] = digest(_CODE, without=_BOOK_CODE)
+        content["data"] = digest(
+            *(path for name in _COMMITTED_DATA for path in DATA.glob(name))
+        )
         # outputs of models may be large: their names, sizes and times of change stand for them
         local = [source for source in parameters.sources() if Path(source).exists()]
         content["sources"] = [fingerprint(source) for source in local]
     if name == "book":
-        content["pages"] = digest(*_PAGES)
+        content["pages"] = digest(*_PAGE_SOURCES)
     _write(build, name, content)
 
 
@@ -90,9 +100,14 @@ def write_chapters(build: Path, parameters: Parameters) -> None:
     before = digest(inputs_file(build, "fits"))
     code = digest(*_READ_BY_CHAPTERS)
     chapters = read_chapters(Path("notebooks"))
-    _write(build, "pages", {"before": before, "code": code, "toc": digest(Path("book/_toc.yml"))})
+    _write(
+        build,
+        "pages",
+        {"before": before, "code": code, "toc": digest(Path("book/_toc.yml"))},
+    )
     for chapter in chapters:
-        content = {"before": before, "code": code, "notebook": digest(chapter.source)}
+        content: dict[str, Any] = {"before": before, "code": code}
+        content["notebook"] = digest(chapter.source)
         content["parameters"] = values_for(chapter, parameters)
         if chapter.reads_verdicts:
             others = [other for other in chapters if not other.reads_verdicts]
@@ -156,7 +171,9 @@ def _settle_times(build: Path) -> None:
     Their order stays. Sphinx's cache goes, since Sphinx compares times too.
     """
     results = [build / name for step in STEPS.values() for name in step.results]
-    files = [file for file in (*results, *build.glob("inputs/**/*.json")) if file.exists()]
+    files = [
+        file for file in (*results, *build.glob("inputs/**/*.json")) if file.exists()
+    ]
     times = {file: file.stat().st_mtime_ns for file in files}
     ahead = max(times.values(), default=0) - time.time_ns()
     if ahead <= 0:

@@ -5,6 +5,7 @@ import os
 import shutil
 from collections import Counter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from textwrap import shorten
 from typing import Any
 
@@ -12,11 +13,16 @@ import click
 
 from cogniload_repro.commands.inputs import write_step
 from cogniload_repro.commands.options import BUILD, EDITION, JOBS, MODEL, say
-from cogniload_repro.commands.params import RECONSTRUCTED_SOURCE, Parameters, label_of, takes
+from cogniload_repro.commands.params import (
+    RECONSTRUCTED_SOURCE,
+    Parameters,
+    label_of,
+    takes,
+)
 from cogniload_repro.files import ANSWERS, locked, write_whole
 
 #: Temporary folder of a build, in which outputs are prepared before they replace the old ones.
-_STAGE = ".outputs-next"
+_STAGE = ".outputs-"
 #: The imported sources of a build, in order: a list of ``{"source": ..., "models": [...],
 #: "settings": {...}}``, with the settings of the import's report. Written last: without this file
 #: the outputs count as incomplete.
@@ -49,10 +55,10 @@ def download_outputs(
             f"--model names the model of one source, and there are {len(addresses)}; name the "
             "model in a column of each source"
         )
-    stage = build / _STAGE
-    with locked(build):
-        shutil.rmtree(stage, ignore_errors=True)
-        (stage / "outputs").mkdir(parents=True)
+    build.mkdir(parents=True, exist_ok=True)
+    with locked(build), TemporaryDirectory(prefix=_STAGE, dir=build) as name:
+        stage = Path(name)
+        (stage / "outputs").mkdir()
         imported = []
         if parameters.source == RECONSTRUCTED_SOURCE:
             imported.append(_write_counts(stage, parameters.grid, jobs))
@@ -60,7 +66,9 @@ def download_outputs(
                 imported.append(_import(stage, str(answers), 0, build, known_only=True))
         for address in addresses:
             limit = parameters.max_rejected
-            imported.append(_import(stage, address, limit, build, model=model, edition=edition))
+            imported.append(
+                _import(stage, address, limit, build, model=model, edition=edition)
+            )
         _refuse_counts_and_answers(imported)
         write_step(build, "outputs", parameters)
         _replace_outputs(stage, build)
@@ -156,9 +164,11 @@ def _replace_outputs(stage: Path, build: Path) -> None:
     shutil.rmtree(build / "outputs", ignore_errors=True)
     for old in (build / COUNTS_FILE, *build.glob("rejected.*")):
         old.unlink(missing_ok=True)
+    for killed in build.glob(f"{_STAGE}*"):
+        if killed != stage:
+            shutil.rmtree(killed)
     for new in stage.iterdir():
         os.replace(new, build / new.name)
-    stage.rmdir()
 
 
 @click.command()

@@ -39,7 +39,9 @@ class Parameters:
     def changes(self) -> dict[str, Any]:
         """Return the parameters that differ from the paper's."""
         paper = vars(Parameters())
-        return {name: value for name, value in vars(self).items() if value != paper[name]}
+        return {
+            name: value for name, value in vars(self).items() if value != paper[name]
+        }
 
     def sources(self) -> tuple[str, ...]:
         """Return the sources of real outputs, in the order given."""
@@ -55,7 +57,9 @@ class Parameters:
                 words.append(f"{name}: {', '.join(map(label_of, texts))}")
         if not words:
             return ""
-        return f"The parameters of this book differ from the paper's: {'; '.join(words)}."
+        return (
+            f"The parameters of this book differ from the paper's: {'; '.join(words)}."
+        )
 
 
 class _Source(click.ParamType):
@@ -117,7 +121,10 @@ _KINDS: dict[str, dict[str, Any]] = {
         "type": _Name(),
         "help": "The regression of the chapters that have one, such as 'correct ~ d * log10_N'.",
     },
-    "family": {"type": _Name(), "help": "Link: logit, probit, cloglog or quasi-binomial."},
+    "family": {
+        "type": _Name(),
+        "help": "Link: logit, probit, cloglog or quasi-binomial.",
+    },
     "models": {
         "type": _Name(),
         "multiple": True,
@@ -151,7 +158,9 @@ def read_file() -> dict[str, Any]:
         values = yaml.safe_load(PARAMS.read_text(encoding="utf-8")) or {}
         unknown = ", ".join(values.keys() - vars(Parameters()).keys())
     except (yaml.YAMLError, ValueError, AttributeError, RecursionError) as error:
-        raise ValueError(f"{PARAMS}: {error}; write lines such as `family: logit`") from None
+        raise ValueError(
+            f"{PARAMS}: {error}; write lines such as `family: logit`"
+        ) from None
     if unknown:
         known = ", ".join(vars(Parameters()))
         raise ValueError(f"{PARAMS}: unknown {unknown}; the parameters are: {known}")

@@ -90,7 +90,9 @@ def puzzles(
     from cogniload_repro.puzzles.sets import write_set
 
     if perturbation and kind != "jsonl":
-        raise ValueError(f"--format {kind} has no prompts; --perturb needs --format jsonl")
+        raise ValueError(
+            f"--format {kind} has no prompts; --perturb needs --format jsonl"
+        )
     cells = grid_cells(grid, rounding)
     generator = resolve_edition(edition)
     if scheme:

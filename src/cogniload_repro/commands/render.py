@@ -10,7 +10,12 @@ import click
 
 from cogniload_repro.book import assembly, chapters
 from cogniload_repro.book.chapters import Chapter
-from cogniload_repro.commands.inputs import read_saved, values_for, write_chapters, write_step
+from cogniload_repro.commands.inputs import (
+    read_saved,
+    values_for,
+    write_chapters,
+    write_step,
+)
 from cogniload_repro.commands.options import BUILD, JOBS, say
 from cogniload_repro.commands.outputs import read_sources
 from cogniload_repro.commands.params import Parameters, takes
@@ -18,7 +23,7 @@ from cogniload_repro.executors import open_executor
 from cogniload_repro.files import locked
 
 #: The task that writes the data of the pages' scripts, beside the chapters.
-_PAGES = "pages"
+_PAGES_DATA = "pages"
 #: What nearly every chapter imports.
 _LIBRARIES = ("seaborn", "cogniload_repro.book.notebooks")
 
@@ -37,37 +42,38 @@ def render(changed: tuple[str, ...], build: Path, jobs: int, **values: Any) -> N
     """
     parameters = Parameters(**values)
     if not (build / "fidelity.csv").exists():
-        raise ValueError(f"{build} has no fits; run `cogniload fit --build {build}` first")
+        raise ValueError(
+            f"{build} has no fits; run `cogniload fit --build {build}` first"
+        )
     with locked(build):
         write_step(build, "book", parameters)
         write_chapters(build, parameters)
-        present = _list_present(build)
-        everything = chapters.read_chapters(Path("notebooks"))
-        contents = chapters.choose_chapters(everything, present)
+        contents = choose_chapters(Path("notebooks"), build)
         names = set(changed) or None
         _run_chapters(contents, build, parameters, jobs, names)
-        absent = [chapter for chapter in everything if chapter not in contents]
+        chosen = {chapter.source.stem for chapter in contents}
+        absent = {path.stem for path in Path("notebooks").glob("*.ipynb")} - chosen
         assembly.stage_book(
             build,
             "book",
-            leave_out=[f"notebooks/{chapter.source.stem}" for chapter in absent],
+            leave_out=[f"notebooks/{name}" for name in sorted(absent)],
             notice=read_saved(build).notice(),
         )
         assembly.build_book(build, jobs)
 
 
-def _list_present(build: Path) -> list[str]:
-    """Return which needs of chapters a build meets."""
+def choose_chapters(folder: Path, build: Path) -> list[Chapter]:
+    """Return the chapters of a folder whose requirements a build meets."""
     from cogniload_repro.models import NAMES
 
     models: set[str] = set()
     for source in read_sources(build):
         models.update(source["models"])
-    needs = {
-        "whole grid": read_saved(build).grid == "paper",
-        "another model": not models <= set(NAMES),
-    }
-    return [need for need, is_met in needs.items() if is_met]
+    return chapters.list_chapters(
+        folder,
+        whole_grid=read_saved(build).grid == "paper",
+        another_model=not models <= set(NAMES),
+    )
 
 
 def _run_chapters(
@@ -81,14 +87,16 @@ def _run_chapters(
     with open_executor(jobs, libraries=_LIBRARIES) as executor:
         for reads_verdicts in (False, True):
             tasks = {}
-            if not reads_verdicts and (names is None or _PAGES in names):
+            if not reads_verdicts and (names is None or _PAGES_DATA in names):
                 tasks[executor.submit(assembly.write_data, build)] = "data of pages"
             for chapter in contents:
                 is_named = names is None or chapter.source.stem in names
                 is_next = chapter.reads_verdicts == reads_verdicts
                 if is_next and (is_named or not chapters.is_whole(chapter, build)):
                     values = values_for(chapter, parameters)
-                    task = executor.submit(run_chapter, chapter, build.resolve(), values)
+                    task = executor.submit(
+                        run_chapter, chapter, build.resolve(), values
+                    )
                     tasks[task] = chapter.source.name
             for task in as_completed(tasks):
                 say(f"  {tasks[task]:28} {task.result():5.1f} s")
