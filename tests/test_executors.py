@@ -101,10 +101,15 @@ def fail(text):
 def test_after_a_failure_no_other_work_is_started(tmp_path):
     """What runs beside it is finished; the error is that of the work."""
     later = [tmp_path / f"later{number}" for number in range(9)]
-    with pytest.raises(ValueError, match=r"^no data$"), open_executor(1) as executor:
-        first = executor.submit(fail, "no data")
-        for path in later:
-            executor.submit(time.sleep, 0.5)
-            executor.submit(path.touch)
-        first.result()
+
+    def work():
+        with open_executor(1) as executor:
+            first = executor.submit(fail, "no data")
+            for path in later:
+                executor.submit(time.sleep, 0.5)
+                executor.submit(path.touch)
+            first.result()
+
+    with pytest.raises(ValueError, match=r"^no data$"):
+        work()
     assert not later[-1].exists()

@@ -42,8 +42,8 @@ def list_chapters(
 ) -> list[Chapter]:
     """Return the chapters of a build's book, longest first."""
     present = {"whole grid": whole_grid, "another model": another_model}
-    chapters = read_chapters(folder)
-    return [c for c in chapters if all(present[need] for need in c.needs)]
+    met = {need for need in NEEDS if present[need]}
+    return [chapter for chapter in read_chapters(folder) if set(chapter.needs) <= met]
 
 
 def _run_order(chapter: Chapter) -> tuple[bool, int, str]:
