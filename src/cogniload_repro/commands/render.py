@@ -42,8 +42,11 @@ def render(changed: tuple[str, ...], build: Path, jobs: int, **values: Any) -> N
     """
     parameters = Parameters(**values)
     if not (build / "fidelity.csv").exists():
+        remedy = f"run `cogniload fit --build {build}` first"
+        raise ValueError(f"{build / 'fidelity.csv'} is missing; {remedy}")
+    if not (Path("notebooks").is_dir() and Path("book").is_dir()):
         raise ValueError(
-            f"{build} has no fits; run `cogniload fit --build {build}` first"
+            "notebooks/ and book/ are missing; run this in a checkout of the repository"
         )
     with locked(build):
         write_step(build, "book", parameters)
