@@ -6,7 +6,6 @@ Every notebook also runs by papermill's own engine, in three times the time.
 import io
 import traceback
 from base64 import b64encode
-from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from typing import Any
 
