@@ -95,8 +95,12 @@ def write_step(build: Path, name: str, parameters: Parameters) -> None:
     _write(build, name, content)
 
 
-def write_chapters(build: Path, parameters: Parameters) -> None:
-    """Write the inputs of each chapter, and of the data that the pages' scripts load."""
+def write_chapters(build: Path, parameters: Parameters) -> set[str]:
+    """Write the inputs of each chapter, and of the data that the pages' scripts load.
+
+    Returns the names of the chapters whose inputs have changed.
+    """
+    changed = set()
     before = digest(inputs_file(build, "fits"))
     code = digest(*_READ_BY_CHAPTERS)
     chapters = read_chapters(Path("notebooks"))
@@ -110,13 +114,14 @@ def write_chapters(build: Path, parameters: Parameters) -> None:
         content["notebook"] = digest(chapter.source)
         content["parameters"] = values_for(chapter, parameters)
         if chapter.reads_verdicts:
-            others = [other for other in chapters if not other.reads_verdicts]
-            content["others"] = digest(*(other.source for other in others))
-        _write(build, chapter.source.stem, content)
+            content["verdicts"] = digest(build / "verdicts")
+        if _write(build, chapter.source.stem, content):
+            changed.add(chapter.source.stem)
     names = {chapter.source.stem for chapter in chapters} | {"pages"}
     for file in (build / "inputs" / "chapters").glob("*.json"):
         if file.stem not in names:
             file.unlink()
+    return changed
 
 
 def values_for(chapter: Chapter, parameters: Parameters) -> dict[str, Any]:
@@ -126,10 +131,10 @@ def values_for(chapter: Chapter, parameters: Parameters) -> dict[str, Any]:
     return {name: changed[name] for name in chosen}
 
 
-def _write(build: Path, name: str, content: dict) -> None:
+def _write(build: Path, name: str, content: dict) -> bool:
     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
     # addresses may hold passwords, so only the owner can read the file
-    write_if_changed(inputs_file(build, name), text, mode=0o600)
+    return write_if_changed(inputs_file(build, name), text, mode=0o600)
 
 
 def digest(*paths: Path, without: Path | None = None) -> str:

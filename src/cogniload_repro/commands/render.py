@@ -87,23 +87,40 @@ def _run_chapters(
     names: set[str] | None,
 ) -> None:
     """Run the named chapters (default: all); those that read the verdicts of others run last."""
+    if names is None:
+        names = {chapter.source.stem for chapter in contents} | {_PAGES_DATA}
+    for reads_verdicts in (False, True):
+        tasks: dict[str, tuple] = {}
+        if not reads_verdicts and _PAGES_DATA in names:
+            tasks["data of pages"] = (assembly.write_data, build)
+        for chapter in contents:
+            is_next = chapter.reads_verdicts == reads_verdicts
+            is_outdated = chapter.source.stem in names or not chapters.is_whole(
+                chapter, build
+            )
+            if is_next and is_outdated:
+                values = values_for(chapter, parameters)
+                tasks[chapter.source.name] = (
+                    run_chapter,
+                    chapter,
+                    build.resolve(),
+                    values,
+                )
+        _run_tasks(tasks, jobs)
+        chapters.remove_stale_files(contents, build)
+        names |= write_chapters(
+            build, parameters
+        )  # other verdicts change their readers' inputs
+
+
+def _run_tasks(tasks: dict[str, tuple], jobs: int) -> None:
+    """Run functions in parallel, and print the seconds that each returns."""
+    if not tasks:
+        return
     with open_executor(jobs, libraries=_LIBRARIES) as executor:
-        for reads_verdicts in (False, True):
-            tasks = {}
-            if not reads_verdicts and (names is None or _PAGES_DATA in names):
-                tasks[executor.submit(assembly.write_data, build)] = "data of pages"
-            for chapter in contents:
-                is_named = names is None or chapter.source.stem in names
-                is_next = chapter.reads_verdicts == reads_verdicts
-                if is_next and (is_named or not chapters.is_whole(chapter, build)):
-                    values = values_for(chapter, parameters)
-                    task = executor.submit(
-                        run_chapter, chapter, build.resolve(), values
-                    )
-                    tasks[task] = chapter.source.name
-            for task in as_completed(tasks):
-                say(f"  {tasks[task]:28} {task.result():5.1f} s")
-            chapters.remove_stale_files(contents, build)
+        names = {executor.submit(*task): name for name, task in tasks.items()}
+        for future in as_completed(names):
+            say(f"  {names[future]:28} {future.result():5.1f} s")
 
 
 def run_chapter(chapter: Chapter, build: Path, values: Mapping[str, Any]) -> float:
