@@ -4,12 +4,8 @@ import json
 import re
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from harness import run
-
-from cogniload_repro.regression.cell_tables import load_cells
-from cogniload_repro.storage import write_table
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -28,62 +24,13 @@ def assert_refused(arguments, *words: str) -> None:
     [
         (("download-outputs", "--grid", "N=21 ratio=5 d=1"), ("21", "reconstructed")),
         (("score",), ("make download-outputs",)),
-        (("compare",), ("make",)),
+        (("fit",), ("make",)),
     ],
 )
 def test_what_is_not_possible_is_a_sentence(tmp_path, arguments, words):
     """It names the value or the remedy, and nothing but the lock is in the build."""
     assert_refused([*arguments, "--build", tmp_path], *words)
     assert {file.name for file in tmp_path.iterdir()} <= {".lock"}
-
-
-@pytest.fixture
-def fitted(tmp_path) -> Path:
-    """A build with the reconstructed cells of two models."""
-    cells = load_cells(models=["QwQ-32B", "gemini-2.5-pro"]).drop(columns="log10_N")
-    write_table(tmp_path / "cells.parquet", cells)
-    return tmp_path
-
-
-def test_a_regression_is_refused_printed_kept_and_compared(fitted):
-    """Every fit has its provenance, a failed one its status; the build is left alone."""
-    before = (fitted / "cells.parquet").read_bytes()
-    fit = ("fit", "--build", fitted)
-    assert_refused([*fit, "--formula", "correct ~ d + length"], "length", "log10_N")
-    assert_refused([*fit, "--model", "gpt-6"], "gpt-6", "QwQ-32B")
-    for formula in ((), ("--formula", "correct ~ C(ratio_pct)")):
-        assert_refused(
-            [*fit, "--family", "poisson", *formula],
-            "there is no family 'poisson'; choose one of: logit,",
-        )
-    output = run(*fit, "--formula", "correct ~ d + log10_N + I(2 * d)").stdout
-    assert (
-        output.splitlines()[0]
-        == "Reconstructed from the paper's tables, not raw outputs"
-    )
-    assert "QwQ-32B: the cells determine 3 of its 4 coefficients" in output
-    options = [
-        "--formula",
-        "correct ~ d",
-        "--family",
-        "cloglog",
-        "--model",
-        "QwQ-32B",
-        "--out",
-        fitted / "mine.csv",
-    ]
-    assert "gemini" not in run(*fit, *options).stdout
-    table = pd.read_csv(fitted / "mine.csv")
-    assert table.columns[0] == "model"
-    columns = table[["model", "term", "family"]].to_numpy().tolist()
-    assert columns == [["QwQ-32B", "Intercept", "cloglog"], ["QwQ-32B", "d", "cloglog"]]
-    output = run(*fit, "--compare", "--formula", "correct ~ d * rho").stdout
-    assert all(
-        word in output
-        for word in ("logLik", "AIC", "BIC", "minus the paper's", "yours", "paper")
-    )
-    assert max(map(len, output.splitlines())) <= 100
-    assert (fitted / "cells.parquet").read_bytes() == before
 
 
 def test_no_text_of_a_source_reaches_the_terminal_as_a_command(tmp_path):

@@ -1,19 +1,15 @@
 """Local processes, tasks side by side, and a real Dask cluster on this machine."""
 
-import multiprocessing
 import os
-import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-from cogniload_repro import executors
-from cogniload_repro.executors import Task, open_executor, run_in_parallel
+from cogniload_repro.executors import open_executor
 from cogniload_repro.puzzles.catalog import draw_named
 from cogniload_repro.schemas import OUTPUTS, PUZZLES
 from cogniload_repro.scoring.scores import score_dataset
@@ -73,36 +69,6 @@ def test_a_cluster_gives_the_same_bytes_as_this_machine(build):
     assert far == near
 
 
-@pytest.mark.slow
-def test_a_scheduler_without_workers_is_refused():
-    """The sentence says how to start one."""
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster:
-        address = cluster.scheduler_address
-        refused = pytest.raises(ValueError, match="has no workers; start some")
-        with refused, open_executor(1, address):
-            pass
-
-
-@pytest.mark.parametrize("address", ["nonsense", "tcp://127.0.0.1:1", "tcp://[::1"])
-def test_an_address_without_a_scheduler_is_refused(address, monkeypatch):
-    """The sentence names the address and how to start one."""
-    monkeypatch.setattr(executors, "CONNECT_S", 1)
-    refused = pytest.raises(
-        ValueError, match=r"no scheduler answers at .*dask scheduler"
-    )
-    with refused, open_executor(1, address):
-        pass
-
-
-def test_a_cluster_needs_dask(monkeypatch):
-    """The sentence names the extra to install."""
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    refused = pytest.raises(ValueError, match=r"install cogniload-repro\[cluster\]")
-    with refused, open_executor(1, "tcp://127.0.0.1:1"):
-        pass
-
-
 def test_a_worker_ends_with_its_parent(tmp_path):
     """A parent that is killed leaves nobody asleep."""
     script = tmp_path / "parent.py"
@@ -133,46 +99,17 @@ def fail(text):
 
 
 def test_after_a_failure_no_other_work_is_started(tmp_path):
-    """What runs beside it is finished; the refusal has its name."""
-    done = [tmp_path / name for name in ("beside", "later")]
-    tasks = [
-        Task("first", fail, ("no data",)),
-        *(Task(path.name, path.touch) for path in done),
-    ]
-    with pytest.raises(ValueError, match=r"^first: no data$"):
-        list(run_in_parallel(tasks, 2))
-    assert [path.exists() for path in done] == [True, False]
+    """What runs beside it is finished; the error is that of the work."""
+    later = [tmp_path / f"later{number}" for number in range(9)]
 
+    def work():
+        with open_executor(1) as executor:
+            first = executor.submit(fail, "no data")
+            for path in later:
+                executor.submit(time.sleep, 0.5)
+                executor.submit(path.touch)
+            first.result()
 
-def test_a_process_that_dies_is_one_sentence():
-    """A task whose process is killed ends the others with its name, and without a traceback."""
-    with pytest.raises(ValueError, match=r"page\.ipynb: its process ended"):
-        list(run_in_parallel([Task("page.ipynb", kill_this_process)]))
-
-
-def kill_this_process():
-    """End by force."""
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def start_a_thread():
-    """Leave a thread behind that is no daemon."""
-    threading.Thread(target=time.sleep, args=(600,)).start()
-
-
-def test_a_thread_that_a_chapter_has_started_does_not_stop_the_book():
-    """Its process ends with the task."""
-    assert [
-        name for name, _ in run_in_parallel([Task("page.ipynb", start_a_thread)])
-    ] == ["page.ipynb"]
-
-
-def test_an_interrupted_book_leaves_no_chapter_behind():
-    """After Ctrl-C nothing goes on, not even a chapter that does not heed it."""
-    endless = Task("endless.ipynb", time.sleep, (600,))
-    tasks = run_in_parallel([Task("page.ipynb", os.getpid), endless], 2)
-    assert next(tasks)[0] == "page.ipynb"
-    tasks.close()
-    for child in multiprocessing.active_children():
-        child.join(60)
-    assert multiprocessing.active_children() == []
+    with pytest.raises(ValueError, match=r"^no data$"):
+        work()
+    assert not later[-1].exists()

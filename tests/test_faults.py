@@ -37,7 +37,7 @@ def contents(folder):
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
-        if path.is_file() and path.name != ".lock" and path.parent.name != "params"
+        if path.is_file() and path.name != ".lock" and path.parent.name != "inputs"
     }
 
 

@@ -32,20 +32,6 @@ with locked(sys.argv[1]):
     print("locked", flush=True)
     sys.stdin.read()
 """
-#: A process that works in a folder, and one that it has forked, as the chapters of a book.
-FORK = """
-import sys
-from pathlib import Path
-from cogniload_repro.files import locked
-from cogniload_repro.executors import Task, run_in_parallel
-
-def work():
-    print("at work", flush=True)
-    sys.stdin.read()
-
-with locked(sys.argv[1]):
-    list(run_in_parallel([Task("work", work)]))
-"""
 
 
 @pytest.fixture
@@ -97,7 +83,6 @@ def test_a_folder_has_one_process_at_a_time(tmp_path, holder):
         ["download-outputs"],
         ["score"],
         ["fit"],
-        ["compare"],
     ],
 )
 def test_commands_leave_a_folder_to_the_process_in_it(tmp_path, holder, command):
@@ -117,18 +102,6 @@ def test_a_folder_is_free_when_its_process_is_killed(tmp_path, holder):
     with locked(tmp_path):
         assert [part.exists() for part in parts] == [False, True]
     assert (tmp_path / ".lock").read_text() == ""
-
-
-def test_a_lock_is_never_that_of_a_process_that_has_ended(tmp_path):
-    """Workers have the lock of the process that started them, and end with it, even by force."""
-    first = subprocess.Popen(
-        [sys.executable, "-c", FORK, tmp_path], stdin=-1, stdout=-1, text=True
-    )
-    assert first.stdout.readline() == "at work\n"
-    first.kill()
-    first.stdout.read()  # its worker has ended too
-    with locked(tmp_path):
-        pass
 
 
 def test_an_equal_file_keeps_its_time(tmp_path):

@@ -1,14 +1,12 @@
 """The `cogniload` command: the steps that the Makefile chains, each also usable alone."""
 
-import gc
-
 import click
 
 from cogniload_repro import __version__
 from cogniload_repro.commands import (
     answers,
     chain,
-    local,
+    inputs,
     outputs,
     params,
     puzzles,
@@ -25,6 +23,8 @@ class _Group(click.Group):
             return super().invoke(ctx)
         except BrokenPipeError:
             raise  # a program such as `head` has closed the pipe; click ends silently
+        except click.UsageError as error:
+            raise click.UsageError(for_terminal(error.message), error.ctx) from None
         except (ValueError, OSError, MemoryError) as error:
             raise _Refusal(for_terminal(describe_error(error))) from error
         except KeyboardInterrupt:
@@ -46,18 +46,19 @@ class _Interrupted(click.ClickException):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__)
-def main() -> None:
+@click.pass_context
+def main(context: click.Context) -> None:
     """Rebuild every table and figure of the CogniLoad paper (ICLR 2026).
 
     The steps, in order: download-outputs, score, fit, render. `make reproduce` runs
-    them all. For maintenance: parameters, which make calls; feasible and reconstruct,
-    which regenerate the committed tables.
+    them all.
     """
+    values = params.read_file()
+    steps = ("parameters", "download-outputs", "score", "render")
+    context.default_map = dict.fromkeys(steps, values)
 
 
-# imports create many lasting objects; checking them for garbage takes a sixth of the time
-gc.set_threshold(50_000)
-for _module in (outputs, chain, render, puzzles, answers, local, params):
+for _module in (outputs, chain, render, puzzles, answers, inputs):
     for _command in vars(_module).values():
         if isinstance(_command, click.Command):
             main.add_command(_command)

@@ -6,7 +6,6 @@ import json
 import re
 from pathlib import Path
 
-import pandas as pd
 import pytest
 import yaml
 from harness import read_source, run, write_lines
@@ -47,54 +46,6 @@ def answer(request: dict) -> dict:
         "response": {"status_code": 200, "body": body},
         "error": None,
     }
-
-
-@pytest.mark.parametrize(
-    ("options", "model"),
-    [
-        (["--edition", "elixir"], "gpt-x-2030-01-01"),
-        (["--perturb", "interleave_word"], "gpt-x (interleave_word)"),
-    ],
-)
-def test_a_batch_comes_back_as_outputs(tmp_path, options, model):
-    """Every answer to a request is an output of the puzzle it was about, told apart by condition.
-
-    None is rejected.
-    """
-    done = run(
-        "puzzles",
-        *SMALL,
-        "--format",
-        "openai-batch",
-        "--model",
-        "gpt-x",
-        *options,
-        "--out",
-        tmp_path / "set",
-    )
-    assert done.exit_code == 0, done.output
-    lines = [
-        json.loads(line)
-        for line in (tmp_path / "set" / "requests-1.jsonl")
-        .read_text("utf-8")
-        .splitlines()
-    ]
-    assert {line["body"]["max_completion_tokens"] for line in lines} == {32_768}
-    results = write_lines(tmp_path / "batch_output.jsonl", map(answer, lines))
-    checked = run("check", results, "--build", tmp_path / "build")
-    assert "responses: 12, models: 1, rejected rows: 0" in checked.output
-    assert (
-        run(
-            "download-outputs", "--source", results, "--build", tmp_path / "build"
-        ).exit_code
-        == 0
-    )
-    (table,) = (tmp_path / "build" / "outputs").glob("*.parquet")
-    outputs = pd.read_parquet(table)
-    assert set(outputs["model"]) == {model}
-    assert set(outputs["name"]) == set(
-        pd.read_parquet(tmp_path / "set" / "puzzles.parquet")["name"]
-    )
 
 
 def test_a_request_tells_the_model_the_query_and_nothing_else():

@@ -1,6 +1,5 @@
 """Chapters of a build: which there are, which have to be run again, and their files."""
 
-import os
 from pathlib import Path
 
 import nbformat
@@ -8,7 +7,7 @@ import pytest
 
 from cogniload_repro.book.chapters import (
     Chapter,
-    is_current,
+    is_whole,
     list_chapters,
     remove_stale_files,
 )
@@ -46,7 +45,6 @@ def build(tmp_path):
         "sources/b.ipynb",
     ):
         (tmp_path / name).write_text("")
-        os.utime(tmp_path / name, ns=(10, 10))
     (tmp_path / "tables/a.csv").write_text("n\n")
     write_copy(tmp_path, "a", ["tables/a.csv"])
     write_copy(tmp_path, "b", [])
@@ -54,12 +52,10 @@ def build(tmp_path):
 
 
 def write_copy(build, name, files):
-    """Write the executed copy of a chapter, with its files, as of one time."""
+    """Write the executed copy of a chapter, which names its files."""
     copy = build / "notebooks" / f"{name}.ipynb"
     notebook = nbformat.v4.new_notebook(metadata={"cogniload_run": {"files": files}})
     nbformat.write(notebook, copy)
-    for file in (copy, *(build / name for name in files)):
-        os.utime(file, ns=(20, 20))
 
 
 def chapters_of(build):
@@ -68,56 +64,18 @@ def chapters_of(build):
     return [first, Chapter(build / "sources/b.ipynb", frozenset({"build"}))]
 
 
-def current(build):
-    """The chapters that need not be run again."""
-    return [
-        chapter.source.stem
-        for chapter in chapters_of(build)
-        if is_current(chapter, build, build / "parameters.json")
-    ]
-
-
-def test_a_chapter_that_reads_verdicts_is_run_again_if_another_one_has_judged(build):
-    """A newer file of verdicts makes it old, and no other chapter."""
-    (build / "verdicts").mkdir()
-    os.utime(build / "verdicts", ns=(10, 10))
-    reader = Chapter(
-        build / "sources/b.ipynb", frozenset({"build"}), reads_verdicts=True
-    )
-    assert is_current(reader, build, build / "parameters.json")
-    (build / "verdicts" / "a.csv").touch()
-    assert not is_current(reader, build, build / "parameters.json")
-    assert current(build) == ["a", "b"]
-
-
-@pytest.mark.parametrize(
-    ("changed", "left"),
-    [
-        ("sources/a.ipynb", ["b"]),
-        ("sources/b.ipynb", ["a"]),
-        ("fidelity.csv", []),
-        ("parameters.json", ["b"]),
-        ("tables/a.csv", ["b"]),
-        ("notebooks/a.ipynb", ["b"]),
-    ],
-)
-def test_a_chapter_is_run_again_if_what_it_is_made_from_is_newer(build, changed, left):
-    """Its notebook, the data, parameters that it takes.
-
-    Or if a file of it is of another time than its run.
-    """
-    assert current(build) == ["a", "b"]
-    os.utime(build / changed, ns=(30, 30))
-    assert current(build) == left
+def whole(build):
+    """The chapters of which the build has all files."""
+    return [c.source.stem for c in chapters_of(build) if is_whole(c, build)]
 
 
 @pytest.mark.parametrize("lost", ["tables/a.csv", "notebooks/a.ipynb"])
 def test_a_chapter_is_run_again_if_a_file_of_it_is_gone(build, lost):
     """Or if its copy cannot be read."""
     (build / lost).unlink()
-    assert current(build) == ["b"]
+    assert whole(build) == ["b"]
     (build / "notebooks/b.ipynb").write_text("{")
-    assert current(build) == []
+    assert whole(build) == []
 
 
 def test_a_build_holds_the_files_of_its_chapters_alone(build):

@@ -35,12 +35,12 @@ def test_parameters_reach_the_cells_and_the_page(tmp_path):
     """
     defaults = 'n = 1\nbuild = ""\nwords = "ρ + d"  # ρ, or "N"\nrest = None'
     frame = "import pandas\npandas.DataFrame({'n': [n, 2]})"
-    code = "import os\nprint(n, build, os.path.isdir('out'), words)"
+    code = "print(n, build, words)"
     source = _write(tmp_path / "page.ipynb", defaults, code, frame)
     parameters = {"n": 7, "build": tmp_path.parent / "build", "words": 'ρ * "N"'}
     target = run_notebook(source, tmp_path / "out" / "page.ipynb", parameters)
     executed = nbformat.read(target, as_version=4)
-    assert executed.cells[2].outputs[0].text == '7 ../build True ρ * "N"\n'
+    assert executed.cells[2].outputs[0].text == '7 ../build ρ * "N"\n'
     assert executed.cells[1].metadata["tags"] == ["injected-parameters", "hide-input"]
     assert "n = 7\n" in executed.cells[1].source
     assert executed.cells[0].source == defaults
@@ -73,7 +73,7 @@ def test_a_failing_cell_is_named_and_nothing_replaced(tmp_path, code):
     target.parent.mkdir()
     target.write_text("earlier", encoding="utf-8")
     error = "SyntaxError" if code == "n =" else "ZeroDivisionError: division by zero"
-    with pytest.raises(ValueError, match=rf"page\.ipynb, cell 3 of 3 failed: {error}"):
+    with pytest.raises(ValueError, match=rf"page\.ipynb, cell \[4\] failed: {error}"):
         run_notebook(source, target, {"n": 5})
     assert target.read_text(encoding="utf-8") == "earlier"
     copy = nbformat.read(target.with_suffix(".failed.ipynb"), as_version=4)
@@ -88,13 +88,6 @@ def _change(source, kind):
     """Change a notebook as editors and papermill do."""
     notebook = json.loads(source.read_text(encoding="utf-8"))
     cells = notebook["cells"]
-    if kind in ("no ids", "an older format"):
-        for cell in cells:
-            del cell["id"]
-    if kind == "an older format":
-        notebook["nbformat_minor"] = 4
-    if kind == "one id twice":
-        cells[1]["id"] = cells[0]["id"]
     if kind == "no kernelspec":
         del notebook["metadata"]["kernelspec"]
     if kind == "no language":
@@ -113,12 +106,11 @@ def _change(source, kind):
 @pytest.mark.parametrize(
     "kind",
     [
-        *("no ids", "an older format", "one id twice"),
         *("no kernelspec", "no language", "another kernel", "injected"),
     ],
 )
 def test_notebooks_of_other_programs_are_run_with_the_same_bytes(tmp_path, kind):
-    """As they come from Colab, from older editors, from papermill."""
+    """As they come from other editors, and from papermill."""
     source = _write(tmp_path / "page.ipynb", "n = 1", "n + 1")
     _change(source, kind)
     first, second = (
@@ -142,17 +134,13 @@ _TABLE = (
 
 
 def test_files_of_a_chapter_come_from_a_run_that_ended_well(tmp_path):
-    """They have the time at which it began, as the copy, which names them.
-
-    Without a folder there are none.
-    """
+    """The copy names them; without a folder there are none."""
     source = _write(tmp_path / "page.ipynb", "n = 1\nbuild = ''", _TABLE)
     build = tmp_path / "build"
     build.mkdir()
     copy = run_notebook(source, build / "page.ipynb", {"build": build}, build)
     table = build / "tables" / "t.csv"
     assert table.read_text() == "n\n1\n"
-    assert table.stat().st_mtime_ns == copy.stat().st_mtime_ns
     assert nbformat.read(copy, as_version=4).metadata["cogniload_run"]["files"] == [
         "tables/t.csv"
     ]
@@ -160,47 +148,9 @@ def test_files_of_a_chapter_come_from_a_run_that_ended_well(tmp_path):
     assert str(build) not in copy.read_text(encoding="utf-8")
 
     failing = _write(tmp_path / "page.ipynb", "n = 2\nbuild = ''", _TABLE, "n / 0")
-    with pytest.raises(ValueError, match="cell 3 of 3"):
+    with pytest.raises(ValueError, match=r"cell \[4\]"):
         run_notebook(failing, build / "page.ipynb", {"build": build}, build)
     assert table.read_text() == "n\n1\n"
-
-
-def test_a_folder_is_newer_only_if_a_file_in_it_has_changed(tmp_path):
-    """So that chapters which read the verdicts of others run again only where one is new."""
-    source = _write(tmp_path / "page.ipynb", "n = 1\nbuild = ''", _TABLE)
-    build = tmp_path / "build"
-    build.mkdir()
-    tables = build / "tables"
-    run_notebook(source, build / "page.ipynb", {"build": build}, build)
-    before = tables.stat().st_mtime_ns
-    copy = run_notebook(source, build / "page.ipynb", {"build": build}, build)
-    assert tables.stat().st_mtime_ns == before
-    assert (tables / "t.csv").stat().st_mtime_ns == copy.stat().st_mtime_ns
-    run_notebook(source, build / "page.ipynb", {"build": build, "n": 2}, build)
-    assert tables.stat().st_mtime_ns > before
-
-
-@pytest.mark.parametrize(
-    ("content", "complaint"),
-    [
-        (None, "page.ipynb is not a readable notebook"),
-        ("{", "not a readable notebook"),
-        (
-            json.dumps(
-                {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}
-            ),
-            "has 0 cells tagged",
-        ),
-    ],
-    ids=["absent", "not JSON", "no parameters cell"],
-)
-def test_what_cannot_be_run_is_refused(tmp_path, content, complaint):
-    """A file that is no notebook is refused in one sentence."""
-    source = tmp_path / "page.ipynb"
-    if content is not None:
-        source.write_text(content, encoding="utf-8")
-    with pytest.raises(ValueError, match=complaint):
-        run_notebook(source, tmp_path / "out.ipynb", {})
 
 
 # ---- as they are committed ----
@@ -242,13 +192,3 @@ def test_no_result_is_typed_in_a_sentence(source):
     sentences = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
     prose = _NO_RESULTS.sub("", "\n".join(sentences))
     assert not re.search(r"(?<![\w.])\d+\.\d|\d+ of\b|\d{3,}", prose)
-
-
-def test_a_notebook_of_another_language_is_refused(tmp_path):
-    """Its code would run as Python otherwise."""
-    source = _write(tmp_path / "page.ipynb", "n = 1")
-    source.write_text(
-        source.read_text().replace('"language": "python"', '"language": "R"')
-    )
-    with pytest.raises(ValueError, match="it is for R; chapters are in Python"):
-        run_notebook(source, tmp_path / "out.ipynb", {"n": 1})

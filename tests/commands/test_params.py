@@ -1,22 +1,21 @@
-"""The parameters of a build: of params.yaml, of a call, of the steps made."""
+"""The parameters of a build, and the files with what each step reads."""
+
+import json
+from pathlib import Path
 
 import pytest
 import yaml
 from harness import ask
 
-from cogniload_repro.commands.params import (
-    STEPS,
-    Parameters,
-    describe_changes,
-    read_parameters,
-    read_saved_parameters,
-    write_parameters,
-)
+from cogniload_repro.commands.inputs import STEPS, digest, read_saved
+from cogniload_repro.commands.params import Parameters
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """A folder of its own, with a source of outputs."""
+    """A folder of its own, with a source of outputs and no notebooks."""
     monkeypatch.chdir(tmp_path)
     for name in vars(Parameters()):
         monkeypatch.delenv(f"COGNILOAD_{name.upper()}", raising=False)
@@ -24,164 +23,125 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+def save(build):
+    """Save what the steps read, as make does."""
+    code, output = ask("parameters", "--build", build)
+    assert (code, output) == (0, ""), output
+    return read_saved(build)
+
+
 def times_of(build):
-    """When each step's file of parameters was written."""
-    files = (build / "params").iterdir()
-    return {path.stem: path.stat().st_mtime_ns for path in files}
+    """When each file of inputs was written."""
+    return {
+        path.stem: path.stat().st_mtime_ns for path in build.glob("inputs/**/*.json")
+    }
 
 
 def test_the_committed_file_is_the_papers(folder):
-    """Every parameter is in it, with the default of the command."""
-    from pathlib import Path
-
-    (folder / "params.yaml").write_bytes(
-        (Path(__file__).parents[2] / "params.yaml").read_bytes()
-    )
-    assert read_parameters() == Parameters()
-    assert list(yaml.safe_load((folder / "params.yaml").read_text())) == list(
-        vars(Parameters())
-    )
+    """It has every parameter but the grid, with the paper's value."""
+    committed = (ROOT / "params.yaml").read_text("utf-8")
+    (folder / "params.yaml").write_text(committed)
+    assert save(folder / "build") == Parameters()
+    assert ["grid", *yaml.safe_load(committed)] == list(vars(Parameters()))
 
 
-def test_a_call_takes_precedence_over_the_environment_and_that_over_the_file(
-    folder, monkeypatch
-):
-    """Paths become absolute.
-
-    A list is words; nothing else is guessed.
-    """
+def test_the_environment_takes_precedence_over_the_file(folder, monkeypatch):
+    """Paths become absolute; several sources are separated as in a shell, models by commas."""
     (folder / "params.yaml").write_text(
-        "source: a\nadd: [x.csv]\nfamily: probit\nmax_rejected: 3\n"
+        "add: [a b.jsonl]\nfamily: probit\nmax_rejected: 3\n"
     )
+    assert save(folder / "build").add == (str(folder / "a b.jsonl"),)
     monkeypatch.setenv("COGNILOAD_ADD", "'a b.jsonl' https://host/x.zip")
     monkeypatch.setenv("COGNILOAD_MODELS", "o3, mine")
-    monkeypatch.setenv("COGNILOAD_FAMILY", "")
-    read = read_parameters(max_rejected="5", source=None)
-    assert read.source == str(folder / "a")
-    assert read.add == (str(folder / "a b.jsonl"), "https://host/x.zip")
-    assert read.models == ("o3", "mine")
-    assert (read.family, read.max_rejected) == ("logit", 5)
+    saved = save(folder / "build")
+    assert saved.add == (str(folder / "a b.jsonl"), "https://host/x.zip")
+    assert saved.models == ("o3", "mine")
+    assert (saved.family, saved.max_rejected) == ("probit", 3)
 
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("colour: red", "repeated parameter colour"),
-        ("grid: mini\nfamily: logit\ngrid: paper", "repeated parameter grid"),
-        ("- 1", "it has no lines such as `grid: paper`"),
-        ("{", "expected the node content"),
-        (
-            "max_rejected: -1",
-            "max_rejected must be a whole number of at least 0, not -1",
-        ),
-        ("max_rejected: " + "9" * 5000, "4300"),
-        ("formula: [d]", "formula must be text"),
-        ('add: "\'"', "quote a path with spaces"),
-        ("models: " + "[" * 999 + "]" * 999, "recursion"),
-        ("grid: mini".encode("utf-16"), "codec can't decode"),
-    ],
-    ids=range(10),
-)
-def test_what_is_wrong_in_the_file_is_a_sentence_with_its_name(folder, text, complaint):
-    """The parameter and the value are in it, shortened if need be."""
-    content = text if isinstance(text, bytes) else text.encode()
-    (folder / "params.yaml").write_bytes(content)
-    with pytest.raises(
-        ValueError, match=rf"^params\.yaml: (.|\n)*{complaint}"
-    ) as refusal:
-        read_parameters()
-    assert len(str(refusal.value)) < 400
-
-
-def test_what_a_step_was_made_with_is_kept_in_a_private_file_and_changes_only_with_it(
-    folder,
-):
-    """An equal file keeps its time, as make looks at it.
-
-    Another content of a source counts as a change.
-    """
-    build = folder / "build"
-    source = str(folder / "a b.jsonl")
-    parameters = Parameters(
-        source=source, formula="correct ~ d\n + rho", models=("o3",)
-    )
-    assert read_saved_parameters(build) == Parameters()
-
-    def write_all():
-        for step in STEPS:
-            write_parameters(build, step, parameters)
-        return times_of(build)
-
-    first = write_all()
-    assert read_saved_parameters(build) == parameters
-    modes = {path.stat().st_mode & 0o777 for path in (build / "params").iterdir()}
-    assert modes == {0o600}
-    assert write_all() == first
-    (folder / "a b.jsonl").write_text("{}")
-    second = write_all()
-    assert {step for step in STEPS if second[step] != first[step]} == {"outputs"}
-
-
-def test_rejected_rows_are_no_parameter_of_a_build_without_a_source(folder):
-    """No step is done again for a limit that has no effect."""
-    write_parameters(folder, "outputs", Parameters())
-    first = times_of(folder)
-    write_parameters(folder, "outputs", Parameters(max_rejected=9))
-    assert times_of(folder) == first
-
-
-@pytest.mark.parametrize(
-    ("given", "complaint"),
-    [
-        ({"SOURCE": "/nowhere/at/all"}, "no outputs at /nowhere/at/all"),
-        ({"ADD": "nowhere.csv"}, "no outputs at"),
-        ({"FORMULA": "correct ~ d; import os"}, "cannot be read"),
-        ({"FORMULA": "correct ~ d + nope"}, "cannot be built from d, N, log10_N"),
-        (
-            {"FORMULA": "correct ~ I(open('ran', 'w'))"},
-            "cannot be built from d, N, log10_N",
-        ),
-        ({"FAMILY": "normal"}, "no family 'normal'"),
-        ({"MODELS": "o3, o5"}, "unknown model 'o5'"),
-        ({"SCORER": "kindly"}, "kindly"),
+        ("colour: red", "params.yaml: unknown colour"),
+        ("- 1", "params.yaml: "),
+        ("{", "params.yaml: "),
+        ("max_rejected: -1", "-1 is not in the range"),
+        ("models: o3", "models"),
+        ("add: nowhere.csv", "add"),
+        ("source: nowhere.csv", "no outputs at nowhere.csv"),
+        ("formula: correct ~ d; import os", "cannot be read"),
+        ("formula: correct ~ d + nope", "cannot be built from d, N, log10_N"),
+        ("family: normal", "no family 'normal'"),
+        ("models: [o3, o5]", "unknown model 'o5'"),
+        ("scorer: kindly", "kindly"),
     ],
 )
-def test_what_is_not_possible_changes_nothing(folder, monkeypatch, given, complaint):
-    """A bad value is refused in one sentence, and a good one beside it is not kept."""
-    build = folder / "build"
-    for step in STEPS:
-        write_parameters(build, step, Parameters())
-    before = times_of(build)
-    for name, value in ({"MODELS": "o3"} | given).items():
-        monkeypatch.setenv(f"COGNILOAD_{name}", value)
-    code, output = ask("parameters", "--grid", "paper", "--build", build)
-    assert (code, [line[:7] for line in output.splitlines()].count("Error: ")) == (2, 1)
+def test_what_is_wrong_in_the_file_changes_nothing(folder, text, complaint):
+    """One sentence says what."""
+    save(folder / "build")
+    before = times_of(folder / "build")
+    (folder / "params.yaml").write_text(text)
+    code, output = ask("parameters", "--build", folder / "build")
+    assert (code, output.count("Error: ")) == (2, 1), output
     assert complaint in output
-    assert times_of(build) == before
+    assert times_of(folder / "build") == before
 
 
-def test_the_grid_that_make_has_read_is_the_files(folder):
-    """Where YAML reads another one in params.yaml, a build in the wrong folder is refused."""
-    (folder / "params.yaml").write_text("{grid: mini}")
-    code, output = ask("parameters", "--grid", "paper", "--build", folder / "build")
-    assert (
-        code,
-        "write `grid: paper` or `grid: mini` on a line of its own" in output,
-    ) == (2, True)
-    assert ask("parameters", "--grid", "mini", "--build", folder / "build") == (0, "")
-    assert read_saved_parameters(folder / "build").grid == "mini"
+def test_a_file_of_inputs_is_private_and_written_only_if_it_changes(
+    folder, monkeypatch
+):
+    """A formula concerns the book alone; another content of a source, all steps."""
+    build = folder / "build"
+    monkeypatch.setenv("COGNILOAD_ADD", "'a b.jsonl'")
+    save(build)
+    first = times_of(build)
+    assert {path.stat().st_mode & 0o777 for path in build.glob("inputs/**/*.json")} == {
+        0o600
+    }
+    save(build)
+    assert times_of(build) == first
+    monkeypatch.setenv("COGNILOAD_FORMULA", "correct ~ d")
+    save(build)
+    second = times_of(build)
+    assert {name for name in first if second[name] != first[name]} == {"book"}
+    (folder / "a b.jsonl").write_text("{}")
+    save(build)
+    third = times_of(build)
+    assert {name for name in first if third[name] != second[name]} >= set(STEPS)
+
+
+def test_a_digest_is_that_of_names_and_contents(folder):
+    """Not of times, and not of compiled code."""
+    code = folder / "code"
+    (code / "__pycache__").mkdir(parents=True)
+    (code / "a.py").write_text("1")
+    first = digest(code)
+    (code / "__pycache__/a.pyc").write_text("1")
+    (code / "a.py").touch()
+    assert digest(code) == first
+    (code / "a.py").rename(code / "b.py")
+    assert digest(code) != first
+    assert digest(code, without=code) != digest(code)
 
 
 def test_a_book_says_what_is_not_the_papers():
     """By name, and without the user, password or query of an address."""
-    sentence = describe_changes(
-        Parameters(
-            source="https://me:pw@host/x.jsonl?token=1",
-            add=("/a/b.csv",),
-            family="probit",
-        )
-    )
+    sentence = Parameters(
+        source="https://me:pw@host/x.jsonl?token=1", add=("/a/b.csv",), family="probit"
+    ).notice()
     assert sentence.endswith(
         "source: https://host/x.jsonl; add: b.csv; family: probit."
     )
-    assert describe_changes(Parameters(grid="mini", max_rejected=4)) == ""
+    assert Parameters(grid="mini", max_rejected=4).notice() == ""
+
+
+def test_a_step_that_lost_a_result_is_repeated(folder):
+    """Its last result goes, which is the target of make's rule."""
+    build = folder / "build"
+    build.mkdir()
+    (build / "cells.parquet").touch()
+    (build / "sources.json").write_text(json.dumps([]))
+    (build / "puzzles.parquet").touch()
+    save(build)
+    assert not (build / "cells.parquet").exists()
+    assert (build / "sources.json").exists()

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import sys
+import time
 import traceback
 from collections.abc import Collection, Iterator
 from contextlib import chdir, redirect_stderr, redirect_stdout
@@ -32,12 +33,6 @@ _COMMITTED = (
     "outputs/*.jsonl",
     "puzzle_ids*.csv",
 )
-#: The data that `write_data` writes, by the page whose script loads them.
-_DATA = {
-    "notebooks/00_introduction": "models",
-    "compare": "compare",
-    "explorer": "puzzles",
-}
 #: The pages of a staged book, and Sphinx's cache of the sources that it has read.
 _HTML = Path("_build", "html")
 _DOCTREES = Path("_build", "doctrees")
@@ -127,35 +122,20 @@ def _files_below(folder: Path) -> Iterator[Path]:
             yield file
 
 
-def list_data(build: Path, sources: str | Path) -> list[str]:
-    """Return the names of page data that a build lacks, or that are older than its results.
-
-    These are names that `write_data` takes, of the pages that are in the book.
-    """
-    results = (build / "fidelity.csv").stat().st_mtime_ns
-    names = []
-    for page in _pages(_read_toc(Path(sources), ())):
-        if page not in _DATA:
-            continue
-        script = build / "pages" / f"{_DATA[page]}-data.js"
-        if not script.is_file() or script.stat().st_mtime_ns < results:
-            names.append(_DATA[page])
-    return names
-
-
-def write_data(names: Collection[str], build: Path) -> None:
-    """Write the named page data into ``BUILD/pages``, as scripts that the pages load."""
+def write_data(build: Path) -> float:
+    """Write the data that scripts of pages load into ``BUILD/pages``; return the seconds."""
     from cogniload_repro.book.compare_data import compare_data
     from cogniload_repro.book.page_data import explorer_data, write_script
 
-    makers = {
-        "models": lambda: [[model.name, model.label] for model in MODELS],
-        "compare": lambda: compare_data(build),
-        "puzzles": lambda: explorer_data(build),
+    start = time.monotonic()
+    data = {
+        "models": [[model.name, model.label] for model in MODELS],
+        "compare": compare_data(build),
+        "puzzles": explorer_data(build),
     }
-    for name in names:
-        script = write_script(name, makers[name]())
-        write_whole(build / "pages" / f"{name}-data.js", script)
+    for name, content in data.items():
+        write_whole(build / "pages" / f"{name}-data.js", write_script(name, content))
+    return time.monotonic() - start
 
 
 def build_book(build_dir: str | Path, jobs: int = 1) -> Path:
@@ -168,7 +148,7 @@ def build_book(build_dir: str | Path, jobs: int = 1) -> Path:
     staged = Path(build_dir).resolve() / "book"
     new = staged.with_name("book-next")
     shutil.rmtree(new, ignore_errors=True)
-    if (staged / _DOCTREES).is_dir() and _is_as_built(staged / _HTML):
+    if (staged / _DOCTREES).is_dir():
         shutil.copytree(staged / "_build", new, ignore=_IGNORED)
     code, text = _run_sphinx(staged, new, jobs)
     if code != 0:
@@ -182,17 +162,8 @@ def build_book(build_dir: str | Path, jobs: int = 1) -> Path:
     shutil.rmtree(staged / "_build", ignore_errors=True)
     new.rename(staged / "_build")
     index = staged / _HTML / "index.html"
-    os.utime(index)  # the time of the build, for make and `_is_as_built`
+    os.utime(index)  # Sphinx keeps a page that has not changed; make compares this time
     return index
-
-
-def _is_as_built(pages: Path) -> bool:
-    """Return whether no page has been changed since the book was built."""
-    index = pages / "index.html"
-    if not index.is_file():
-        return False
-    built = index.stat().st_mtime_ns
-    return all(page.stat().st_mtime_ns <= built for page in pages.rglob("*.html"))
 
 
 def _run_sphinx(staged: Path, new: Path, jobs: int) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""The book's chapters: which a build has, which are out of date, which files they wrote."""
+"""The book's chapters: which a build has, with which parameters, which files they wrote."""
 
 import ast
 import json
@@ -11,6 +11,8 @@ from pathlib import Path
 FOLDERS = ("figures", "tables", "verdicts")
 #: Prefix of the temporary folder in which these files are kept until a run has succeeded.
 STAGE = ".chapter-"
+#: What a build must have for some chapters.
+NEEDS = ("whole grid", "another model")
 
 
 @dataclass(frozen=True)
@@ -20,33 +22,28 @@ class Chapter:
     source: Path
     #: The names that its parameters cell sets.
     takes: frozenset[str] = frozenset()
-    #: What a build must have for it: "whole grid", "another model".
+    #: What a build must have for it, of `NEEDS`.
     needs: Sequence[str] = ()
     long: bool = False  # it runs longest, so it starts before the others
     reads_verdicts: bool = False  # of other chapters, so it runs after them
 
 
-def list_chapters(
-    folder: str | Path, *, whole_grid: bool, another_model: bool = False
-) -> list[Chapter]:
-    """Return the chapters of a build's book, longest first, so that none is left to run alone.
+def read_chapters(folder: Path) -> list[Chapter]:
+    """Return the chapters in a folder, longest first, so that none is left to run alone.
 
     Raises ValueError if a file is not a notebook, or if its metadata have an option that `Chapter`
     lacks.
     """
+    return sorted(map(_read_chapter, folder.glob("*.ipynb")), key=_run_order)
+
+
+def list_chapters(
+    folder: Path, *, whole_grid: bool, another_model: bool = False
+) -> list[Chapter]:
+    """Return the chapters of a build's book, longest first."""
     present = {"whole grid": whole_grid, "another model": another_model}
-    chapters = []
-    for source in Path(folder).glob("*.ipynb"):
-        chapter = _read_chapter(source)
-        unknown = set(chapter.needs) - set(present)
-        if unknown:
-            missing = ", ".join(sorted(unknown))
-            raise ValueError(
-                f"{source.name}: unknown need {missing}; needs are: {', '.join(present)}"
-            )
-        if all(present[need] for need in chapter.needs):
-            chapters.append(chapter)
-    return sorted(chapters, key=_run_order)
+    met = {need for need in NEEDS if present[need]}
+    return [chapter for chapter in read_chapters(folder) if set(chapter.needs) <= met]
 
 
 def _run_order(chapter: Chapter) -> tuple[bool, int, str]:
@@ -57,11 +54,17 @@ def _read_chapter(source: Path) -> Chapter:
     try:  # nbformat, which checks everything else, takes a hundred times as long
         notebook = json.loads(source.read_text(encoding="utf-8"))
         options = notebook["metadata"].get("cogniload", {})
-        return Chapter(source, _read_names(notebook), **options)
+        chapter = Chapter(source, _read_names(notebook), **options)
     except (ValueError, TypeError, KeyError, SyntaxError) as error:
         raise ValueError(
             f"{source.name} is not a notebook as `Chapter` describes it: {error}"
         ) from None
+    unknown = set(chapter.needs) - set(NEEDS)
+    if unknown:
+        raise ValueError(
+            f"{source.name}: unknown need {min(unknown)}; needs are: {NEEDS}"
+        )
+    return chapter
 
 
 def _read_names(notebook: dict) -> frozenset[str]:
@@ -81,41 +84,22 @@ def executed_copy(chapter: Chapter, build: Path) -> Path:
     return build / "notebooks" / chapter.source.name
 
 
-def _list_chapter_files(copy: Path) -> list[str] | None:
+def is_whole(chapter: Chapter, build: Path) -> bool:
+    """Return whether a build has a chapter's executed copy, and all files that it wrote."""
+    files = _list_files(executed_copy(chapter, build))
+    return files is not None and all((build / name).is_file() for name in files)
+
+
+def _list_files(copy: Path) -> list[str] | None:
     """Return the files that a chapter wrote in its last run, such as ``tables/table2.csv``.
 
     None if there is no executed copy that can be read.
     """
     try:
-        return json.loads(copy.read_text(encoding="utf-8"))["metadata"][
-            "cogniload_run"
-        ]["files"]
-    except (OSError, ValueError, KeyError, TypeError):
+        notebook = json.loads(copy.read_text(encoding="utf-8"))
+        return notebook["metadata"]["cogniload_run"]["files"]
+    except (OSError, ValueError, KeyError):
         return None
-
-
-def is_current(chapter: Chapter, build: Path, parameters: Path) -> bool:
-    """Return whether a chapter need not be run again.
-
-    Its executed copy must be newer than the notebook, the data that it reads (including the other
-    chapters' verdicts, if it reads these) and, if it takes any, the file of its parameters. Figures
-    and tables have the same time as the copy: a file with another time comes from elsewhere.
-    """
-    copy = executed_copy(chapter, build)
-    files = _list_chapter_files(copy)
-    if files is None:
-        return False
-    inputs = [chapter.source, build / "fidelity.csv"]
-    if chapter.takes - {"build"}:
-        inputs.append(parameters)
-    if chapter.reads_verdicts:
-        inputs += build.glob("verdicts")
-    run = copy.stat().st_mtime_ns
-    are_older = all(file.stat().st_mtime_ns <= run for file in inputs)
-    written = [build / name for name in files]
-    return are_older and all(
-        file.exists() and file.stat().st_mtime_ns == run for file in written
-    )
 
 
 def remove_stale_files(chapters: Sequence[Chapter], build: Path) -> None:
@@ -126,7 +110,7 @@ def remove_stale_files(chapters: Sequence[Chapter], build: Path) -> None:
     copies = [executed_copy(chapter, build) for chapter in chapters]
     writers: dict[str, str] = {}
     for copy in copies:
-        for name in _list_chapter_files(copy) or ():
+        for name in _list_files(copy) or ():
             if name in writers:
                 raise ValueError(
                     f"{writers[name]} and {copy.name} both write {name}; rename one"

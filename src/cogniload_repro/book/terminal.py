@@ -1,6 +1,5 @@
-"""Accuracies, regressions and their comparison as lines of text for a terminal."""
+"""Accuracies and capacity points as lines of text for a terminal."""
 
-import numpy as np
 import pandas as pd
 
 from cogniload_repro.formats import display_names, format_frame
@@ -34,65 +33,3 @@ def _format_models(table: pd.DataFrame, columns: dict) -> str:
     text = format_frame(table.head(_MODELS_SHOWN), columns).to_string(index=False)
     left_out = len(table) - _MODELS_SHOWN
     return f"{text}\nand {left_out:,} more models" if left_out > 0 else text
-
-
-def format_fits(fits: pd.DataFrame) -> str:
-    """Return the fits of `fits.fit`, one line per model: coefficients, or why there are none.
-
-    Standard errors are in brackets; a coefficient that is not identified has its range over the
-    reconstructions instead.
-    """
-    names = display_names(fits["model"])
-    lines = []
-    for model, terms in fits.groupby("model", sort=False):
-        status = terms["status"].iloc[0]
-        text = _write_terms(terms) if status == "ok" else status
-        lines.append(f"{names[model]}: {text}")
-    return "\n".join(lines)
-
-
-def _write_terms(terms: pd.DataFrame) -> str:
-    texts = []
-    for term in terms.itertuples():
-        precision = f"({term.se:.2g})"
-        if not term.identified:
-            precision = f"[{term.coef_p10:.4g} to {term.coef_p90:.4g}]"
-        texts.append(f"{term.term} {term.coef:.4g} {precision}")
-    aic = terms["aic"].iloc[0]
-    if np.isfinite(aic):
-        texts.append(f"AIC {aic:.1f}")
-    return "  ".join(texts)
-
-
-def format_comparison(
-    compared: pd.DataFrame, formula: str, family: str = "logit"
-) -> str:
-    """Return a comparison of fits with the paper's (`selection.compare_fits`) as text.
-
-    A line says in how many models AIC improves; one line per model follows.
-    """
-    from cogniload_repro.regression.glm import QUADRATIC
-
-    better = (compared["daic"] < -2).sum()
-    worse = (compared["daic"] > 2).sum()
-    counts = (
-        f"dAIC (yours minus the paper's) below -2 in {better} of {len(compared)} models, "
-        f"above 2 in {worse}"
-    )
-    if not compared["identified"].all():
-        counts += "; medians over the reconstructions where not identified"
-    names = display_names(compared["model"])
-    columns: dict = {
-        "model": ("model", lambda model: names[model][:29]),
-        "status": ("fit", str),
-        "df": ("df", 0),
-        "loglik": ("logLik", 2),
-        "daic": ("dAIC", 2),
-        "dbic": ("dBIC", 2),
-        "lr_p": ("p (LR)", ".2g"),
-        ("daic_p10", "daic_p90"): ("dAIC range", 1),
-    }
-    ranges = compared[["daic_p10", "daic_p90"]].mask(compared["identified"])
-    table = format_frame(compared.assign(**ranges), columns).to_string(index=False)
-    formulas = f"yours: {formula}, {family}\npaper: {QUADRATIC}, logit"
-    return f"{formulas}\n{counts}\n\n{table}"

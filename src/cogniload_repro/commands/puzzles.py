@@ -1,15 +1,10 @@
-"""The command that draws sets of puzzles, and writes them as requests to a model."""
+"""The command that draws sets of puzzles, and writes the prompts for a model."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
 from cogniload_repro.commands.options import FOLDER, FROM_0, FROM_1, JOBS, say
-
-#: Formats of requests to a model; the others are those of `puzzles.sets`.
-_ASKING = ("openai-batch", "lm-eval")
-_EFFORTS = ("unset", "none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 
 @click.command()
@@ -50,48 +45,17 @@ _EFFORTS = ("unset", "none", "minimal", "low", "medium", "high", "xhigh", "max")
 @click.option(
     "--format",
     "kind",
-    type=click.Choice(["parquet", "jsonl", *_ASKING]),
+    type=click.Choice(["parquet", "jsonl"]),
     default="parquet",
     show_default=True,
     help="parquet: puzzles.parquet. jsonl: puzzles.jsonl, and prompts.jsonl with a column "
-    "prompt. openai-batch: puzzles.parquet, and requests-*.jsonl for OpenAI's batch "
-    "endpoint. lm-eval: puzzles.parquet, and a task folder for lm-evaluation-harness.",
-)
-@click.option(
-    "--model", default="", help="For openai-batch: the endpoint's name for the model."
-)
-@click.option(
-    "--effort",
-    type=click.Choice(_EFFORTS),
-    default="unset",
-    show_default=True,
-    help="For openai-batch and lm-eval: the reasoning effort to request; the paper used "
-    "medium for gpt-5. unset: the server decides.",
-)
-@click.option(
-    "--temperature",
-    type=click.FloatRange(min=0),
-    help="For the same formats: the sampling temperature, which the paper does not state. "
-    "Default: the server's, and 0 in lm-eval.",
-)
-@click.option(
-    "--max-tokens",
-    type=FROM_1,
-    default=32_768,
-    show_default=True,
-    help="For the same formats: maximum tokens of a response, including the reasoning. In "
-    "the paper the same number covers prompt and response together; the scorer applies that "
-    "budget from the token counts of the responses. A lower limit truncates answers that the "
-    "paper would have counted; set one only if the server's context window requires it.",
+    "prompt, for any program that asks models.",
 )
 @click.option(
     "--perturb",
     "perturbation",
-    help="Perturb every prompt (in prompts.jsonl or the requests), to make it harder to "
-    "read: not_not, opposites, wrappers, rail_fence, rectangle_perimeter, "
-    "snake_horizontal, snake_vertical, interleave_line, interleave_word, "
-    "interleave_symbol, reverse_sentences, reverse_words or reverse_symbols; baseline "
-    "prepares the text in the same way, but does not perturb it.",
+    help="Perturb every prompt of prompts.jsonl, to make it harder to read; the names are "
+    "the keys of `cogniload_repro.PERTURBATIONS`.",
 )
 @click.option("--out", type=FOLDER, required=True, help="Folder to write into.")
 @JOBS
@@ -102,9 +66,10 @@ def puzzles(
     rounding: str,
     scheme: str | None,
     edition: str,
+    kind: str,
+    perturbation: str | None,
     out: Path,
     jobs: int,
-    **request: Any,
 ) -> None:
     """Draw a set of puzzles.
 
@@ -115,78 +80,27 @@ def puzzles(
     Examples:
       cogniload puzzles --out sets/paper
       cogniload puzzles --grid N=20,50,ratio=5,50,d=1,3 --per-cell 10 --out sets/small
-      cogniload puzzles --edition elixir --out sets/elixir
-      cogniload puzzles --per-cell 10 --format openai-batch --model gpt-5-nano \\
-        --effort medium --out sets/requests
       cogniload puzzles --per-cell 10 --format jsonl --perturb rail_fence --out sets/rails
-      cogniload puzzles --grid 'N=20000 ratio=2.5 d=10' --per-cell 5 --id-scheme spawn \\
-        --seed 7 --out sets/long
     """
+    from cogniload_repro.asking.protocol import list_queries
+    from cogniload_repro.asking.requests import write_prompts
     from cogniload_repro.grid import grid_cells
     from cogniload_repro.puzzles.draws import resolve_edition
     from cogniload_repro.puzzles.ids import PuzzleSet, choose_set
     from cogniload_repro.puzzles.sets import write_set
 
+    if perturbation and kind != "jsonl":
+        raise ValueError(
+            f"--format {kind} has no prompts; --perturb needs --format jsonl"
+        )
     cells = grid_cells(grid, rounding)
     generator = resolve_edition(edition)
     if scheme:
-        puzzles = PuzzleSet(cells, per_cell, seed, scheme, generator)
+        drawn = PuzzleSet(cells, per_cell, seed, scheme, generator)
     else:
-        puzzles = choose_set(cells, per_cell, seed, generator, otherwise="chain")
-    _check_request(**request)
-    kind = request["kind"]
-    table = "parquet" if kind in _ASKING else kind
-    count = write_set(out, table, puzzles, jobs)
+        drawn = choose_set(cells, per_cell, seed, generator, otherwise="chain")
+    count = write_set(out, kind, drawn, jobs)
     say(f"{count:,} puzzle{'s' * (count != 1)} in {out}")
-    for path in _write_queries(out, out / f"puzzles.{table}", **request):
-        say(f"wrote {path}")
-
-
-def _check_request(
-    kind: str,
-    perturbation: str | None,
-    model: str,
-    effort: str,
-    temperature: float | None,
-    max_tokens: int,
-) -> None:
-    """Raise ValueError if an option does not apply to the format, or a required one is missing."""
-    asking = ", ".join(_ASKING)
-    if kind == "parquet" and perturbation:
-        raise ValueError(
-            f"--format {kind} has no prompts; --perturb needs one of: jsonl, {asking}"
-        )
-    if kind not in _ASKING and (effort != "unset" or temperature is not None):
-        raise ValueError(
-            f"--format {kind} has no requests; --effort and --temperature need one of: {asking}"
-        )
-    if bool(model.strip()) != (kind == "openai-batch"):
-        raise ValueError(
-            "--format openai-batch needs --model, the endpoint's name for the model; no "
-            "other format takes one"
-        )
-
-
-def _write_queries(
-    out: Path,
-    puzzles: Path,
-    kind: str,
-    perturbation: str | None,
-    model: str,
-    **sampling: Any,
-) -> list[Path]:
-    """Write the prompts for a set of puzzles in the requested format; return the paths."""
-    from cogniload_repro.asking import requests
-    from cogniload_repro.asking.protocol import list_queries
-
-    if kind == "parquet":
-        return []
-    queries = list_queries(puzzles, perturbation)
-    settings = {
-        name: value for name, value in sampling.items() if value not in ("unset", None)
-    }
-    if kind == "openai-batch":
-        return requests.write_batches(out, queries, model, settings)
-    if kind == "lm-eval":
-        return [requests.write_harness(out, queries, settings)]
-    return [requests.write_prompts(out, queries)]
+    if kind == "jsonl":
+        queries = list_queries(out / "puzzles.jsonl", perturbation)
+        say(f"wrote {write_prompts(out, queries)}")

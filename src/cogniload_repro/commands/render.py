@@ -1,129 +1,133 @@
 """The command that runs the chapters of a build, and builds the book."""
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Mapping
+from concurrent.futures import as_completed
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
-from cogniload_repro.commands import params
+from cogniload_repro.book import assembly, chapters
+from cogniload_repro.book.chapters import Chapter
+from cogniload_repro.commands.inputs import (
+    read_saved,
+    values_for,
+    write_chapters,
+    write_step,
+)
 from cogniload_repro.commands.options import BUILD, JOBS, say
-from cogniload_repro.commands.outputs import SOURCES, read_sources
+from cogniload_repro.commands.outputs import read_sources
+from cogniload_repro.commands.params import Parameters, takes
+from cogniload_repro.executors import open_executor
 from cogniload_repro.files import locked
 
-if TYPE_CHECKING:
-    from cogniload_repro.book.chapters import Chapter
-
-#: The steps before the book: the file that each writes last, and the name of its
-#: parameters.
-_RENDER_STEPS = {
-    "download-outputs": (SOURCES, "outputs"),
-    "score": ("cells.parquet", "scores"),
-    "fit": ("fidelity.csv", "scores"),
-}
-#: What nearly every chapter imports, slowest first.
-_LIBRARIES = (
-    "cogniload_repro.book.page",
-    "seaborn",
-    "cogniload_repro.book.notebooks",
-)
+#: The task that writes the data of the pages' scripts, beside the chapters.
+_PAGES_DATA = "pages"
+#: What nearly every chapter imports.
+_LIBRARIES = ("seaborn", "cogniload_repro.book.notebooks")
 
 
 @click.command()
+@click.argument("changed", nargs=-1)
+@takes("formula", "family", "models")
 @BUILD
 @JOBS
-def render(build: Path, jobs: int) -> None:
-    """Run outdated chapters and build the book.
+def render(changed: tuple[str, ...], build: Path, jobs: int, **values: Any) -> None:
+    """Run chapters and build the book.
 
-    A chapter is outdated if it is older than one of its inputs. The parameters formula, family
-    and models are passed to every chapter that has them. The book is HTML.
+    CHANGED are names of steps and chapters whose inputs are newer than the book, as make lists
+    them. These chapters are run, and those of which the build lacks a file; default: all. The
+    parameters formula, family and models are passed to every chapter that has them.
     """
-    _check_steps(build)
-    from cogniload_repro.book import assembly
-
-    parameters = params.read_parameters()
-    contents = choose_chapters(Path("notebooks"), build)
-    names = {chapter.source.stem for chapter in contents}
-    absent = {path.stem for path in Path("notebooks").glob("*.ipynb")} - names
+    parameters = Parameters(**values)
+    if not (build / "fidelity.csv").exists():
+        remedy = f"run `cogniload fit --build {build}` first"
+        raise ValueError(f"{build / 'fidelity.csv'} is missing; {remedy}")
+    if not (Path("notebooks").is_dir() and Path("book").is_dir()):
+        raise ValueError(
+            "notebooks/ and book/ are missing; run this in a checkout of the repository"
+        )
     with locked(build):
-        params.write_parameters(build, "notebooks", parameters)
-        _run_chapters(contents, build, parameters, jobs)
+        write_step(build, "book", parameters)
+        write_chapters(build, parameters)
+        contents = choose_chapters(Path("notebooks"), build)
+        names = set(changed) or None
+        _run_chapters(contents, build, parameters, jobs, names)
+        chosen = {chapter.source.stem for chapter in contents}
+        absent = {path.stem for path in Path("notebooks").glob("*.ipynb")} - chosen
         assembly.stage_book(
             build,
             "book",
             leave_out=[f"notebooks/{name}" for name in sorted(absent)],
-            notice=params.describe_changes(params.read_saved_parameters(build)),
+            notice=read_saved(build).notice(),
         )
         assembly.build_book(build, jobs)
 
 
-def choose_chapters(folder: Path, build: Path) -> list["Chapter"]:
+def choose_chapters(folder: Path, build: Path) -> list[Chapter]:
     """Return the chapters of a folder whose requirements a build meets."""
-    from cogniload_repro.book.chapters import list_chapters
     from cogniload_repro.models import NAMES
 
     models: set[str] = set()
     for source in read_sources(build):
         models.update(source["models"])
-    return list_chapters(
+    return chapters.list_chapters(
         folder,
-        whole_grid=params.read_saved_parameters(build).grid == "paper",
+        whole_grid=read_saved(build).grid == "paper",
         another_model=not models <= set(NAMES),
     )
 
 
 def _run_chapters(
-    contents: Sequence["Chapter"], build: Path, parameters: params.Parameters, jobs: int
+    contents: list[Chapter],
+    build: Path,
+    parameters: Parameters,
+    jobs: int,
+    names: set[str] | None,
 ) -> None:
-    """Run the outdated chapters; those that read the verdicts of others run last."""
-    from cogniload_repro.book import assembly, chapters
-    from cogniload_repro.executors import Task, run_in_parallel
-
-    changes = parameters.changes(*params.STEPS["notebooks"])
-    file = params.parameters_file(build, "notebooks")
-    tasks = []
-    names = assembly.list_data(build, "book")
-    if names:
-        tasks.append(Task("data of pages", assembly.write_data, (names, build)))
+    """Run the named chapters (default: all); those that read the verdicts of others run last."""
+    if names is None:
+        names = {chapter.source.stem for chapter in contents} | {_PAGES_DATA}
     for reads_verdicts in (False, True):
+        tasks: dict[str, tuple] = {}
+        if not reads_verdicts and _PAGES_DATA in names:
+            tasks["data of pages"] = (assembly.write_data, build)
         for chapter in contents:
             is_next = chapter.reads_verdicts == reads_verdicts
-            if is_next and not chapters.is_current(chapter, build, file):
-                tasks.append(
-                    Task(chapter.source.name, _run_chapter, (chapter, build, changes))
+            is_outdated = chapter.source.stem in names or not chapters.is_whole(
+                chapter, build
+            )
+            if is_next and is_outdated:
+                values = values_for(chapter, parameters)
+                tasks[chapter.source.name] = (
+                    run_chapter,
+                    chapter,
+                    build.resolve(),
+                    values,
                 )
-        for name, seconds in run_in_parallel(tasks, jobs, _LIBRARIES):
-            say(f"  {name:28} {seconds:5.1f} s")
+        _run_tasks(tasks, jobs)
         chapters.remove_stale_files(contents, build)
-        tasks = []
+        names |= write_chapters(
+            build, parameters
+        )  # other verdicts change their readers' inputs
 
 
-def _run_chapter(
-    chapter: "Chapter", build: Path, changes: Mapping[str, object]
-) -> None:
-    """Run a chapter with the changed parameters that it takes."""
-    from cogniload_repro.book.chapters import executed_copy
+def _run_tasks(tasks: dict[str, tuple], jobs: int) -> None:
+    """Run functions in parallel, and print the seconds that each returns."""
+    if not tasks:
+        return
+    with open_executor(jobs, libraries=_LIBRARIES) as executor:
+        names = {executor.submit(*task): name for name, task in tasks.items()}
+        for future in as_completed(names):
+            say(f"  {names[future]:28} {future.result():5.1f} s")
+
+
+def run_chapter(chapter: Chapter, build: Path, values: Mapping[str, Any]) -> float:
+    """Run a chapter; return the seconds that it took."""
     from cogniload_repro.book.notebooks import run_notebook
 
-    values = {name: changes[name] for name in changes.keys() & chapter.takes}
-    values["build"] = build.resolve()
-    run_notebook(chapter.source, executed_copy(chapter, build), values, build)
-
-
-def _check_steps(build: Path) -> None:
-    """Raise ValueError outside a checkout, or if an earlier step is missing or outdated."""
-    if not (Path("notebooks").is_dir() and Path("book").is_dir()):
-        raise ValueError(
-            "notebooks/ and book/ are missing here; run this in a checkout of the repository"
-        )
-    for step, (name, parameters_of) in _RENDER_STEPS.items():
-        product = build / name
-        remedy = f"run `cogniload {step} --build {build}` first"
-        if not product.exists():
-            raise ValueError(f"{product} is missing; {remedy}")
-        parameters = params.parameters_file(build, parameters_of)
-        if (
-            parameters.exists()
-            and parameters.stat().st_mtime_ns > product.stat().st_mtime_ns
-        ):
-            raise ValueError(f"{product} is older than its parameters; {remedy}")
+    start = time.monotonic()
+    copy = chapters.executed_copy(chapter, build)
+    run_notebook(chapter.source, copy, {**values, "build": build}, build)
+    return time.monotonic() - start
