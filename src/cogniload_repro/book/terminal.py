@@ -1,11 +1,20 @@
-"""Accuracies, regressions and their comparison as lines of text for a terminal."""
+"""Accuracies, regressions, and comparisons of fits and of models, as text for a terminal."""
+
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from cogniload_repro.formats import display_names, format_frame
+from cogniload_repro.formats import NONE, display_names, format_frame
 
 _MODELS_SHOWN = 40
+#: Tables of two models: title, factor and decimals of their numbers.
+_SHEETS = (
+    ("accuracy", 100, 1),
+    ("overflow", 100, 0),
+    ("regression", 1, 3),
+)
 
 
 def format_scores(answers: pd.DataFrame) -> str:
@@ -96,3 +105,59 @@ def format_comparison(
     table = format_frame(compared.assign(**ranges), columns).to_string(index=False)
     formulas = f"yours: {formula}, {family}\npaper: {QUADRATIC}, logit"
     return f"{formulas}\n{counts}\n\n{table}"
+
+
+def format_pair(compared: dict[str, Any]) -> Iterator[str]:
+    """Yield two models compared (`page_data.compare_pair`) as one table after the other."""
+    names = display_names(compared["accuracy"]["model"])
+    pair = compared["pair"]
+    for row in pair.head(1).itertuples():
+        yield f"Accuracy of {names[row.first]} minus {names[row.second]}, in points"
+    points = ("estimate", "low", "high", "identified")
+    columns: dict = {
+        "cells": ("cells", 0),
+        "N": ("N", lambda N: "all" if pd.isna(N) else f"{N:g}"),
+        points: ("difference", lambda *numbers: _format_interval(*numbers, 100, 1)),
+        "p": ("p (Holm)", ".2g"),
+        "verdict": ("verdict", str),
+    }
+    yield format_frame(pair, columns).to_string(index=False)
+    for title, scale, decimals in _SHEETS:
+        rows = compared[title]
+        texts = [
+            _format_interval(*numbers, scale, decimals)
+            for numbers in rows[[*points]].itertuples(index=False)
+        ]
+        sheet = rows.assign(
+            text=texts, model=rows["model"].map(names), label=_label_rows(rows)
+        )
+        wide = sheet.pivot_table("text", "label", "model", "first", NONE, sort=False)
+        yield f"\n{title}\n{wide.rename_axis(None).rename_axis(None, axis=1).to_string()}"
+    if compared["origin"]:
+        yield f"\n{compared['origin']}."
+
+
+def _label_rows(rows: pd.DataFrame) -> pd.Series:
+    """Return the quantity of each row, or its load and level."""
+    if "quantity" in rows:
+        return rows["quantity"]
+    levels = rows["level"].map(" {:g}".format).replace(" nan", "")
+    return rows["load"] + levels
+
+
+def _format_interval(
+    estimate: float,
+    low: float,
+    high: float,
+    identified: bool,
+    scale: int,
+    decimals: int,
+) -> str:
+    """Return an estimate with its interval, or in square brackets its range."""
+    number, start, end = (
+        f"{scale * value:,.{decimals}f}" for value in (estimate, low, high)
+    )
+    if pd.isna(low):
+        return NONE if pd.isna(estimate) else number
+    ends = f"{start} to {end}"
+    return f"{number} ({ends})" if identified else f"{number} [{ends}]"
