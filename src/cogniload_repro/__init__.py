@@ -23,6 +23,7 @@ _PUBLIC = {
     "solve_text": "puzzles.parse:solve_text",
     "ontology": "puzzles.ontology",
     "baselines": "puzzles.baselines:baselines",
+    "domain_size": "puzzles.generate:domain_size",
     "score_response": "scoring.response:score_response",
     "reward": "scoring.response:reward",
     "read_scores": "scoring.cells:read_scores",
