@@ -82,9 +82,10 @@ def _run_chapters(
     changes = parameters.changes(*params.STEPS["notebooks"])
     file = params.parameters_file(build, "notebooks")
     tasks = []
-    names = assembly.list_data(build, "book")
-    if names:
-        tasks.append(Task("data of pages", assembly.write_data, (names, build)))
+    script = build / "pages" / "puzzles-data.js"
+    results = build / "fidelity.csv"
+    if not script.is_file() or script.stat().st_mtime_ns < results.stat().st_mtime_ns:
+        tasks.append(Task("data of pages", assembly.write_data, (build,)))
     for reads_verdicts in (False, True):
         for chapter in contents:
             is_next = chapter.reads_verdicts == reads_verdicts
