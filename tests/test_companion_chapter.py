@@ -49,7 +49,7 @@ def test_a_cells_load_is_that_of_its_puzzles(d):
             clauses.append(len(statement.conditions) + len(statement.updates))
     cell = pd.DataFrame({"N": [250], "d": d, "rho": 0.5, "correct": 1, "total": 1})
     variables = run_cells(["load"], {"build": ""})
-    variables["Page"] = lambda build: SimpleNamespace(paper=cell)
+    variables["data"] = SimpleNamespace(paper=cell)
     counts = run_cells(["loads"], variables)["counts"].iloc[0]
     load = state_bits * np.mean(clauses)
     assert np.exp(counts["log_SC"]) == pytest.approx(load, rel=0.1)

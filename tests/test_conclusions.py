@@ -16,7 +16,9 @@ import pytest
 import cogniload_repro as cl
 from cogniload_repro.analysis import verdicts
 from cogniload_repro.analysis.uncertainty import fit_quadratics
+from cogniload_repro.book.build import Build
 from cogniload_repro.book.page import Page
+from cogniload_repro.book.verdict_rows import read_verdicts, show_verdicts
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ERRORS, load_conclusions, load_contradictions
@@ -286,7 +288,7 @@ def page_of(tmp_path):
     def write(cells):
         counts = cells.drop(columns="log10_N").assign(provenance="reconstructed")
         write_table(tmp_path / "cells.parquet", counts)
-        return Page(tmp_path)
+        return Page(Build(tmp_path))
 
     return write
 
@@ -298,8 +300,8 @@ def test_conclusions_are_about_the_models_of_the_paper(page_of):
         model="mine", correct=counts["total"] // 2, **dict.fromkeys(ERRORS, 0)
     )
     page = page_of(pd.concat([flat, CELLS], ignore_index=True))
-    assert page.complete
-    assert page.paper["model"].unique().tolist() == list(CELLS["model"].unique())
+    assert page.data.complete
+    assert page.data.paper["model"].unique().tolist() == list(CELLS["model"].unique())
 
 
 def test_without_a_finite_fit_of_each_model_nothing_is_tested(
@@ -311,12 +313,12 @@ def test_without_a_finite_fit_of_each_model_nothing_is_tested(
     counts.loc[is_perfect, "correct"] = counts["total"]
     counts.loc[is_perfect, list(ERRORS)] = 0
     page = page_of(counts)
-    assert not page.complete
+    assert not page.data.complete
     monkeypatch.setattr(Page, "output", tmp_path)
     monkeypatch.setattr(Page, "chapter", "05_glm")
     claim = "22 models were evaluated"
-    page.verdicts({"slopes": verdicts.each([True]), claim: verdicts.single(True)})
-    rows = page.read_verdicts()
+    show_verdicts(page, {"slopes": verdicts.each([True]), claim: verdicts.single(True)})
+    rows = read_verdicts(page.data)
     assert rows["conclusion"].tolist() == ["slopes", ""]
     assert rows["claim"].tolist() == ["Slopes of d and N", claim]
     assert set(rows["verdict"]) == {verdicts.UNKNOWN}
@@ -329,10 +331,12 @@ def test_the_rows_of_all_chapters_are_read_together(page_of, tmp_path, monkeypat
     monkeypatch.setattr(Page, "output", tmp_path)
     for chapter in ("05_glm", "06_interactions"):
         monkeypatch.setattr(Page, "chapter", chapter)
-        chapter_page = Page(tmp_path)
-        chapter_page.verdicts({"a claim": verdicts.each([True, False])})
-        chapter_page.verdicts({"slopes": verdicts.each([True])}, {"slopes": "All are."})
-    rows = page.read_verdicts()
+        chapter_page = Page(Build(tmp_path))
+        show_verdicts(chapter_page, {"a claim": verdicts.each([True, False])})
+        show_verdicts(
+            chapter_page, {"slopes": verdicts.each([True])}, {"slopes": "All are."}
+        )
+    rows = read_verdicts(page.data)
     assert rows["chapter"].tolist() == ["05_glm"] * 2 + ["06_interactions"] * 2
     assert rows["verdict"].tolist() == [verdicts.PARTLY, verdicts.SUPPORTED] * 2
     assert rows["evidence"].tolist() == ["1 of 2 models", "All are."] * 2
@@ -341,6 +345,6 @@ def test_the_rows_of_all_chapters_are_read_together(page_of, tmp_path, monkeypat
 def test_a_reader_who_runs_a_chapter_changes_no_verdict(page_of, tmp_path):
     """Rows are kept only in a run of the book."""
     page = page_of(CELLS)
-    page.verdicts({"slopes": verdicts.each([False])})
-    assert page.read_verdicts().empty
+    show_verdicts(page, {"slopes": verdicts.each([False])})
+    assert read_verdicts(page.data).empty
     assert not (tmp_path / "verdicts").exists()
