@@ -147,7 +147,7 @@ def scoring():
     """What the visible cells of the scorer's chapter compute."""
     cells = read("03_scoring", "code")
     space = {}
-    exec(cells["load"].partition("data = ")[0], space)  # our own notebook
+    exec(cells["load"].partition("build = ")[0], space)  # our own notebook
     for cell in (
         "explain",
         "examples",

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 
 import cogniload_repro as cl
 from cogniload_repro.analysis import verdicts
@@ -249,7 +250,7 @@ def run_cell(chapter, name, **space):
 def test_the_standard_error_of_falls_is_the_spread_of_drawn_tables():
     """The difference of two falls varies over drawn tables as its standard error says."""
     counts = CELLS[CELLS["model"] == "o4-mini-2025-04-16"].reset_index(drop=True)
-    shared = {"pd": pd, "np": np, "cl": cl, "level": 0.05}
+    shared = {"pd": pd, "np": np, "cl": cl, "norm": norm, "level": 0.05}
     row = run_cell("04_accuracy", "dominant", paper=counts, **shared)["dominant"].iloc[
         0
     ]
@@ -268,7 +269,7 @@ def test_the_standard_error_of_falls_is_the_spread_of_drawn_tables():
 
 def test_tau_solves_its_equation():
     """At Paule and Mandel's tau Cochran's Q equals its degrees of freedom."""
-    shared = {"pd": pd, "cl": cl, "page": SimpleNamespace(paper=CELLS)}
+    shared = {"pd": pd, "cl": cl, "data": SimpleNamespace(paper=CELLS)}
     table = run_cell("11_alternatives", "shared", **shared)["heterogeneity"]
     fits = fit_quadratics(CELLS)
     terms = ("d", "log10_N", "rho", "I(rho ** 2)")

@@ -37,16 +37,16 @@ def test_every_model_has_an_interval_and_a_rank(said):
 
 def test_clear_cases_are_called_so(said):
     """A perfect model is above guessing; one at chance cannot be distinguished from it."""
-    assert "72 of 72 answers of perfect are correct" in said["perfect"]
-    assert "is above guessing" in said["perfect"]
-    assert "it ranks 1 of 23" in said["perfect"]
-    assert "cannot be distinguished from guessing" in said["guess"]
+    assert "72 of 72 answers of mine-perfect are correct" in said["mine-perfect"]
+    assert "is above guessing" in said["mine-perfect"]
+    assert "it ranks 1 of 23" in said["mine-perfect"]
+    assert "cannot be distinguished from guessing" in said["mine-guess"]
 
 
 def test_answers_that_were_all_cut_off_say_nothing_of_reasoning(said):
     """The sentence asks for a larger limit, and judges neither guessing nor the last clause."""
-    assert "72 of 72 answers were cut off" in said["cut"]
-    assert "guessing" not in said["cut"]
+    assert "72 of 72 answers were cut off" in said["mine-cut"]
+    assert "guessing" not in said["mine-cut"]
 
 
 def test_a_few_answers_are_counted_by_whether_the_last_clause_is_right(said):

@@ -29,7 +29,7 @@ from cogniload_repro.formats import format_frame
 #: An empty cell, or one that holds only numbers with signs, stars and units, such as an interval
 #: or a share.
 _NUMBER_CELL = r"(?:[-+−–<>±\d.,e%*/() ]|to|of|no limit|nan)*"
-_KINDS = {".csv": "CSV", ".tex": "LaTeX", ".png": "PNG", ".svg": "SVG"}
+_FILE_KINDS = {".csv": "CSV", ".tex": "LaTeX", ".png": "PNG", ".svg": "SVG"}
 
 
 class Page:
@@ -201,7 +201,7 @@ def _write_caption(kind: str, caption: str, source: str = "") -> str:
 def _list_downloads(*files: Path, what: str = "Download") -> str:
     """Return links to files of the build, named by their kind."""
     links = [
-        f"{{download}}`{_KINDS[file.suffix]} <../{file.parent.name}/{file.name}>`"
+        f"{{download}}`{_FILE_KINDS[file.suffix]} <../{file.parent.name}/{file.name}>`"
         for file in files
     ]
     return f":::{{div}} downloads\n{what}: {' · '.join(links)}\n:::"

@@ -200,7 +200,7 @@ def identified_specifications() -> list[Specification]:
 
 
 def regression_rows(cells: pd.DataFrame, specification: Specification) -> pd.DataFrame:
-    """Return a regression of all models: model, quantity, estimate, low, high, p, identified, status.
+    """Return a regression: model, quantity, estimate, low, high, p, status, identified.
 
     Quantities are aic, capacity points and the terms. The paper's regression has
     profile-likelihood intervals of its points; others have ECL50 alone.
@@ -237,13 +237,15 @@ def pair_rows(cells: pd.DataFrame) -> pd.DataFrame:
         "p_holm": "p",
     }
     pairs = compare_pairs(cells).drop(columns="p").rename(columns=tests)
+    pairs["identified"] = True
     parts = [pairs]
     for column in pairs.filter(regex="^difference_"):
         N = int(column.removeprefix("difference_"))
         differs = pairs[f"significant_{N}"].map(
             {True: "different", False: "not shown to differ"}
         )
-        level = pairs[["first", "second", "cells"]].assign(N=N, estimate=pairs[column])
+        level = pairs[["first", "second", "cells", "identified"]]
+        level = level.assign(N=N, estimate=pairs[column])
         parts.append(level.assign(verdict=differs).dropna(subset="estimate"))
     tested = {frozenset(pair) for pair in pairs[["first", "second"]].to_numpy()}
     every = combinations(cells["model"].unique(), 2)
@@ -256,9 +258,7 @@ def pair_rows(cells: pd.DataFrame) -> pd.DataFrame:
         }
         compared = compare_in_samples(cells, others).rename(columns=ranges)
         parts.append(compared.assign(identified=False))
-    rows = pd.concat(parts, ignore_index=True)
-    rows = rows.reindex(columns=_PAIR)
-    return rows.fillna({"identified": True}).astype({"identified": bool})
+    return pd.concat(parts, ignore_index=True).reindex(columns=_PAIR)
 
 
 # ---- Explorer ----
