@@ -143,8 +143,9 @@ def _list_columns(rows: pd.DataFrame, models: list[str]) -> dict[str, list]:
 def accuracy_rows(cells: pd.DataFrame) -> pd.DataFrame:
     """Return accuracies: model, load, level (of the load), estimate, low, high, identified.
 
-    The first load is "all puzzles". Ends are the 90% Wilson interval. Where the printed tables do not
-    identify the accuracy, the estimate is the median over the reconstructions, with their range.
+    The first load is "all puzzles". Ends are those of the 90% Wilson interval. Where the printed
+    tables do not identify the accuracy, the estimate is the median over the reconstructions, with
+    their range.
     """
     overall = {"load": "all puzzles", "level": np.nan, "identified": True}
     parts = [_accuracies(cells).assign(**overall)]
