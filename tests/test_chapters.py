@@ -78,15 +78,21 @@ def read(name, kind):
 
 
 def run(name, monkeypatch, **parameters):
-    """Run a notebook's code in this process; return what it keeps for its sentences."""
+    """Run a notebook's code in this process; return what its cells show at their end."""
     values = {}
     space = {}
     monkeypatch.setattr(
         page, "glue", lambda key, value, display: values.update({key: value})
     )
     monkeypatch.setattr(page, "save_figure", save_nothing)
-    for code in read(name, "code").values():
-        exec(code, space)  # our own notebook
+    for cell, code in read(name, "code").items():
+        body = ast.parse(code).body
+        last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
+        exec(compile(ast.Module(body, []), cell, "exec"), space)  # our own notebook
+        if last is not None:
+            values[cell] = eval(
+                compile(ast.Expression(last.value), cell, "eval"), space
+            )
         space |= parameters
     return values
 
@@ -101,7 +107,7 @@ def test_sentences_read_as_they_stand(name):
     code = "\n".join(read(name, "code").values())
     assert "{glue:text}" not in text
     for key in re.findall(r"\{glue:md\} (\w+)", text):
-        assert re.search(rf'page\.state\(\s*"{key}"|page\.{key}\(', code), key
+        assert re.search(rf'page\.keep\(\s*"{key}"', code), key
 
 
 @pytest.mark.slow
@@ -141,7 +147,7 @@ def scoring():
     """What the visible cells of the scorer's chapter compute."""
     cells = read("03_scoring", "code")
     space = {}
-    exec(cells["load"].partition("build, page = ")[0], space)  # our own notebook
+    exec(cells["load"].partition("build = ")[0], space)  # our own notebook
     for cell in (
         "explain",
         "examples",
@@ -227,15 +233,16 @@ def show(monkeypatch, build):
     """What the chapter on own models shows, as Markdown, and the files of its figures."""
     fragments = []
     figures = []
-    for kind in ("table", "sentence", "text"):
-        method = getattr(page.Page, kind)
+    places = ((page.Page, "table"), (cl, "sentence"), (cl.markdown, "quote"))
+    for owner, kind in places:
+        method = getattr(owner, kind)
 
         def keep(*arguments, method=method, **options):
             fragment = method(*arguments, **options)
             fragments.append(fragment)
             return fragment
 
-        monkeypatch.setattr(page.Page, kind, keep)
+        monkeypatch.setattr(owner, kind, keep)
     drawn = page.Page.figure
 
     def keep_name(*arguments, **options):
@@ -320,7 +327,7 @@ def test_sampling_errors_are_those_of_shares():
     space = {}
     for cell in ("load", "shares", "sampling"):
         exec(
-            read("14_companions", "code")[cell].partition("\n\npage = ")[0], space
+            read("14_companions", "code")[cell].partition("\n\ndata = ")[0], space
         )  # our own notebook
     first, _, drop, *_ = space["z"].to_dict("records")
     error = ((0.99 * 0.01 + 0.65 * 0.35) / 240) ** 0.5

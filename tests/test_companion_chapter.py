@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import cogniload_repro as cl
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles.generate import draw_grid
 
@@ -38,7 +39,7 @@ def puzzles():
 
 
 @pytest.mark.parametrize("d", [1, 3])
-def test_a_cells_load_is_that_of_its_puzzles(d):
+def test_a_cells_load_is_that_of_its_puzzles(d, monkeypatch):
     """State bits count people, categories and values; predicates are the mean over statements."""
     puzzles = list(draw_grid(grid_cells(f"N=250 ratio=50 d={d}"), 8, 3))
     values = puzzles[0].domains.values()
@@ -49,7 +50,7 @@ def test_a_cells_load_is_that_of_its_puzzles(d):
             clauses.append(len(statement.conditions) + len(statement.updates))
     cell = pd.DataFrame({"N": [250], "d": d, "rho": 0.5, "correct": 1, "total": 1})
     variables = run_cells(["load"], {"build": ""})
-    variables["Page"] = lambda build: SimpleNamespace(paper=cell)
+    monkeypatch.setattr(cl, "Build", lambda build: SimpleNamespace(paper=cell))
     counts = run_cells(["loads"], variables)["counts"].iloc[0]
     load = state_bits * np.mean(clauses)
     assert np.exp(counts["log_SC"]) == pytest.approx(load, rel=0.1)
@@ -90,7 +91,6 @@ def test_loads_are_those_of_the_posts_examples(puzzles):
 @pytest.fixture(scope="module")
 def numbers(puzzles):
     """What the chapter recomputes of the documents' numbers."""
-    no_page = SimpleNamespace(verdicts=lambda judged: None)
     names = [
         "perturb",
         "shares",
@@ -99,7 +99,9 @@ def numbers(puzzles):
         "made-up",
         "critical-load",
     ]
-    variables = run_cells(names, dict(puzzles, page=no_page))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cl, "show_verdicts", lambda page, judged: None)
+        variables = run_cells(names, dict(puzzles, page=None))
     names = ["recomputed", "recomputed-benchmark", "recomputed-sizes", "checked"]
     return run_cells(names, variables)
 

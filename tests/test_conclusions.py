@@ -12,11 +12,14 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 
 import cogniload_repro as cl
 from cogniload_repro.analysis import verdicts
 from cogniload_repro.analysis.uncertainty import fit_quadratics
+from cogniload_repro.book.build import Build
 from cogniload_repro.book.page import Page
+from cogniload_repro.book.verdict_rows import read_verdicts, show_verdicts
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ERRORS, load_conclusions, load_contradictions
@@ -247,7 +250,7 @@ def run_cell(chapter, name, **space):
 def test_the_standard_error_of_falls_is_the_spread_of_drawn_tables():
     """The difference of two falls varies over drawn tables as its standard error says."""
     counts = CELLS[CELLS["model"] == "o4-mini-2025-04-16"].reset_index(drop=True)
-    shared = {"pd": pd, "np": np, "cl": cl, "level": 0.05}
+    shared = {"pd": pd, "np": np, "cl": cl, "norm": norm, "level": 0.05}
     row = run_cell("04_accuracy", "dominant", paper=counts, **shared)["dominant"].iloc[
         0
     ]
@@ -266,7 +269,7 @@ def test_the_standard_error_of_falls_is_the_spread_of_drawn_tables():
 
 def test_tau_solves_its_equation():
     """At Paule and Mandel's tau Cochran's Q equals its degrees of freedom."""
-    shared = {"pd": pd, "cl": cl, "page": SimpleNamespace(paper=CELLS)}
+    shared = {"pd": pd, "cl": cl, "data": SimpleNamespace(paper=CELLS)}
     table = run_cell("11_alternatives", "shared", **shared)["heterogeneity"]
     fits = fit_quadratics(CELLS)
     terms = ("d", "log10_N", "rho", "I(rho ** 2)")
@@ -286,7 +289,7 @@ def page_of(tmp_path):
     def write(cells):
         counts = cells.drop(columns="log10_N").assign(provenance="reconstructed")
         write_table(tmp_path / "cells.parquet", counts)
-        return Page(tmp_path)
+        return Page(Build(tmp_path))
 
     return write
 
@@ -298,8 +301,8 @@ def test_conclusions_are_about_the_models_of_the_paper(page_of):
         model="mine", correct=counts["total"] // 2, **dict.fromkeys(ERRORS, 0)
     )
     page = page_of(pd.concat([flat, CELLS], ignore_index=True))
-    assert page.complete
-    assert page.paper["model"].unique().tolist() == list(CELLS["model"].unique())
+    assert page.data.complete
+    assert page.data.paper["model"].unique().tolist() == list(CELLS["model"].unique())
 
 
 def test_without_a_finite_fit_of_each_model_nothing_is_tested(
@@ -311,12 +314,12 @@ def test_without_a_finite_fit_of_each_model_nothing_is_tested(
     counts.loc[is_perfect, "correct"] = counts["total"]
     counts.loc[is_perfect, list(ERRORS)] = 0
     page = page_of(counts)
-    assert not page.complete
+    assert not page.data.complete
     monkeypatch.setattr(Page, "output", tmp_path)
     monkeypatch.setattr(Page, "chapter", "05_glm")
     claim = "22 models were evaluated"
-    page.verdicts({"slopes": verdicts.each([True]), claim: verdicts.single(True)})
-    rows = page.read_verdicts()
+    show_verdicts(page, {"slopes": verdicts.each([True]), claim: verdicts.single(True)})
+    rows = read_verdicts(page.data)
     assert rows["conclusion"].tolist() == ["slopes", ""]
     assert rows["claim"].tolist() == ["Slopes of d and N", claim]
     assert set(rows["verdict"]) == {verdicts.UNKNOWN}
@@ -329,10 +332,12 @@ def test_the_rows_of_all_chapters_are_read_together(page_of, tmp_path, monkeypat
     monkeypatch.setattr(Page, "output", tmp_path)
     for chapter in ("05_glm", "06_interactions"):
         monkeypatch.setattr(Page, "chapter", chapter)
-        chapter_page = Page(tmp_path)
-        chapter_page.verdicts({"a claim": verdicts.each([True, False])})
-        chapter_page.verdicts({"slopes": verdicts.each([True])}, {"slopes": "All are."})
-    rows = page.read_verdicts()
+        chapter_page = Page(Build(tmp_path))
+        show_verdicts(chapter_page, {"a claim": verdicts.each([True, False])})
+        show_verdicts(
+            chapter_page, {"slopes": verdicts.each([True])}, {"slopes": "All are."}
+        )
+    rows = read_verdicts(page.data)
     assert rows["chapter"].tolist() == ["05_glm"] * 2 + ["06_interactions"] * 2
     assert rows["verdict"].tolist() == [verdicts.PARTLY, verdicts.SUPPORTED] * 2
     assert rows["evidence"].tolist() == ["1 of 2 models", "All are."] * 2
@@ -341,6 +346,6 @@ def test_the_rows_of_all_chapters_are_read_together(page_of, tmp_path, monkeypat
 def test_a_reader_who_runs_a_chapter_changes_no_verdict(page_of, tmp_path):
     """Rows are kept only in a run of the book."""
     page = page_of(CELLS)
-    page.verdicts({"slopes": verdicts.each([False])})
-    assert page.read_verdicts().empty
+    show_verdicts(page, {"slopes": verdicts.each([False])})
+    assert read_verdicts(page.data).empty
     assert not (tmp_path / "verdicts").exists()

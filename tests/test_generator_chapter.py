@@ -26,7 +26,7 @@ EQUAL = "somebody would be identical to the PoI"
 @pytest.fixture(scope="module")
 def chapter():
     """What the cells of the chapter find in some puzzles."""
-    imports, _, _ = SOURCES["draw"].partition("\n\npage = ")
+    imports, _, _ = SOURCES["draw"].partition("\n\ndata = ")
     variables = {"grid": GRID, "per_cell": PER_CELL, "edition": "python", "cl": cl}
     exec(imports, variables)  # our own notebook
     for name in ("drawn", "statements", "failures", "cast"):

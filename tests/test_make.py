@@ -32,8 +32,8 @@ KERNEL = {
 CHAPTER = {
     "title": "# The page",
     "parameters": 'build = "../data/build"\nformula = "none"',
-    "show": "import pandas as pd\n\nfrom cogniload_repro.book.page import Page\n\n"
-    'Page(build).csv(pd.DataFrame({"formula": [formula]}), "formulas", formula)',
+    "show": "import pandas as pd\n\nimport cogniload_repro as cl\n\n"
+    'cl.Page(cl.Build(build)).csv(pd.DataFrame({"formula": [formula]}), "formulas", formula)',
 }
 
 

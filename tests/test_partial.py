@@ -16,6 +16,7 @@ from samples import GPT5, table_of
 import cogniload_repro as cl
 from cogniload_repro.asking.server import BUNDLED_MODEL
 from cogniload_repro.book import tables
+from cogniload_repro.book.build import Build
 from cogniload_repro.book.evidence import judge_evidence
 from cogniload_repro.book.page import Page
 from cogniload_repro.cli import main
@@ -170,17 +171,15 @@ def said(build, chapters, monkeypatch):
     """
     texts = {name: [] for name in chapters}
     for name in chapters:
-        for kind in ("verdicts", "state"):
-            method = getattr(Page, kind)
+        for owner, kind in ((cl, "show_verdicts"), (Build, "state")):
+            method = getattr(owner, kind)
 
-            def keep(*arguments, method=method, name=name, any_build=False):
-                if any_build:
-                    return method(*arguments, any_build=True)
+            def keep(*arguments, method=method, name=name):
                 fragment = method(*arguments)
                 texts[name].append(fragment)
                 return fragment
 
-            monkeypatch.setattr(Page, kind, keep)
+            monkeypatch.setattr(owner, kind, keep)
         monkeypatch.setattr(Page, "chapter", name)
         monkeypatch.setattr(Page, "output", build)
         test_chapters.run(name, monkeypatch, build=build)
@@ -257,9 +256,9 @@ def test_outputs_of_all_the_papers_models_make_every_chapter(tmp_path, monkeypat
         "independent",
         "input",
     }
-    page = Page(build)
-    assert page.complete
-    assert judge_evidence("identified", page.cells()) == "outputs"
+    data = Build(build)
+    assert data.complete
+    assert judge_evidence("identified", data.cells()) == "outputs"
     chapters = [name for name in test_chapters.ANALYSES if name != "15_your_model"]
     with chdir(test_chapters._NOTEBOOKS[0].parent):
         texts = said(build, chapters, monkeypatch)

@@ -17,25 +17,53 @@ __version__ = "1.0.0"
 
 #: Public names, and where they are defined: a module, or a module and a name in it.
 _PUBLIC = {
+    # puzzles and scores
     "draw_puzzle": "puzzles.generate:draw_puzzle",
     "read_puzzle": "puzzles.parse:parse_puzzle",
     "solve_text": "puzzles.parse:solve_text",
+    "ontology": "puzzles.ontology",
     "baselines": "puzzles.baselines:baselines",
+    "domain_size": "puzzles.generate:domain_size",
     "score_response": "scoring.response:score_response",
     "reward": "scoring.response:reward",
+    "read_scores": "scoring.cells:read_scores",
+    "perturb": "asking.perturbations:perturb",
+    "restore": "asking.perturbations:restore",
+    "PERTURBATIONS": "asking.perturbations:PERTURBATIONS",
+    # counts and printed numbers
     "load_cells": "regression.cell_tables:load_cells",
     "load_reconstructions": "regression.cell_tables:load_reconstructions",
     "over_reconstructions": "regression.reconstructions:over_reconstructions",
+    "accuracy_by": "regression.cell_tables:accuracy_by",
+    "models": "models",
+    "published": "published",
+    # fits
     "fit": "regression.fits:fit",
     "glm": "regression.glm:glm",
     "compare_fits": "regression.selection:compare_fits",
     "capacity_points": "regression.fits:capacity_points",
     "intervals": "analysis.uncertainty:capacity_intervals",
+    # analyses
+    "comparisons": "analysis.comparisons",
+    "divisions": "analysis.divisions",
+    "interactions": "analysis.interactions",
+    "misfit": "counts.misfit",
+    "overflows": "analysis.overflows",
     "shortcut_bound": "analysis.shortcut:shortcut_bound",
-    "perturb": "asking.perturbations:perturb",
-    "restore": "asking.perturbations:restore",
-    "PERTURBATIONS": "asking.perturbations:PERTURBATIONS",
+    "specifications": "analysis.specifications",
+    "uncertainty": "analysis.uncertainty",
+    "verdicts": "analysis.verdicts",
+    # pages
+    "Build": "book.build:Build",
+    "Page": "book.page:Page",
     "figures": "book.figures",
+    "formats": "formats",
+    "link": "book.page:link",
+    "markdown": "book.markdown",
+    "read_verdicts": "book.verdict_rows:read_verdicts",
+    "sentence": "book.markdown:sentence",
+    "show_verdicts": "book.verdict_rows:show_verdicts",
+    "style": "book.style",
     "tables": "book.tables",
 }
 __all__ = ["__version__", *_PUBLIC]

@@ -93,7 +93,9 @@ def test_a_notice_is_shown_letter_by_letter(sources, build):
 def test_a_page_that_nobody_made_is_named(sources, build):
     """With the command that makes it."""
     (build / "notebooks" / "01_page.ipynb").unlink()
-    with pytest.raises(ValueError, match=r"notebooks/01_page is missing .*make render"):
+    with pytest.raises(
+        ValueError, match=r"notebooks/01_page is missing; run .make render"
+    ):
         stage_book(build, sources)
 
 

@@ -86,7 +86,7 @@ def test_figures_are_pictures_whatever_a_notebook_asks_for(magic):
 
 def test_a_figure_of_the_page_is_shown_by_the_page_alone(tmp_path):
     """In whichever cell it was made; another one, made beside it, is shown where it was made."""
-    page = f"from cogniload_repro.book.page import Page\npage = Page({str(tmp_path)!r})"
+    page = f"import cogniload_repro as cl\npage = cl.Page(cl.Build({str(tmp_path)!r}))"
     place = "page.figure(figure, 'n', caption='c', alt='a', evidence='')"
     both = PLOT + f"{place};\nplt.subplots(figsize=(1, 1))"
     outputs = show(page, PLOT + "None", place, both)

@@ -72,7 +72,7 @@ def drawn_points(ax, pen):
 def test_every_model_shows_its_accuracies(name):
     """Each panel draws, for each of the 22 models, the pooled accuracies at every level, once."""
     for ax, panel in zip(plots(draw(name)), FIGURES[name], strict=True):
-        cells = CELLS if panel.at is None else CELLS[CELLS[panel.at] == panel.level]
+        cells = CELLS if not panel.at else CELLS[CELLS[panel.at] == panel.level]
         expected = accuracy_by(cells, "model", panel.across)
         for model, pen in pens(list(NAMES)).items():
             assert drawn_points(ax, pen) == [

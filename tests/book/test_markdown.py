@@ -40,16 +40,6 @@ def test_escaped_text_is_only_text(text):
 
 
 @given(HOSTILE)
-def test_code_is_only_code(text):
-    """Whatever a formula holds, a sentence shows it as one piece of code."""
-    if text.split():
-        (paragraph,) = read(f"x {markdown.code(text)} x").children
-        (literal,) = paragraph.findall(nodes.literal)
-        assert paragraph.astext() == f"x {literal.astext()} x"
-        assert literal.astext().strip() == line(text)
-
-
-@given(HOSTILE)
 def test_a_picture_is_one_figure_whatever_it_is_called(text):
     """Description and caption come back letter by letter from the one figure that there is."""
     source = markdown.picture(

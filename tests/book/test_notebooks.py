@@ -128,8 +128,8 @@ def test_notebooks_of_other_programs_are_run_with_the_same_bytes(tmp_path, kind)
 
 #: A cell that writes a table by its page.
 _TABLE = (
-    "import pandas as pd\nfrom cogniload_repro.book.page import Page\n"
-    "Page(build).csv(pd.DataFrame({'n': [n]}), 't', 'it')"
+    "import pandas as pd\nimport cogniload_repro as cl\n"
+    "cl.Page(cl.Build(build)).csv(pd.DataFrame({'n': [n]}), 't', 'it')"
 )
 
 

@@ -15,7 +15,10 @@ from matplotlib.figure import Figure
 
 import cogniload_repro as cl
 from cogniload_repro.analysis.verdicts import each
+from cogniload_repro.book import markdown
+from cogniload_repro.book.build import Build
 from cogniload_repro.book.page import Page
+from cogniload_repro.book.verdict_rows import show_verdicts
 from cogniload_repro.storage import write_table
 
 CELLS = cl.load_cells(models=["QwQ-32B"]).drop(columns="log10_N")
@@ -30,7 +33,7 @@ def build(tmp_path):
         if provenance is not None:
             cells = cells.assign(provenance=provenance)
         write_table(tmp_path / "cells.parquet", cells)
-        return Page(tmp_path)
+        return Page(Build(tmp_path))
 
     return write
 
@@ -42,14 +45,15 @@ def test_one_partial_own_model_repaints_nothing_of_the_papers(build):
         pd.concat([CELLS.assign(provenance="reconstructed"), cells]), provenance=None
     )
     frame = pd.DataFrame({"x": [1]})
-    assert page.cells()["model"].unique().tolist() == ["QwQ-32B"]
+    page.cells = page.data.cells()
+    assert page.cells["model"].unique().tolist() == ["QwQ-32B"]
     fragment = page.table(
         frame, "t", caption="C.", evidence="identified", source="Table 2"
     ).markdown
     assert "`identified`" in fragment
     assert "Source: Table 2." in fragment
 
-    page.cells(["QwQ-32B", "mine"])
+    page.cells = page.data.cells(["QwQ-32B", "mine"])
     fragment = page.table(
         frame, "t", caption="C.", evidence="identified", source="Table 2"
     ).markdown
@@ -101,7 +105,7 @@ def test_a_table_offers_its_frame_where_it_is_asked_to(build):
 @given(HOSTILE)
 def test_shown_text_stays_inside_its_block(text):
     """Text of a puzzle or model ends up in one code block, whole, and in escaped HTML."""
-    fragment = Page("nowhere").text(text, "A title")
+    fragment = markdown.quote(text, "A title")
     *_, block = render(fragment.markdown)
     assert block.type == "fence"
     content = re.sub(r"\r\n?", "\n", text.replace("\0", "\ufffd") + "\n")
@@ -116,7 +120,7 @@ def test_tables_escape_cells_and_set_numbers_to_the_right():
 
     Numbers have stars, units or are intervals; a column with words stands to the left.
     """
-    page = Page("nowhere")
+    page = Page(Build("nowhere"))
     frame = pd.DataFrame(
         {
             "$d$ of *": ["a|b", "<b>"],
@@ -141,22 +145,19 @@ def test_tables_escape_cells_and_set_numbers_to_the_right():
     )
 
 
-def test_statements_on_the_paper_need_its_models_on_the_whole_grid(build, monkeypatch):
+def test_statements_on_the_paper_need_its_models_on_the_whole_grid(build):
     """A build of the 22 models states.
 
     Without one cell it says what it covers, and no verdict word.
     """
-    monkeypatch.setattr(
-        "cogniload_repro.book.page.glue", lambda *_, **__: None
-    )  # would leave IPython behind
     row = {"claim": each([True])}
     cells = cl.load_cells().drop(columns="log10_N")
     whole = build(cells)
-    assert whole.complete
-    assert "supported" in whole.verdicts(row).markdown
-    assert whole.lead("All **fall**.").markdown == "All **fall**."
+    assert whole.data.complete
+    assert "supported" in show_verdicts(whole, row).markdown
+    assert whole.data.state("All **fall**.").markdown == "All **fall**."
     partial = build(cells.drop(index=0))
-    assert not partial.complete
-    assert "supported" not in partial.verdicts(row).markdown
-    assert "22 models" in partial.lead("All fall.").markdown
-    assert len(partial.paper) == len(cells)
+    assert not partial.data.complete
+    assert "supported" not in show_verdicts(partial, row).markdown
+    assert "22 models" in partial.data.state("All fall.").markdown
+    assert len(partial.data.paper) == len(cells)

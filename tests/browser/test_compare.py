@@ -14,11 +14,7 @@ from selenium.webdriver.support.ui import Select
 
 import cogniload_repro as cl
 from cogniload_repro.analysis.comparisons import compare_pairs
-from cogniload_repro.book.compare_data import (
-    identified_specifications,
-    write_term,
-)
-from cogniload_repro.book.page_data import cells_to_show
+from cogniload_repro.book.page_data import cells_to_show, identified_specifications
 from cogniload_repro.formats import display_names
 from cogniload_repro.models import NAMES
 from cogniload_repro.regression.cell_tables import accuracy_by
@@ -61,6 +57,13 @@ def _rows(browser, table):
     return {label: texts for label, *texts in browser.execute_script(_ROWS, table)}
 
 
+def _name_term(browser, term):
+    """The term of a formula as the page writes it."""
+    return browser.execute_script(
+        "return cogniload.compare.nameTerm(arguments[0])", term
+    )
+
+
 def _numbers(text):
     return [
         float(number)
@@ -86,7 +89,9 @@ def test_numbers_of_a_pair_are_those_of_the_build(browser, html, cells):
         regression = regressions[rng.integers(len(regressions))]
         models = [pair.first, pair.second]
         chosen = {"first": names[pair.first], "second": names[pair.second]}
-        _open(browser, html, regression=write_term(regression.name), **chosen)
+        _open(browser, html)
+        title = _name_term(browser, regression.name)
+        _open(browser, html, regression=title, **chosen)
 
         _check_difference(browser, pair)
         rows = _rows(browser, "compare-accuracy-table")
@@ -103,7 +108,7 @@ def test_numbers_of_a_pair_are_those_of_the_build(browser, html, cells):
         rows = _rows(browser, "compare-fit-table")
         fits = cl.fit(cells[cells["model"].isin(models)], regression.formula)
         for fit in fits[fits["status"] == "ok"].itertuples():
-            text = rows[write_term(fit.term)][models.index(fit.model)]
+            text = rows[_name_term(browser, fit.term)][models.index(fit.model)]
             assert _numbers(text) == pytest.approx(
                 [fit.coef, fit.low, fit.high], rel=0.006
             )

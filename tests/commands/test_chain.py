@@ -89,26 +89,13 @@ def build(one_process, tmp_path_factory):
     return folder / "build"
 
 
-def test_models_with_answers_to_the_same_puzzles_are_paired(build):
-    """Differences have the sign of first minus second.
-
-    No puzzle is right for the weaker model alone.
-    """
-    output = run(
-        "compare-models", "strong", "weak", "--by", "cell", "--build", build
-    ).output
-    for words in ("80 puzzles answered by both", " 0 second alone", "McNemar p ="):
-        assert words in output
-    assert "no single answers exist" not in output
-    assert all(
-        re.search(
-            rf"\n{name}: \d+ of \d+ correct where the last clause is right", output
-        )
-        for name in ("strong", "weak")
-    )
+def test_scored_models_are_compared(build):
+    """The more accurate model comes first."""
+    output = run("compare-models", "strong", "weak", "--build", build).output
+    assert output.startswith("Accuracy of strong minus weak, in points")
     overall = output.splitlines()[2]
-    assert "+" in overall
     assert overall.endswith("different")
+    assert "Reconstructed" not in output
 
 
 @pytest.fixture(scope="module")
@@ -151,25 +138,14 @@ def test_two_ledgers_are_compared(fitted, tmp_path):
 
 
 def test_committed_counts_are_compared_with_their_label_and_their_ranges(tmp_path):
-    """Rows by N have p and verdict, rows by rho counts of tables that differ."""
+    """Rows by rho have ranges in square brackets."""
     models = ("gpt-5", "gemini-2.5-pro")
-    loads = ("--by", "N", "--by", "rho", "--build", tmp_path / "none")
-    output = run("compare-models", *models, *loads).output
-    first, by_length, by_ratio = output.split("\n\n")[:3]
-    assert first.startswith("gpt-5-2025-08-07 minus gemini-2.5-pro")
-    for table, identified in ((by_length, True), (by_ratio, False)):
-        head, *rows = table.splitlines()
-        counted = [bool(re.search(r"different in \d+ of 24$", row)) for row in rows]
-        assert set(counted) == {not identified}
-        assert ("p (Holm)" in head) == identified
-    for note in (
-        "of the answers ran out of context",
-        "median and range over the reconstructions",
-        "Reconstructed from the paper's tables",
-        "\ngpt-5-2025-08-07: no single answers exist, its counts are reconstructed",
-    ):
-        assert note in output
-    assert "McNemar" not in output
+    output = run("compare-models", *models, "--build", tmp_path / "none").output
+    assert output.startswith("Accuracy of gpt-5-2025-08-07 minus gemini-2.5-pro")
+    sheet = output.partition("\naccuracy\n")[2].partition("\n\n")[0]
+    for row in sheet.splitlines()[1:]:
+        assert ("[" in row) == row.startswith("ratio_pct")
+    assert "Reconstructed from the paper's tables" in output
 
 
 def test_a_model_is_found_by_the_name_that_is_shown_and_a_misspelt_one_is_suggested(
@@ -183,18 +159,12 @@ def test_a_model_is_found_by_the_name_that_is_shown_and_a_misspelt_one_is_sugges
     grid = "N=20,50 ratio=5,50,95 d=1,3,5"
     for step in (["download-outputs", "--grid", grid, "--add", source], ["score"]):
         assert run(*step, "--jobs", "1", "--build", tmp_path).exit_code == 0
-    output = run(
-        "compare-models", "tiny", "QwQ-32B", "--by", "N", "--build", tmp_path
-    ).output
-    assert output.startswith("tiny minus QwQ-32B\n")
-    assert "openai" not in output
-    assert re.findall("(.+): no single answers exist", output) == ["QwQ-32B"]
+    output = run("compare-models", "tiny", "QwQ-32B", "--build", tmp_path).output
     assert (
-        len(re.findall(r"different in \d+ of 24", output)) == 3
-    )  # overall and two lengths
-    assert re.search(
-        r"tiny: \d of 11 correct where the last clause is right, \d of 7 where it is wrong",
-        output,
+        output.startswith("Accuracy of tiny minus QwQ-32B")
+        or "QwQ-32B minus tiny" in output
     )
+    assert "openai" not in output
+    assert re.search(r"different in \d+ of 24", output)
     code, output = ask("compare-models", "gpt5", "o3", "--build", tmp_path)
     assert (code, "did you mean gpt-5?" in output) == (2, True)

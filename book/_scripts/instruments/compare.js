@@ -1,18 +1,100 @@
 /* Compare: two models side by side, under one regression.
  *
- * Every number was computed with the book. The choice is kept in the address, after the #.
+ * The data are numbers that were computed with the book; this script makes texts of them. The
+ * choice is kept in the address, after the #.
  */
 "use strict";
 
 cogniload.compare = (() => {
-  const { el, table, menu, section } = cogniload.dom;
+  const { el, table, menu, readRows, section } = cogniload.dom;
   const LONGEST_ADDRESS = 4000;
   const INSTEAD = "The page shows its usual choice instead.";
-  let data, options, parts;
+  const POINTS = { ecl50: ["ECL50", 1], nt50: ["NT50", 2], id50: ["ID50", 2] };
+  const TERM_SIGNS = [
+    [/C\((\w+)\)\[T\.(.+)\]/g, "$1 = $2"],
+    [/I\((\w+) \*\* 2\)/g, "$1²"],
+    [/I\((\w+) \*\* 3\)/g, "$1³"],
+    [/np\.sqrt\(N\)/g, "√N"],
+    [/log10_N/g, "log₁₀ N"],
+    [/rho/g, "ρ"],
+    [/:| x /g, " × "],
+  ];
+  let data, options, parts, rows;
 
+  // ---- numbers as texts ----
+  function formatNumber(number, decimals) {
+    if (Number.isNaN(number)) return "--";
+    if (!Number.isFinite(number)) return "no limit";
+    if (Math.abs(number) >= 1e6) return number.toExponential(1);
+    const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+    return number.toLocaleString("en", digits);
+  }
+
+  /** An estimate with its interval, or with its range over the reconstructions. */
+  function formatEstimate({ estimate, low, high, identified }, format) {
+    if (!Number.isFinite(estimate)) return "--";
+    if (Number.isNaN(low)) return format(estimate);
+    const ends = `${format(low)} to ${format(high)}`;
+    return `${format(estimate)} ${identified ? `(${ends})` : `[${ends}]`}`;
+  }
+
+  const percent = (share) => formatNumber(100 * share, 1);
+  const formatAccuracy = (row) => formatEstimate(row, percent);
+  const formatShare = ({ estimate }) => `${formatNumber(100 * estimate, 0)}%`;
+
+  function formatFit(row) {
+    const { quantity, estimate, p, status } = row;
+    if (status !== "ok") return status;
+    if (quantity in POINTS) {
+      return formatEstimate(row, (number) => formatNumber(number, POINTS[quantity][1]));
+    }
+    const sign = quantity === "daic" && estimate > 0 ? "+" : "";
+    if (Number.isNaN(p)) return sign + formatNumber(estimate, 1);
+    const stars = "*".repeat([0.05, 0.01, 0.001].filter((level) => p < level).length);
+    const round = (number) => number.toPrecision(3);
+    return formatEstimate(row, round).replace(" ", `${stars} `);
+  }
+
+  /** The term of a formula, or the name of a regression, in the symbols of the book. */
+  const nameTerm = (term) =>
+    TERM_SIGNS.reduce((text, [pattern, words]) => text.replace(pattern, words), term);
+
+  function nameQuantity({ quantity }) {
+    if (quantity === "aic") return "AIC";
+    if (quantity === "daic") return "AIC minus the paper's";
+    return quantity in POINTS ? POINTS[quantity][0] : nameTerm(quantity);
+  }
+
+  function nameLevel({ load, level }) {
+    if (load === "all puzzles") return load;
+    return load === "ratio_pct" ? `ρ = ${level}%` : `${load} = ${level}`;
+  }
+
+  function describePair({ N, p, verdict, identified }) {
+    if (!identified) return `${verdict} reconstructions`;
+    if (!Number.isNaN(N)) return verdict;
+    return `${verdict} (${p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(3)}`})`;
+  }
+
+  const writeCaptions = ({ margin, confidence }) => ({
+    pair: `Mean accuracy over the cells that both have, with a ${confidence} interval. p-values
+      are adjusted after Holm over all pairs of models, results by length over the lengths;
+      differences below ${100 * margin} points are negligible. In square brackets, where the
+      printed tables do not identify the difference: its 10 to 90% range over the
+      reconstructions, around the median.`,
+    accuracy: `Correct answers in percent of all that a model gave, with 90% Wilson intervals. In
+      square brackets, where the printed tables do not identify the accuracy: its 10 to 90% range
+      over the reconstructions, around the median.`,
+    overflow: "Share of all answers; these count as wrong. --: not known.",
+    fit: `Coefficients (log-odds) with ${confidence} Wald intervals and the paper's stars; the
+      printed tables identify them. Capacity points (ECL50 in statements) with ${confidence}
+      profile-likelihood intervals under the paper's regression; under others, ECL50 alone.`,
+  });
+
+  // ---- address ----
   /** The choice in an address, as indices into the menus; a sentence if it is not valid. */
   function readAddress(hash) {
-    const [first, second] = data.pairs[0] ?? [0, 0];
+    const { first, second } = rows.pairs[0] ?? { first: 0, second: 0 };
     const choice = { first, second, regression: 0, problem: "" };
     if (hash.length > LONGEST_ADDRESS) {
       return { ...choice, problem: `The address is too long for a choice. ${INSTEAD}` };
@@ -33,45 +115,62 @@ cogniload.compare = (() => {
     update();
   }
 
+  // ---- what is shown ----
   function update() {
     const choice = readAddress(location.hash);
-    const regression = data.regressions[choice.regression];
     for (const name of Object.keys(options)) {
       document.getElementById(`compare-${name}`).selectedIndex = choice[name];
     }
     parts.problem.textContent = choice.problem;
     const shown = [...new Set([choice.first, choice.second])];
-    parts.origin.textContent = shown.map((model) => data.origins[model]).join(" ");
+    const origins = shown.filter((model) => data.origins[model]);
+    const describe = (model) => `${data.models[model]}: ${data.origins[model]}.`;
+    parts.origin.textContent = origins.map(describe).join(" ");
     parts.pair.replaceChildren(showPair(choice));
-    parts.accuracy.replaceChildren(showSheet("accuracy", data.accuracy, choice, makeBar));
-    parts.overflow.replaceChildren(showSheet("overflow", data.overflow, choice));
-    parts.formula.textContent = regression.formula;
-    parts.fit.replaceChildren(showSheet("fit", regression, choice));
+    const accuracies = { name: "accuracy", label: nameLevel, format: formatAccuracy };
+    parts.accuracy.replaceChildren(showSheet(accuracies, rows.accuracy, choice, makeBar));
+    const overflows = { name: "overflow", label: nameLevel, format: formatShare };
+    parts.overflow.replaceChildren(showSheet(overflows, rows.overflow, choice));
+    parts.formula.textContent = data.regressions[choice.regression].formula;
+    const fits = { name: "fit", label: nameQuantity, format: formatFit };
+    parts.fit.replaceChildren(showSheet(fits, rows.regressions[choice.regression], choice));
   }
 
   /** The difference of the two models, in the order of the build. */
   function showPair({ first, second }) {
     if (first === second) return "Choose two different models.";
-    const wanted = [first, second].sort().join();
-    const pair = data.pairs.find((places) => places.slice(0, 2).sort().join() === wanted);
-    if (!pair) return "These two models have no cells in common.";
-    const [minuend, subtrahend, rows] = pair;
-    const names = `${data.models[minuend]} minus ${data.models[subtrahend]}`;
-    const caption = `${names}. ${data.captions.pair}`;
-    const columns = ["Puzzles", "Difference (points)", "Result"];
-    return table({ id: "compare-pair", caption, columns, rows });
+    const chosen = [first, second];
+    const found = rows.pairs.filter(
+      (row) => chosen.includes(row.first) && chosen.includes(row.second),
+    );
+    if (!found.length) return "These two models have no cells in common.";
+    const names = `${data.models[found[0].first]} minus ${data.models[found[0].second]}`;
+    const nameRow = ({ N, cells }) =>
+      Number.isNaN(N) ? `the ${cells} cells of both` : `N = ${N}`;
+    return table({
+      id: "compare-pair",
+      caption: `${names}. ${parts.captions.pair}`,
+      columns: ["Puzzles", "Difference (points)", "Result"],
+      rows: found.map((row) => [nameRow(row), formatAccuracy(row), describePair(row)]),
+    });
   }
 
-  /** A row for each label that has a text for either model. */
-  function showSheet(name, { labels, rows }, { first, second }, show = (text) => text) {
-    const pairs = labels.map((label, at) => [label, rows[first][at], rows[second][at]]);
-    const known = pairs.filter(([, ...texts]) => texts.some((text) => text !== "--"));
-    const heading = name === "fit" ? "Quantity" : "Puzzles";
+  /** A row for each label that either model has, with the texts of both. */
+  function showSheet({ name, label, format }, all, { first, second }, show = (text) => text) {
+    const places = [first, second];
+    const texts = new Map();
+    for (const row of all.filter(({ model }) => places.includes(model))) {
+      const title = label(row);
+      if (!texts.has(title)) texts.set(title, {});
+      texts.get(title)[row.model] = format(row);
+    }
+    const pick = (byModel) => places.map((model) => byModel[model] ?? "--");
+    const known = [...texts].filter(([, byModel]) => pick(byModel).some((text) => text !== "--"));
     return table({
       id: `compare-${name}-table`,
-      caption: data.captions[name],
-      columns: [heading, data.models[first], data.models[second]],
-      rows: known.map(([label, ...texts]) => [label, ...texts.map(show)]),
+      caption: parts.captions[name],
+      columns: [name === "fit" ? "Quantity" : "Puzzles", ...places.map((at) => data.models[at])],
+      rows: known.map(([title, byModel]) => [title, ...pick(byModel).map((text) => show(text))]),
     });
   }
 
@@ -79,15 +178,31 @@ cogniload.compare = (() => {
   const makeBar = (text) =>
     el("span", { class: "share", style: `--share: ${parseFloat(text) || 0}%` }, text);
 
+  /** The regressions' rows; those of others than the paper's have its AIC beside theirs. */
+  function readFits(regressions) {
+    const [paper, ...others] = regressions.map((regression) => readRows(regression.rows));
+    const aic = new Map(
+      paper.filter(({ quantity }) => quantity === "aic").map((row) => [row.model, row.estimate]),
+    );
+    const withChange = (row) => {
+      const change = { quantity: "daic", estimate: row.estimate - aic.get(row.model) };
+      return row.quantity === "aic" ? [row, { ...row, ...change, status: "ok" }] : [row];
+    };
+    return [paper, ...others.map((fits) => fits.flatMap(withChange))];
+  }
+
   function start(container) {
     data = cogniload.data.compare;
-    const regressions = data.regressions.map(({ name }) => name);
+    rows = { regressions: readFits(data.regressions) };
+    for (const name of ["pairs", "accuracy", "overflow"]) rows[name] = readRows(data[name]);
+    const regressions = data.regressions.map(({ name }) => nameTerm(name));
     options = { first: data.models, second: data.models, regression: regressions };
     const choose = (name, label) =>
       menu(`compare-${name}`, label, options[name], (place) => change(name, place));
     parts = Object.fromEntries(
       ["pair", "accuracy", "overflow", "fit"].map((name) => [name, el("div")]),
     );
+    parts.captions = writeCaptions(data);
     parts.problem = el("p", { class: "problem", role: "alert" });
     parts.origin = el("p");
     parts.formula = el("code");
@@ -104,7 +219,7 @@ cogniload.compare = (() => {
     addEventListener("hashchange", update);
   }
 
-  return { start };
+  return { nameTerm, start };
 })();
 
 document.addEventListener("DOMContentLoaded", () => {

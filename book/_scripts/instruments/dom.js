@@ -56,6 +56,13 @@ cogniload.dom = (() => {
     return el("span", { class: "choice" }, el("label", { for: id }, label), select);
   }
 
+  /** The rows of a table that the data hold as columns. */
+  function readRows(columns) {
+    const names = Object.keys(columns);
+    const readRow = (at) => Object.fromEntries(names.map((name) => [name, columns[name][at]]));
+    return columns[names[0]].map((_, at) => readRow(at));
+  }
+
   /** A section of a page: a heading and its content. */
   const section = (title, ...inside) => el("section", {}, el("h2", {}, title), inside);
 
@@ -77,5 +84,5 @@ cogniload.dom = (() => {
     return found.length || !squash(wanted) ? found : having(squash);
   }
 
-  return { el, table, menu, section, findCalled };
+  return { el, table, menu, readRows, section, findCalled };
 })();

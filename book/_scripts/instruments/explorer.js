@@ -6,29 +6,22 @@
 "use strict";
 
 cogniload.explorer = (() => {
-  const { el, table, menu, section } = cogniload.dom;
+  const { el, table, menu, readRows, section } = cogniload.dom;
   const LOADS = { N: "Statements N", d: "Difficulty d", ratio_pct: "Needle ratio ρ (%)" };
   const WINDOWS = [
     "last line with person and category",
     "last line with the person",
     "last sentence",
   ];
-  let data, levels, parts;
+  let counts, data, levels, parts;
 
   // ---- replay ----
-  /** Read "03a1|02": conditions and updates, as pairs of the indices of category and value. */
-  function readMove(text) {
-    const readPair = (pair) => [...pair].map((letter) => parseInt(letter, 36));
-    const [conditions, updates] = text.split("|").map((side) => side.match(/../g).map(readPair));
-    return { conditions, updates };
-  }
-
   const meets = (row, conditions) =>
     conditions.every(([category, value]) => row[category] === value);
 
   /** Replay a puzzle: its moves, all states (the first and after each move), and the answer. */
   function solve(puzzle) {
-    const moves = puzzle.moves.map(readMove);
+    const moves = puzzle.moves.map(([conditions, updates]) => ({ conditions, updates }));
     const states = [puzzle.start];
     for (const { conditions, updates } of moves) {
       const update = (row) => Object.assign([...row], Object.fromEntries(updates));
@@ -171,7 +164,7 @@ cogniload.explorer = (() => {
     document.getElementById("explorer-answer").selectedIndex = answers.indexOf(answer);
     const rows = answer.windows.map(([text, values], at) => [
       WINDOWS[at],
-      (typeof text === "string" ? text : answer.text.toLowerCase().slice(...text)) || "(empty)",
+      text || "(empty)",
       values.join(", ") || "none",
       at === answer.window ? "decides" : "",
     ]);
@@ -186,18 +179,20 @@ cogniload.explorer = (() => {
   }
 
   /** Counts of all models in this configuration, as ranges for reconstructed ones. */
-  function showModels({ N, d, ratio_pct }) {
-    const counts = data.counts[[N, d, ratio_pct].join()] ?? [];
-    const range = (least, most, decimals) =>
-      [...new Set([least, most].map((end) => end.toFixed(decimals)))].join(" to ");
-    const rows = counts.map(([model, answers, least, most, overflows]) => [
+  function showModels(choice) {
+    const here = (row) => Object.keys(LOADS).every((load) => row[load] === choice[load]);
+    const range = (ends, decimals) =>
+      [...new Set(ends.map((end) => end.toFixed(decimals)))].join(" to ");
+    const rows = counts.filter(here).map(({ model, answers, least, most, overflows }) => [
       data.models[model],
       answers,
-      range(least, most, 0),
-      range((100 * least) / answers, (100 * most) / answers, 0),
-      overflows ?? "–",
+      range([least, most], 0),
+      range([(100 * least) / answers, (100 * most) / answers], 0),
+      Number.isNaN(overflows) ? "–" : overflows,
     ]);
-    const caption = `Every model at N = ${N}, d = ${d}, ρ = ${ratio_pct}%. ${data.origin}`;
+    const { N, d, ratio_pct } = choice;
+    const origin = data.origin && `${data.origin}.`;
+    const caption = `Every model at N = ${N}, d = ${d}, ρ = ${ratio_pct}%. ${origin}`;
     const columns = ["Model", "Responses", "Correct", "Accuracy (%)", "Ran out of context"];
     parts.models.replaceChildren(table({ id: "explorer-models", caption, columns, rows }));
     cogniload.tables.enhance(document.getElementById("explorer-models"));
@@ -223,6 +218,7 @@ cogniload.explorer = (() => {
 
   function start(container) {
     data = cogniload.data.puzzles;
+    counts = readRows(data.counts);
     if (!data.puzzles.length) {
       container.replaceChildren("This build has no puzzle that can be shown.");
       return;

@@ -19,27 +19,31 @@ from cogniload_repro import __version__
 from cogniload_repro.files import DATA, write_whole
 from cogniload_repro.models import MODELS
 
-#: Files that pages show or offer for download: folder in the book, and patterns in the build.
-_RESULTS = {
-    "notebooks": ("notebooks/*.ipynb",),
-    "_scripts/instruments": ("pages/*-data.js",),
-    "figures": ("figures/*.png", "figures/*.svg"),
-    "tables": ("tables/*.csv", "tables/*.tex", "fidelity.csv"),
-}
-#: Committed data that the page Data offers for download.
-_COMMITTED = (
-    "published/**/*.csv",
-    "reconstructed/*.csv",
-    "outputs/*.jsonl",
-    "puzzle_ids*.csv",
+#: What a staged book holds: its folder, where that comes from, and patterns there. Sources and
+#: committed data keep their folders, results of a build do not.
+_CONTENTS = (
+    ("", "sources", "**/*"),
+    ("notebooks", "build", "notebooks/*.ipynb"),
+    ("_scripts/instruments", "build", "pages/*-data.js"),
+    ("figures", "build", "figures/*.png"),
+    ("figures", "build", "figures/*.svg"),
+    ("tables", "build", "tables/*.csv"),
+    ("tables", "build", "tables/*.tex"),
+    ("tables", "build", "fidelity.csv"),
+    ("data", "data", "published/**/*.csv"),
+    ("data", "data", "reconstructed/*.csv"),
+    ("data", "data", "outputs/*.jsonl"),
+    ("data", "data", "puzzle_ids*.csv"),
 )
+#: Files and folders that are no part of a book.
+_GENERATED = re.compile(r"_build|conf\.py|__pycache__|\..*|.*\.failed\.ipynb")
 #: The pages of a staged book, and Sphinx's cache of the sources that it has read.
 _HTML = Path("_build", "html")
 _DOCTREES = Path("_build", "doctrees")
 #: Types of files that Sphinx tracks by page; a change to another file may affect any page.
 _FOLLOWED = (".ipynb", ".md", ".svg", ".png", ".csv", ".tex", ".jsonl")
 #: A file that Sphinx writes at the end; if it were there before, pages would hold its checksum.
-_IGNORED = shutil.ignore_patterns("mystnb*.css")
+_LATE = shutil.ignore_patterns("mystnb*.css")
 #: Report all warnings; a single one (a dead link, an unknown key) fails the build.
 _STRICT = ("-W", "-n", "--keep-going")
 
@@ -57,75 +61,49 @@ def stage_book(
     pages of the table of contents that this book omits; ``notice``, any text, is shown at the top
     of every page. ValueError if a page is missing.
     """
-    build = Path(build_dir)
-    sources = Path(sources)
-    toc = _read_toc(sources, leave_out)
+    folders = {"build": Path(build_dir), "sources": Path(sources), "data": DATA}
+    contents = {place: file.read_bytes() for place, file in _find_files(folders)}
+    toc = _read_toc(folders["sources"], leave_out)
     for page in _pages(toc):
-        folder, ending = (
-            (build, "ipynb") if page.startswith("notebooks/") else (sources, "md")
-        )
-        source = folder / f"{page}.{ending}"
-        if not source.is_file():
+        kind = "ipynb" if page.startswith("notebooks/") else "md"
+        if Path(f"{page}.{kind}") not in contents:
             raise ValueError(
-                f"the book's page {page} is missing ({source}); run `make render`, or correct "
-                "_toc.yml"
+                f"the book's page {page} is missing; run `make render`, or correct _toc.yml"
             )
-    staged = build / "book"
-    contents = {
-        place: source.read_bytes() for place, source in _find_files(build, sources)
-    }
-    config = (sources / "_config.yml").read_text(encoding="utf-8")
-    contents[Path("_config.yml")] = _configure(config, notice, leave_out).encode(
-        "utf-8"
-    )
-    contents[Path("_toc.yml")] = yaml.safe_dump(toc, sort_keys=False).encode("utf-8")
-    gone = [
-        file
-        for file in _files_below(staged)
-        if file.relative_to(staged) not in contents
-    ]
-    changed = [
-        place
-        for place, content in contents.items()
-        if not (staged / place).is_file() or (staged / place).read_bytes() != content
-    ]
+    config = _configure(contents[Path("_config.yml")].decode(), notice, leave_out)
+    contents[Path("_config.yml")] = config.encode()
+    contents[Path("_toc.yml")] = yaml.safe_dump(toc, sort_keys=False).encode()
+    staged = folders["build"] / "book"
+    before = {place: file.read_bytes() for place, file in _files_below(staged, "**/*")}
+    gone = before.keys() - contents.keys()
+    changed = [place for place in contents if contents[place] != before.get(place)]
     if gone or any(place.suffix not in _FOLLOWED for place in changed):
         shutil.rmtree(staged / _DOCTREES, ignore_errors=True)
     for place in changed:
         write_whole(staged / place, contents[place])
-    for file in gone:
-        file.unlink()
+    for place in gone:
+        (staged / place).unlink()
     return staged
 
 
-def _find_files(build: Path, sources: Path) -> Iterator[tuple[Path, Path]]:
+def _find_files(folders: dict[str, Path]) -> Iterator[tuple[Path, Path]]:
     """Yield the path of every file in the staged book, and the file that it is copied from."""
-    for file in _files_below(sources):
-        if not file.name.startswith("."):
-            yield file.relative_to(sources), file
-    for folder, patterns in _RESULTS.items():
-        for pattern in patterns:
-            for file in build.glob(pattern):
-                if not file.match("*.failed.ipynb"):
-                    yield Path(folder, file.name), file
-    for pattern in _COMMITTED:
-        for file in DATA.glob(pattern):
-            yield Path("data", file.relative_to(DATA)), file
+    for target, origin, pattern in _CONTENTS:
+        for place, file in _files_below(folders[origin], pattern):
+            yield Path(target, file.name if origin == "build" else place), file
 
 
-def _files_below(folder: Path) -> Iterator[Path]:
-    """Yield the files in a book's folder, except those that were generated."""
-    generated = {"_build", "conf.py", "__pycache__"}
-    for file in folder.rglob("*"):
+def _files_below(folder: Path, pattern: str) -> Iterator[tuple[Path, Path]]:
+    """Yield the files of a folder that are no generated ones, each after its path in it."""
+    for file in folder.glob(pattern):
         place = file.relative_to(folder)
-        if file.is_file() and generated.isdisjoint(place.parts):
-            yield file
+        if file.is_file() and not any(map(_GENERATED.fullmatch, place.parts)):
+            yield place, file
 
 
 def write_data(build: Path) -> float:
     """Write the data that scripts of pages load into ``BUILD/pages``; return the seconds."""
-    from cogniload_repro.book.compare_data import compare_data
-    from cogniload_repro.book.page_data import explorer_data, write_script
+    from cogniload_repro.book.page_data import compare_data, explorer_data, write_script
 
     start = time.monotonic()
     data = {
@@ -133,8 +111,8 @@ def write_data(build: Path) -> float:
         "compare": compare_data(build),
         "puzzles": explorer_data(build),
     }
-    for name, content in data.items():
-        write_whole(build / "pages" / f"{name}-data.js", write_script(name, content))
+    for name, value in data.items():
+        write_whole(build / "pages" / f"{name}-data.js", write_script(name, value))
     return time.monotonic() - start
 
 
@@ -149,7 +127,7 @@ def build_book(build_dir: str | Path, jobs: int = 1) -> Path:
     new = staged.with_name("book-next")
     shutil.rmtree(new, ignore_errors=True)
     if (staged / _DOCTREES).is_dir():
-        shutil.copytree(staged / "_build", new, ignore=_IGNORED)
+        shutil.copytree(staged / "_build", new, ignore=_LATE)
     code, text = _run_sphinx(staged, new, jobs)
     if code != 0:
         shutil.rmtree(new, ignore_errors=True)

@@ -4,8 +4,8 @@ Panels of a row or a column have numeric axes (logarithmic for N). A large panel
 equal distances, so that the intervals of 22 models fit side by side.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
@@ -13,17 +13,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 
 from cogniload_repro.analysis.comparisons import limit_models
 from cogniload_repro.analysis.overflows import marked_levels
-from cogniload_repro.book.drawing import (
-    draw_course,
-    draw_legend,
-    name_ends,
-    spread_sideways,
-)
-from cogniload_repro.book.style import PHONE_IN, STYLE, WIDTH_IN, pens
+from cogniload_repro.book.style import PHONE_IN, STYLE, WIDTH_IN, Pen, pens
 from cogniload_repro.models import order_models
 from cogniload_repro.regression.cell_tables import accuracy_by
 from cogniload_repro.regression.reconstructions import (
@@ -32,39 +27,25 @@ from cogniload_repro.regression.reconstructions import (
     prediction_band,
 )
 
-
-@dataclass(frozen=True)
-class Axis:
-    """One dimension of the grid as an axis: symbol, label, name in words and unit."""
-
-    symbol: str
-    label: str
-    name: str
-    unit: str = ""
-
-
-#: The axis of each dimension of the grid.
+#: Symbol and label of the axis of each load.
 AXES = {
-    "d": Axis("$d$", "Intrinsic difficulty $d$", "intrinsic difficulty d"),
-    "N": Axis("$N$", "Task length $N$ (statements)", "task length N"),
-    "ratio_pct": Axis(
-        r"$\rho$", r"Needle ratio $\rho$ (% needles)", "needle ratio rho", "%"
-    ),
+    "d": ("$d$", "Intrinsic difficulty $d$"),
+    "N": ("$N$", "Task length $N$ (statements)"),
+    "ratio_pct": (r"$\rho$", r"Needle ratio $\rho$ (% needles)"),
 }
 
 
-@dataclass(frozen=True)
-class Panel:
+class Panel(NamedTuple):
     """Axes of accuracy against ``across``, over the cells where ``at`` equals ``level``."""
 
     across: str
-    at: str | None = None
-    level: int | None = None
+    at: str = ""
+    level: int = 0
 
     @property
     def title(self) -> str:
         """The level that its cells share, with math; "" for all cells."""
-        return f"{AXES[self.at].symbol} = {self.level}" if self.at else ""
+        return f"{AXES[self.at][0]} = {self.level}" if self.at else ""
 
 
 #: The figures as the paper arranges them: three panels side by side, or one large one with
@@ -81,6 +62,10 @@ FIGURES = {
 _LINE_IN = 0.158
 _PANEL_IN = 2.35
 _LEGEND_COLUMNS = 4
+_LABEL_ROUNDS = 100  # enough rounds for the positions of names to settle
+_LABEL_SIZE = 8.5
+_NAME_GAP = 0.085  # height of a name, in units of accuracy
+_NAME_ROOM = 0.42  # width reserved for names, as a share of the axis
 #: Models named in a column of panels, of all accuracies and families; the others are grey.
 NAMED = (
     "gpt-5-2025-08-07",
@@ -104,24 +89,18 @@ def panel_accuracy(
     other models. ``marked`` says whether too many of the answers ran out of context, as far as
     that is known (`overflows.marked_levels`).
     """
-    counts = cells if panel.at is None else cells[cells[panel.at] == panel.level]
-    accuracies = accuracy_by(
-        mean_cells(counts) if banded else counts, "model", panel.across
-    )
+    counts = cells[cells[panel.at] == panel.level] if panel.at else cells
+    shown = mean_cells(counts) if banded else counts
+    accuracies = accuracy_by(shown, "model", panel.across)
     if banded:
-        accuracies = accuracies.merge(
-            prediction_band(counts, "model", panel.across).drop(columns="mean"),
-            how="left",
-        )
+        band = prediction_band(counts, "model", panel.across)
+        accuracies = accuracies.merge(band.drop(columns="mean"), how="left")
     marks = marked_levels(cells)
-    load = panel.at or panel.across
-    marked = pd.MultiIndex.from_frame(
-        marks.loc[marks["load"] == load, ["model", "level"]]
-    )
-    here = accuracies[["model"]].assign(
-        level=panel.level if panel.at else accuracies[panel.across]
-    )
-    return accuracies.assign(marked=pd.MultiIndex.from_frame(here).isin(marked))
+    marks = marks[marks["load"] == (panel.at or panel.across)]
+    marked = set(zip(marks["model"], marks["level"], strict=True))
+    levels = [panel.level] * len(accuracies) if panel.at else accuracies[panel.across]
+    here = zip(accuracies["model"], levels, strict=True)
+    return accuracies.assign(marked=[place in marked for place in here])
 
 
 def without_shortcut(rows: pd.DataFrame) -> pd.DataFrame:
@@ -301,7 +280,7 @@ def _set_axes(ax: Axes, panel: Panel) -> None:
     ax.set_ylim(-0.02, 1.02)
     ax.set_yticks(np.linspace(0, 1, 6))
     ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    ax.set_xlabel(AXES[panel.across].label)
+    ax.set_xlabel(AXES[panel.across][1])
     ax.grid(visible=False, axis="x")
     ax.spines[["top", "right", "left"]].set_visible(False)
 
@@ -311,3 +290,89 @@ def _note_empty(ax: Axes, panel: Panel) -> None:
     note = f"No cells at {panel.title}\nin this grid"
     look: dict[str, Any] = {"ha": "center", "va": "center", "color": "0.35"}
     ax.text(0.5, 0.5, note, transform=ax.transAxes, **look)
+
+
+# ---- models on axes ----
+def label_ends(
+    axes: Axes, ends: Iterable[tuple[float, str, str]], at: float, gap: float
+) -> None:
+    """Write names beside the right ends of lines, at least a gap apart.
+
+    Each end is the height of its line (in units of the axes), the name and the colour.
+    """
+    ends = sorted(ends)
+    places = [height for height, _, _ in ends]
+    for _ in range(_LABEL_ROUNDS):  # push overlapping neighbours apart
+        for upper in range(1, len(places)):
+            overlap = places[upper - 1] + gap - places[upper]
+            if overlap > 0:
+                places[upper - 1] -= overlap / 2
+                places[upper] += overlap / 2
+    highest = axes.get_ylim()[1]
+    for (_, name, color), place in zip(reversed(ends), reversed(places), strict=True):
+        height = min(place, highest)
+        axes.text(
+            at,
+            height,
+            name,
+            color=color,
+            fontsize=_LABEL_SIZE,
+            fontweight="bold",
+            va="center",
+            parse_math=False,
+        )
+        highest = height - gap
+
+
+def name_ends(ax: Axes, levels: list[int], ends: list[tuple[float, str, str]]) -> None:
+    """Write names beside the ends of lines, and extend the axis to make room for them."""
+    scale = ax.xaxis.get_transform()
+    first, last = scale.transform([levels[0], levels[-1]])
+    width = max(last - first, 0.01 * last)
+    places = [first - 0.04 * width, last + 0.03 * width, last + _NAME_ROOM * width]
+    low, start, high = scale.inverted().transform(places)
+    ax.set_xlim(low, high)
+    label_ends(ax, ends, at=start, gap=_NAME_GAP)
+
+
+def draw_course(ax: Axes, x, y, pen: Pen, marked, strength: float = 1.0) -> None:
+    """Draw the line and the points of a model; marked points are hollow."""
+    if pen.own:  # a white outline, so that the line stands out where others cross it
+        ax.plot(x, y, color="white", linewidth=4, zorder=5)
+    ax.plot(x, y, **pen.line(), alpha=1.0 if pen.own else strength)
+    ax.plot(x, y, **pen.dots())
+    if marked.any():
+        look = pen.dots() | {"markerfacecolor": "white", "markeredgewidth": 0.9}
+        look["markeredgecolor"] = pen.color
+        ax.plot(x[marked], y[marked], **look)
+
+
+def spread_sideways(accuracy: pd.DataFrame, drawn: dict[str, Pen]) -> dict[str, float]:
+    """Return the horizontal offset of each model from its level.
+
+    Multiplying ranks by the golden ratio separates models of neighbouring ranks.
+    """
+    means = accuracy.groupby("model")["accuracy"].mean().loc[list(drawn)]
+    ranked = means.sort_values(kind="stable").index
+    golden = (np.arange(len(ranked)) * (np.sqrt(5) - 1) / 2) % 1
+    slots = golden.argsort().argsort() + 0.5
+    return dict(zip(ranked, 0.7 * (slots / len(ranked) - 0.5), strict=True))
+
+
+def draw_legend(figure: Figure, drawn: list[Pen], place: str, columns: int) -> None:
+    """Draw a legend with the line and the point of each model."""
+    handles: list[Any] = [
+        (Line2D([], [], **pen.line()), Line2D([], [], **pen.dots())) for pen in drawn
+    ]
+    look: dict[str, Any] = {
+        "loc": place,
+        "ncols": columns,
+        "fontsize": _LABEL_SIZE,
+        "frameon": False,
+        "labelspacing": 0.3,
+        "handlelength": 2.4,
+    }
+    legend = figure.legend(handles, ["" for _ in drawn], **look)
+    for text, pen in zip(legend.get_texts(), drawn, strict=True):
+        # set afterwards: matplotlib would drop labels with a leading _ and parse $math$
+        text.set(text=pen.label, parse_math=False)

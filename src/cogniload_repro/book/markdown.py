@@ -1,8 +1,10 @@
-"""MyST Markdown for the book's pages: tables, pictures, and other people's text, shown as it is."""
+"""MyST Markdown for the book's pages: fragments, captions, tables, and text shown as it is."""
 
+import html
 import json
 import re
 from collections.abc import Collection
+from dataclasses import dataclass
 
 import pandas as pd
 
@@ -11,6 +13,59 @@ _PUNCTUATION = re.compile(r"([!#$%&()*+\-.:<=>\[\\\]^_`{|}~])")
 _MATH = re.compile(r"(\$[^$]+\$)")
 
 
+@dataclass(frozen=True, repr=False)
+class Fragment:
+    """Something to show at the end of a cell: the book takes the Markdown, Jupyter the HTML."""
+
+    markdown: str
+    html: str
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+        return {"text/markdown": self.markdown, "text/html": self.html}
+
+    def __repr__(self) -> str:
+        return "Fragment"
+
+    def __add__(self, other: "Fragment") -> "Fragment":
+        return Fragment(f"{self.markdown}\n\n{other.markdown}", self.html + other.html)
+
+
+# ---- fragments of text ----
+def paragraph(text: str) -> Fragment:
+    """Return our own Markdown as a paragraph."""
+    return Fragment(text, f"<p>{html.escape(unescape(text))}</p>")
+
+
+def sentence(text: str, name: str = "") -> Fragment:
+    """Return a plain sentence, escaped, starting with a capital.
+
+    ``name`` is its label if it replaces a figure or table.
+    """
+    shown = paragraph(escape(text[:1].upper() + text[1:]))
+    return Fragment(f"({name})=\n\n{shown.markdown}", shown.html) if name else shown
+
+
+def quote(text: str, title: str) -> Fragment:
+    """Return text from a puzzle or a model as it is: escaped, wrapped, never interpreted."""
+    marks = fence(text, "`")
+    block = f"{marks}{{code-block}} text\n:class: untrusted\n\n{text}\n{marks}"
+    heading = f"<p><strong>{html.escape(title)}</strong></p>"
+    return Fragment(
+        f"**{escape(title)}**\n\n{block}", f"{heading}<pre>{html.escape(text)}</pre>"
+    )
+
+
+def fold(fragment: Fragment, title: str) -> Fragment:
+    """Return a fragment folded under a title (not escaped) until a reader opens it."""
+    marks = fence(fragment.markdown, ":")
+    summary = f"<summary>{html.escape(title)}</summary>"
+    return Fragment(
+        f"{marks}{{dropdown}} {title}\n{fragment.markdown}\n{marks}",
+        f"<details>{summary}{fragment.html}</details>",
+    )
+
+
+# ---- Markdown ----
 def escape(text: object, *, math: bool = False) -> str:
     """Return text as one line of Markdown that shows it literally, without markup or links.
 
@@ -22,31 +77,16 @@ def escape(text: object, *, math: bool = False) -> str:
     return "".join(parts)
 
 
-def _cell(text: object, *, math: bool = False) -> str:
-    """Return text as Markdown for a table cell; bars are escaped, as they end it even in math."""
-    parts = _MATH.split(escape(text, math=math)) if math else [escape(text)]
-    parts[1::2] = [part.replace("|", r"\|") for part in parts[1::2]]
-    return "".join(parts)
-
-
 def unescape(markdown: str) -> str:
     """Return Markdown without the backslashes of `escape`, as plain text; math is left alone."""
     escaped_or_math = re.compile(rf"\\{_PUNCTUATION.pattern}|{_MATH.pattern}")
     return escaped_or_math.sub(lambda match: match[1] or match[2], markdown)
 
 
-def code(text: str) -> str:
-    """Return text as code within a sentence."""
-    line = " ".join(text.split())
-    marks = fence(line, "`", least=1)
-    return f"{marks} {line} {marks}" if "`" in line else f"{marks}{line}{marks}"
-
-
-def fence(text: str, mark: str, least: int = 3) -> str:
+def fence(text: str, mark: str) -> str:
     """Return a row of marks that is longer than any in the text and so can enclose it."""
     runs = re.findall(f"{mark}+", text)
-    longest = max(map(len, runs), default=0)
-    return mark * max(least, longest + 1)
+    return mark * max(3, *(len(run) + 1 for run in runs), 0)
 
 
 def picture(path: str, name: str, *, caption: str, alt: str, wide: bool = True) -> str:
@@ -54,12 +94,12 @@ def picture(path: str, name: str, *, caption: str, alt: str, wide: bool = True) 
 
     The caption is Markdown, ``alt`` any text; a wide picture scrolls on a phone.
     """
-    caption = " ".join(caption.split())
     quoted = json.dumps(" ".join(alt.split()), ensure_ascii=False)
-    marks = fence(caption, ":")
     options = [f":name: {name}", f":alt: {quoted}"]
     if wide:
         options.append(":figclass: wide")
+    caption = " ".join(caption.split())
+    marks = fence(caption, ":")
     return "\n".join([f"{marks}{{figure}} {path}", *options, "", caption, marks])
 
 
@@ -81,20 +121,25 @@ def table(
     columns = []
     for place, heading in enumerate(frame.columns):  # names may repeat
         values = frame.iloc[:, place].astype(object).fillna("")
-        texts = [_cell(value, math=heading in math) for value in values]
+        texts = values.map(lambda value, math=heading in math: _cell(value, math))
         if bold is not None:
             marks = bold.iloc[:, place].map({True: "**", False: ""})
-            texts = [
-                mark + text + mark for mark, text in zip(marks, texts, strict=True)
-            ]
+            texts = marks + texts + marks
         columns.append(texts)
-    head = [_cell(name, math=True) for name in frame.columns]
-    rule = ["--:" if name in right else ":--" for name in frame.columns]
+    head = [_cell(heading, math=True) for heading in frame.columns]
+    rule = ["--:" if heading in right else ":--" for heading in frame.columns]
     rows = [head, rule, *zip(*columns, strict=True)]
     lines = [f"| {' | '.join(row)} |" for row in rows]
     caption = " ".join(caption.split())
     marks = fence(
         caption, ":"
-    )  # of colons: a fence of backquotes would end at code in the caption
+    )  # a fence of backquotes would end at code in the caption
     label = [f":name: {name}"] if name else []
     return "\n".join([f"{marks}{{table}} {caption}", *label, "", *lines, marks])
+
+
+def _cell(text: object, math: bool) -> str:
+    """Return text as Markdown for a table cell; bars are escaped, as they end it even in math."""
+    parts = _MATH.split(escape(text, math=math)) if math else [escape(text)]
+    parts[1::2] = [part.replace("|", r"\|") for part in parts[1::2]]
+    return "".join(parts)

@@ -7,14 +7,6 @@ import click
 
 from cogniload_repro.commands.options import BUILD, FROM_0, say
 
-#: Columns of the cells table that define the levels of each load.
-_LEVEL_COLUMNS = {
-    "N": ["N"],
-    "d": ["d"],
-    "rho": ["ratio_pct"],
-    "cell": ["N", "d", "ratio_pct"],
-}
-
 
 @click.command()
 @click.argument("name")
@@ -66,44 +58,22 @@ def explain(name: str, response: TextIO, edition: str, **tokens: Any) -> None:
 @click.command("compare-models")
 @click.argument("first")
 @click.argument("second")
-@click.option(
-    "--margin",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.05,
-    show_default=True,
-    help="Differences in accuracy below this are negligible.",
-)
-@click.option(
-    "--by",
-    "loads",
-    type=click.Choice(list(_LEVEL_COLUMNS)),
-    multiple=True,
-    default=("N", "d", "rho"),
-    show_default=True,
-    help="Compare at each level of this load, or in each cell (may be repeated).",
-)
 @BUILD
-def compare_models_command(
-    first: str, second: str, margin: float, loads: tuple[str, ...], build: Path
-) -> None:
-    """Compare the accuracies of two models.
+def compare_models_command(first: str, second: str, build: Path) -> None:
+    """Compare two models: the rows of the page Compare.
 
-    The models are compared overall and by load; names may be full or short. Without a build, the
-    committed counts of the paper's models are compared. Differences are FIRST minus SECOND over
-    the cells that both models have, with score intervals and the tests that agree with them.
-    p-values are Holm-adjusted over the rows of a table, the overall one over all pairs of models.
-    The printed tables do not identify the accuracy of the paper's models at levels of rho, in
-    single cells and on parts of the grid. There, a range over the reconstructions replaces the
-    p-value, with the number of reconstructions in which the models differ. If both models have
-    real answers to the same puzzles, these are also compared puzzle by puzzle (McNemar).
+    These are the difference in accuracy, overall and by length, accuracies by load, overflows,
+    and the paper's regression. Names may be full or short. Models that the build lacks have the
+    committed counts of the paper. p-values are Holm-adjusted over all pairs of models. Square
+    brackets: range over the reconstructions, where the printed tables do not identify a number.
 
     \b
     Examples:
       cogniload compare-models QwQ-32B Qwen3-32B
-      cogniload compare-models mine QwQ-32B --margin 0.02 --by cell
+      cogniload compare-models mine QwQ-32B
     """
-    from cogniload_repro.book.pair import describe_pair
+    from cogniload_repro.book.page_data import compare_pair
+    from cogniload_repro.book.terminal import format_pair
 
-    columns = [_LEVEL_COLUMNS[load] for load in dict.fromkeys(loads)]
-    for paragraph in describe_pair(build, first, second, columns, margin):
-        say(paragraph)
+    for text in format_pair(compare_pair(build, first, second)):
+        say(text)
