@@ -7,8 +7,8 @@ The public names are listed here and imported at first use; everything else is i
 'orange'
 >>> cells = cl.load_cells(models=["QwQ-32B"])
 >>> fits = cl.fit(cells, "correct ~ d * log10_N + rho")
->>> fits.attrs["formula"]
-'correct ~ d * log10_N + rho'
+>>> fits["term"].tolist()
+['Intercept', 'd', 'log10_N', 'd:log10_N', 'rho']
 """
 
 from importlib import import_module

@@ -14,6 +14,7 @@ from scipy.stats import norm
 from cogniload_repro.analysis.differences import QUANTILE, two_sided_p
 from cogniload_repro.analysis.uncertainty import POWER, correct_within
 from cogniload_repro.regression.fits import PRODUCT_TERMS
+from cogniload_repro.regression.formulas import add_logarithm
 from cogniload_repro.regression.glm import INTERACTIONS, SYMBOLS, Fit, fit_finite
 
 #: Terms of the products of loads, by Table 3's names.
@@ -87,3 +88,24 @@ def count_slopes(slopes: pd.DataFrame, alpha: float) -> pd.DataFrame:
     counted["positive_holm"] = is_significant & (slopes["slope"] > 0)
     counts = counted.groupby(_LEVEL_KEYS, sort=False).sum().reset_index()
     return counts.astype({"tested": bool, "level": float})
+
+
+def tilts_along_ratio(cells: pd.DataFrame) -> pd.DataFrame:
+    """Test whether accuracy moves along rho as another load grows, without a curve along rho.
+
+    The statistic is the sum of (load - mean)(rho - mean) x accuracy over the cells, which the
+    printed tables fix. One row per model with a finite fit of Appendix B's regression, which gives
+    its variance, and load (d, log10_N): model, load, z (positive: towards high rho), p (two-sided)
+    and p_holm (adjusted over the models, per load).
+    """
+    rows = []
+    for fit in fit_finite(cells, INTERACTIONS):
+        loads = add_logarithm(fit.cells)[["d", "log10_N", "rho"]]
+        centred = loads - loads.mean()
+        variance = fit.accuracy * (1 - fit.accuracy) / fit.answers
+        for load in ("d", "log10_N"):
+            weights = (centred[load] * centred["rho"]).to_numpy()
+            z = weights @ (fit.correct / fit.answers) / np.sqrt(weights**2 @ variance)
+            rows.append((fit.model, load, z, two_sided_p(z)))
+    table = pd.DataFrame(rows, columns=["model", "load", "z", "p"])
+    return table.assign(p_holm=correct_within(table, ["load"]))

@@ -6,17 +6,14 @@ page reads by index, since a name may be any text.
 
 import re
 from collections.abc import Iterable
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from scipy.stats import norm
 
-from cogniload_repro.analysis.accuracies import is_mean_identified
 from cogniload_repro.analysis.comparisons import MARGIN, compare_pairs, limit_models
 from cogniload_repro.analysis.overflows import overflow_shares
-from cogniload_repro.analysis.own_models import compare_in_samples
 from cogniload_repro.analysis.specifications import (
     SPECIFICATIONS,
     Specification,
@@ -34,14 +31,16 @@ from cogniload_repro.formats import (
     display_names,
     format_ecl50,
     format_estimate,
+    format_point,
     stars,
 )
 from cogniload_repro.models import order_models
 from cogniload_repro.published import ALPHA, CONFIDENCE
+from cogniload_repro.regression.capacity import capacity_points
 from cogniload_repro.regression.cell_tables import accuracy_by, load_cells
 from cogniload_repro.regression.design import GRID
+from cogniload_repro.regression.identification import is_mean_identified
 from cogniload_repro.regression.reconstructions import (
-    as_given,
     from_printed_tables,
     over_reconstructions,
     range_over,
@@ -64,7 +63,7 @@ CAPTIONS = {
     "overflow": "Share of all answers; these count as wrong. --: not known.",
     "fit": f"Coefficients (log-odds) with {CONFIDENCE} Wald intervals and the paper's stars; the "
     f"printed tables identify them. Capacity points (ECL50 in statements) with {CONFIDENCE} "
-    "profile-likelihood intervals under the paper's regression; under others, ECL50 alone.",
+    "profile-likelihood intervals under the paper's regression, without them under others.",
 }
 #: How the parts of a term are written: patterns and their replacements.
 _TERM_SIGNS = (
@@ -85,7 +84,7 @@ def compare_data(build: str | Path) -> dict[str, Any]:
     and, per model, a row of texts. ``pairs`` are those of `pair_rows`; ``origins`` say where the
     counts of each model come from.
     """
-    cells = as_given(limit_models(cells_to_show(build)))
+    cells = limit_models(cells_to_show(build))
     models = order_models(cells["model"])
     names = display_names(models)
     specifications = identified_specifications()
@@ -211,9 +210,19 @@ def regression_texts(
         parts.append(_write_intervals(cells))
     else:
         change = (fits["aic"] - papers).dropna().map("{:+,.1f}".format)
-        lengths = fits["ecl50"].map(format_ecl50)
-        parts += [_label("AIC minus the paper's", change), _label("ECL50", lengths)]
+        parts += [_label("AIC minus the paper's", change), *_write_points(cells, specification)]
     return pd.concat([*parts, _write_coefficients(fits)])
+
+
+def _write_points(
+    cells: pd.DataFrame, specification: Specification
+) -> Iterable[pd.DataFrame]:
+    """Yield the capacity points of a regression as texts, without intervals."""
+    points = capacity_points(cells, specification.formula, specification.family)
+    points = points.set_index("model")
+    forms = {"ecl50": format_ecl50, "nt50": format_point, "id50": format_point}
+    for name, form in forms.items():
+        yield _label(POINT_FORMATS[name][0], points[name].dropna().map(form))
 
 
 def _label(label: str, texts: pd.Series) -> pd.DataFrame:
@@ -268,18 +277,12 @@ def pair_rows(cells: pd.DataFrame, models: list[str]) -> list[list[Any]]:
     lengths = [
         int(name.rpartition("_")[2]) for name in pairs if name.startswith("difference_")
     ]
-    rows = [[pair, _write_pair(pair, lengths)] for pair in pairs.to_dict("records")]
-    tested = {frozenset(names) for names in pairs[["first", "second"]].to_numpy()}
-    others = [
-        names for names in combinations(models, 2) if frozenset(names) not in tested
-    ]
-    if others:
-        ranges = compare_in_samples(cells, others)
-        rows += [[pair, _write_range(pair)] for pair in ranges.to_dict("records")]
-    return [
-        [models.index(pair["first"]), models.index(pair["second"]), texts]
-        for pair, texts in rows
-    ]
+    rows = []
+    for pair in pairs.to_dict("records"):
+        texts = _write_pair(pair, lengths) if pair["identified"] else _write_range(pair)
+        places = models.index(pair["first"]), models.index(pair["second"])
+        rows.append([*places, texts])
+    return rows
 
 
 def _write_pair(pair: dict[str, Any], lengths: Iterable[int]) -> list[list[str]]:

@@ -92,17 +92,9 @@ def _describe_length(ranked: pd.Series) -> str:
         return f"It has no ECL50 ({explain_status(ranked['status'])})."
     if pd.isna(ranked["ecl50"]):
         return "It has no ECL50: fitted accuracy does not fall with length."
-    length = "below one statement"
-    if ranked["ecl50"] >= 1:
-        length = f"{format_number(ranked['ecl50'], 1)} statements"
-    if pd.isna(ranked["rank_ecl50"]):
-        return f"Its ECL50 is {length}; no model of the paper has one on these cells."
-    left_open = format_ranks(ranked["best_ecl50"], ranked["worst_ecl50"])
-    rank = format_among(ranked["rank_ecl50"], ranked["of_ecl50"])
-    return (
-        f"Its ECL50 is {length}, rank {rank} of the models that have one on these "
-        f"cells ({left_open} not rejected)."
-    )
+    if ranked["ecl50"] < 1:
+        return "Its ECL50 is below one statement."
+    return f"Its ECL50 is {format_number(ranked['ecl50'], 1)} statements."
 
 
 def format_among(place: float, count: float) -> str:

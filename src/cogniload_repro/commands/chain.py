@@ -148,22 +148,26 @@ def _fit_own(
     """Fit a reader's regression; print it or its comparison with the paper's, write it to `out`."""
     from cogniload_repro.book.terminal import format_comparison, format_fits
     from cogniload_repro.files import for_spreadsheet
-    from cogniload_repro.regression import cell_tables, fits, selection
+    from cogniload_repro.regression import cell_tables, fits, reconstructions, selection
     from cogniload_repro.regression.glm import QUADRATIC
 
     formula = formula or QUADRATIC
     family = family or "logit"
     cells = cell_tables.load_cells(build, models or None)
     origin = cell_tables.describe_cells(cells)
-    fitted = fits.fit(cells, formula, family)
+    fitted = reconstructions.with_ranges(
+        cells, lambda table: fits.fit(table, formula, family), ["model", "term"]
+    )
     if out is not None:
-        table = fitted.assign(formula=formula, family=family, cells=origin)
+        table = fitted.assign(cells=origin)
         csv = for_spreadsheet(table).to_csv(index=False, lineterminator="\n")
         write_whole(out, csv)
     if origin:
         say(origin)
     if compare:
-        compared = selection.compare_fits(cells, fitted)
+        compared = reconstructions.with_ranges(
+            cells, lambda table: selection.compare_fits(table, formula, family)
+        )
         say(format_comparison(compared, formula, family))
     else:
         say(format_fits(fitted))

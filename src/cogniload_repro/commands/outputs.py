@@ -266,12 +266,10 @@ def reconstruct_command(out: Path | None) -> None:
 def feasible(jobs: int) -> None:
     """Sample counts that agree with the paper.
 
-    Writes three files to data/reconstructed: reconstructions.csv, the sampled tables of counts (a
-    quarter of an hour); divisions.csv, the slopes among answers that did not run out of context
-    (three minutes); bounds.csv, bounds on accuracy at each rho (half a minute). `cogniload
-    reconstruct` then regenerates cells.csv.
+    Writes two files to data/reconstructed: reconstructions.csv, the sampled tables of counts (a
+    quarter of an hour), and bounds.csv, bounds on accuracy at each rho (half a minute). `cogniload
+    reconstruct` then regenerates cells.csv, scripts/search_divisions.py divisions.csv.
     """
-    from cogniload_repro.analysis.divisions import DIVISIONS, search_divisions
     from cogniload_repro.counts.bounds import BOUNDS, find_bounds
     from cogniload_repro.counts.feasible import write_tables
     from cogniload_repro.counts.reconstruct import write_csv
@@ -280,7 +278,4 @@ def feasible(jobs: int) -> None:
 
     with open_executor(jobs) as executor:
         say(f"wrote {write_tables(executor)}")
-        cells = load_cells()
-        models = [counts for _, counts in cells.groupby("model", sort=False)]
-        say(f"wrote {write_csv(DIVISIONS, executor.map(search_divisions, models))}")
-    say(f"wrote {write_csv(BOUNDS, find_bounds(cells))}")
+    say(f"wrote {write_csv(BOUNDS, find_bounds(load_cells()))}")

@@ -32,7 +32,10 @@ from cogniload_repro.counts.printed import (
 from cogniload_repro.formats import stars
 from cogniload_repro.models import MODELS, Model
 from cogniload_repro.published import load_printed
-from cogniload_repro.regression.design import many_points
+from cogniload_repro.regression.capacity import POINTS, Curve, find_roots
+from cogniload_repro.regression.design import GRID
+from cogniload_repro.regression.formulas import build_design
+from cogniload_repro.regression.glm import QUADRATIC
 from cogniload_repro.regression.likelihood import maximise_all, solve_aic
 
 
@@ -197,10 +200,12 @@ def row_values(betas: np.ndarray, means: dict[str, float]) -> np.ndarray:
 
     The order is that of `printed.HALF_UNITS`; capacity points hold the other loads at ``means``.
     """
-    points = many_points(betas, means)
-    return np.column_stack(
-        [betas, 10 ** points["ecl50"], points["nt50"], points["id50"]]
-    )
+    design = build_design(GRID, QUADRATIC)
+    points = {}
+    for point in POINTS:
+        points[point], _ = find_roots(Curve(point, design, GRID, means), betas)
+    points["ecl50"] = 10 ** points["ecl50"]
+    return np.column_stack([betas, *points.values()])
 
 
 def row_deviations(values: np.ndarray, printed: np.ndarray) -> np.ndarray:
