@@ -75,7 +75,7 @@ def compare_accuracies(
     rows["difference_p10"] = rows["difference"]
     rows["difference_p90"] = rows["difference"]
     reconstructed = cells.loc[from_printed_tables(cells), "model"].unique()
-    is_open = rows[_PAIR].isin(reconstructed).any(axis=1).to_numpy()
+    is_open = np.array(rows[_PAIR].isin(reconstructed).any(axis=1))
     is_open[is_open] = ~_are_identified(table, masks[is_open])
     rows["identified"] = ~is_open
     if is_open.any():

@@ -12,7 +12,12 @@ import pandas as pd
 
 from cogniload_repro.analysis.interactions import THIRD
 from cogniload_repro.files import RECONSTRUCTED
-from cogniload_repro.regression.design import FULL_COLUMNS, PRODUCTS, QUADRATIC_COLUMNS, lay_out
+from cogniload_repro.regression.design import (
+    FULL_COLUMNS,
+    PRODUCTS,
+    QUADRATIC_COLUMNS,
+    lay_out,
+)
 from cogniload_repro.regression.likelihood import maximise_all
 from cogniload_repro.regression.reconstructions import from_printed_tables
 

@@ -1,6 +1,6 @@
 """Alternatives to the paper's regression, what they change, and the dispersion around it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -10,10 +10,14 @@ from scipy.stats import chi2
 from cogniload_repro.files import DATA
 from cogniload_repro.regression.capacity import find_points
 from cogniload_repro.regression.formulas import build_design
-from cogniload_repro.regression.glm import QUADRATIC, Fit, fit_all, fit_finite
+from cogniload_repro.regression.glm import Fit, fit_all, fit_finite, group_by_design
 from cogniload_repro.regression.identification import is_identified
 from cogniload_repro.regression.likelihood import maximise_all
-from cogniload_repro.regression.reconstructions import RANGE, over_reconstructions
+from cogniload_repro.regression.reconstructions import (
+    RANGE,
+    from_printed_tables,
+    over_reconstructions,
+)
 
 #: Smallest decrease of AIC or BIC that counts in favour of a regression.
 AIC_MARGIN = 2
@@ -49,9 +53,11 @@ def are_identified(
 ) -> list[bool]:
     """Return for each specification whether its fits to all models are identified."""
     identified = []
-    for specification in specifications:
-        fits = fit_all(cells, specification.formula, specification.family)
-        identified.append(all(map(is_identified, fits)))
+    for _, formula, family in specifications:
+        # with another link no reconstructed counts are identified, so that logit says enough
+        fits = _fit_tables(cells, formula, "logit")
+        is_open = family != "logit" and from_printed_tables(cells).any()
+        identified.append(not is_open and all(map(is_identified, fits)))
     return identified
 
 
@@ -102,8 +108,8 @@ def compare_specifications(
     criterion is lower by more than `AIC_MARGIN`), ecl50_ratio (median over the models of the ratio
     of ECL50 to the paper's, or its inverse if below 1), ecl50_left (models whose ECL50 is outside
     the interval of the paper's), order (Spearman correlation of ECL50 with the paper's). ECL50 below
-    one statement is left out of the first two. If a specification is not identified, these are medians over the reconstructions; *_p10 and *_p90 are
-    the 10 and 90% quantiles.
+    one statement is left out of the first two. If a specification is not identified, these are
+    medians over the reconstructions; *_p10 and *_p90 are the 10 and 90% quantiles.
     """
     specifications = tuple(specifications)
     names = [specification.name for specification in specifications]
@@ -182,27 +188,33 @@ def dispersion_table(cells: pd.DataFrame) -> pd.DataFrame:
     on the deviance per degree of freedom in every table that agrees with the printed ones).
     """
     columns = ["model", "phi", "lr", "lr_df", "p_lr", "phi_lower_bound"]
-    rows = [_measure_scatter(fit) for fit in fit_finite(cells)]
+    fits = fit_finite(cells)
+    rows = []
+    for places in group_by_design(fits):
+        rows += _measure_scatter([fits[place] for place in places])
     return pd.DataFrame(rows) if rows else pd.DataFrame(columns=columns)
 
 
-def _measure_scatter(fit: Fit) -> dict[str, object]:
-    """Return the row of `dispersion_table` for a finite fit of the paper's regression."""
-    accuracy = fit.accuracy.clip(1e-12, 1 - 1e-12)
-    variance = fit.answers * accuracy * (1 - accuracy)
-    squares = (fit.correct - fit.answers * accuracy) ** 2
-    # with as many terms as cells, the dispersion is not defined
-    residual_df = len(accuracy) - len(fit.terms) or np.nan
-    wide = build_design(fit.cells, FIXED_SUMS).x
+def _measure_scatter(fits: list[Fit]) -> Iterator[dict[str, object]]:
+    """Yield the rows of `dispersion_table` for finite fits with the same cells."""
+    wide = build_design(fits[0].cells, FIXED_SUMS).x
+    answers = np.array([fit.answers for fit in fits])
+    correct = np.array([fit.correct for fit in fits])
     # if all answers at a level are correct, or all wrong, FIXED_SUMS has no finite fit; its
     # log-likelihood is then NaN or close to the supremum
-    _, (loglik,) = maximise_all(wide, fit.answers[None], fit.correct[None] @ wide)
-    lr = np.nan_to_num(max(2 * (loglik - fit.loglik), 0))
-    lr_df = wide.shape[1] - len(fit.terms) if np.isfinite(loglik) else 0
-    return fit.key | {
-        "phi": (squares / variance).sum() / residual_df,
-        "lr": lr,
-        "lr_df": lr_df,
-        "p_lr": chi2.sf(lr, lr_df or np.nan),
-        "phi_lower_bound": lr / residual_df,
-    }
+    _, logliks = maximise_all(wide, answers, correct @ wide)
+    for fit, loglik in zip(fits, logliks, strict=True):
+        accuracy = fit.accuracy.clip(1e-12, 1 - 1e-12)
+        variance = fit.answers * accuracy * (1 - accuracy)
+        squares = (fit.correct - fit.answers * accuracy) ** 2
+        # with as many terms as cells, the dispersion is not defined
+        residual_df = len(accuracy) - len(fit.terms) or np.nan
+        lr = np.nan_to_num(max(2 * (loglik - fit.loglik), 0))
+        lr_df = wide.shape[1] - len(fit.terms) if np.isfinite(loglik) else 0
+        yield fit.key | {
+            "phi": (squares / variance).sum() / residual_df,
+            "lr": lr,
+            "lr_df": lr_df,
+            "p_lr": chi2.sf(lr, lr_df or np.nan),
+            "phi_lower_bound": lr / residual_df,
+        }

@@ -275,7 +275,9 @@ def pair_rows(cells: pd.DataFrame, models: list[str]) -> list[list[Any]]:
     """
     pairs = compare_pairs(cells)
     lengths = [
-        int(name.rpartition("_")[2]) for name in pairs if name.startswith("difference_")
+        int(name.rpartition("_")[2])
+        for name in pairs
+        if name.startswith("significant_")
     ]
     rows = []
     for pair in pairs.to_dict("records"):

@@ -15,7 +15,7 @@ from scipy.optimize import elementwise
 from cogniload_repro.regression.checks import check_cells
 from cogniload_repro.regression.design import grid_means
 from cogniload_repro.regression.formulas import Design
-from cogniload_repro.regression.glm import FAMILIES, QUADRATIC, Fit, fit_all
+from cogniload_repro.regression.glm import FAMILIES, QUADRATIC, Fit, fit_all, group_by_design
 from cogniload_repro.regression.identification import is_identified
 
 #: The load along which each point is searched for, and the limits of the search.
@@ -30,7 +30,7 @@ _LOADS = {"d", "N", "log10_N", "rho", "ratio_pct", "needles"}
 #: Points of a curve at which a root is looked for.
 _POINTS_OF_CURVE = 2001
 #: Step of the numerical derivative along a load.
-_STEP = 1e-4
+_STEP = 1e-6
 
 
 class Curve(NamedTuple):
@@ -150,9 +150,7 @@ def find_points(fits: Sequence[Fit], point: str) -> pd.DataFrame:
     """
     points = pd.DataFrame({"value": np.nan, "se": np.nan}, index=range(len(fits)))
     points["status"] = [fit.status for fit in fits]
-    finite = [place for place, fit in enumerate(fits) if fit.status == "ok"]
-    designs = [id(fits[place].design) for place in finite]
-    for _, places in pd.Series(finite, dtype=int).groupby(designs):
+    for places in group_by_design(fits):
         points.loc[places] = _find_in_group([fits[place] for place in places], point)
     return points
 
@@ -163,18 +161,22 @@ def _find_in_group(fits: list[Fit], point: str) -> np.ndarray:
     curve = Curve(point, first.design, first.cells, grid_means(first.cells))
     half = float(FAMILIES[first.family](0.5))
     values, statuses = find_roots(curve, np.array([fit.coef for fit in fits]), half)
-    rows = []
-    for fit, value, status in zip(fits, values, statuses, strict=True):
-        se = _find_error(curve, fit, value) if status == "ok" else np.nan
-        rows.append((value, se, status))
-    return np.array(rows, dtype=object)
+    errors = np.full(len(fits), np.nan)
+    found = np.flatnonzero(np.isfinite(values))
+    if len(found):
+        errors[found] = _find_errors(curve, [fits[place] for place in found], values[found])
+    return np.array([values, errors, statuses], dtype=object).T
 
 
-def _find_error(curve: Curve, fit: Fit, value: float) -> float:
-    """Return the standard error of a root: that of the predictor there over its slope."""
-    below, row, above = curve.lay_out(value + np.array([-_STEP, 0, _STEP]))
-    slope = (above - below) @ fit.coef / (2 * _STEP)
-    return float(np.sqrt(row @ fit.covariance @ row) / abs(slope))
+def _find_errors(curve: Curve, fits: list[Fit], roots: np.ndarray) -> list[float]:
+    """Return standard errors of roots: that of the predictor there over its slope."""
+    # a spline ends at the last tested level
+    steps = curve.lay_out(np.concatenate([roots, roots - _STEP]))
+    errors = []
+    for row, before, fit in zip(*np.split(steps, 2), fits, strict=True):
+        slope = (row - before) @ fit.coef / _STEP
+        errors.append(float(np.sqrt(row @ fit.covariance @ row) / abs(slope)))
+    return errors
 
 
 def capacity_points(

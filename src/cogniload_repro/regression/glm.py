@@ -6,7 +6,7 @@ all models with the same cells at once; statsmodels fits other links, one model 
 """
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,11 @@ from statsmodels.genmod.families import Binomial, links
 from statsmodels.genmod.generalized_linear_model import GLM, GLMResultsWrapper
 
 from cogniload_repro.regression.checks import check_cells
-from cogniload_repro.regression.existence import describe_deficiency, find_missing, is_separated
+from cogniload_repro.regression.existence import (
+    describe_deficiency,
+    find_missing,
+    is_separated,
+)
 from cogniload_repro.regression.formulas import (
     COVARIATES,
     FACTORS,
@@ -172,7 +176,7 @@ def glm(
     """
     known = cells["model"].unique() if "model" in cells else []
     chosen = cells if model is None else cells[cells["model"] == model]
-    if model is not None and chosen.empty or len(known) > 1 and model is None:
+    if (model is not None and chosen.empty) or (len(known) > 1 and model is None):
         raise ValueError(f"name one model of the cells; they have {', '.join(known)}")
     (fit,) = fit_all(check_cells(chosen, formula), formula, family)
     if fit.status != "ok" or fit.design is None:
@@ -217,6 +221,15 @@ def fit_finite(
 ) -> list[Fit]:
     """Return the fits of `fit_all` that are finite and unique."""
     return [fit for fit in fit_all(cells, formula, family) if fit.status == "ok"]
+
+
+def group_by_design(fits: Sequence[Fit]) -> list[list[int]]:
+    """Return the places of finite fits in groups with the same design matrix."""
+    groups: dict[int, list[int]] = {}
+    for place, fit in enumerate(fits):
+        if fit.status == "ok":
+            groups.setdefault(id(fit.design), []).append(place)
+    return list(groups.values())
 
 
 def _list_keys(cells: pd.DataFrame) -> list[tuple]:

@@ -13,7 +13,10 @@ import pandas as pd
 from cogniload_repro.grid import CELL
 from cogniload_repro.regression.design import GRID, PRODUCTS, X
 from cogniload_repro.regression.glm import Fit
-from cogniload_repro.regression.reconstructions import are_committed, from_printed_tables
+from cogniload_repro.regression.reconstructions import (
+    are_committed,
+    from_printed_tables,
+)
 
 
 def _lay_out_fixed_columns() -> np.ndarray:
@@ -22,6 +25,7 @@ def _lay_out_fixed_columns() -> np.ndarray:
     return np.column_stack([*levels, rho, X[:, [*PRODUCTS.values()]]]).astype(float)
 
 
+_GRID_INDEX = pd.MultiIndex.from_frame(GRID[CELL].astype(float))
 #: Columns whose sums over correct answers the paper fixes, shape (140, 15), of rank 14.
 FIXED_COLUMNS = _lay_out_fixed_columns()
 
@@ -42,8 +46,7 @@ def is_identified(fit: Fit) -> bool:
 
 def _spread_over_grid(cells: pd.DataFrame, columns: np.ndarray) -> np.ndarray:
     """Return columns over the cells of the grid, zero in those without answers."""
-    grid = pd.MultiIndex.from_frame(GRID[CELL].astype(float))
-    places = grid.get_indexer(pd.MultiIndex.from_frame(cells[CELL].astype(float)))
+    places = _GRID_INDEX.get_indexer(pd.MultiIndex.from_frame(cells[CELL].astype(float)))
     spread = np.zeros((len(GRID), columns.shape[1]))
     spread[places] = columns
     return spread
