@@ -25,7 +25,7 @@ from cogniload_repro.analysis.divisions import (
     estimate_finished,
     lay_contrast,
 )
-from cogniload_repro.analysis.interactions import THIRD, tested_levels
+from cogniload_repro.analysis.interactions import ORIGIN, THIRD, tested_levels
 from cogniload_repro.counts.reconstruct import write_csv
 from cogniload_repro.executors import open_executor
 from cogniload_repro.regression.design import lay_out
@@ -41,13 +41,16 @@ _SEPARATED = 15.0
 
 
 def search_divisions(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return one model's rows of `DIVISIONS`, at every tested level of the third load and without."""
+    """Return one model's rows of `DIVISIONS`.
+
+    Products are taken at every tested level of the third load, at its origin and without a level.
+    """
     model = cells["model"].iloc[0]
     counts = cells[SUM_COLUMNS].sum()
     regressions: list[tuple[str, float | None]] = [(SLOPE, None)]
     levels = tested_levels(cells)
     for term, third in THIRD.items():
-        regressions += [(term, level) for level in (None, *levels[third])]
+        regressions += [(term, level) for level in (None, ORIGIN[third], *levels[third])]
     possible = constrain(cells)
     rows = []
     for term, level in regressions:
@@ -154,7 +157,7 @@ def differentiate(cells, term, level, ctx: np.ndarray) -> tuple[float, np.ndarra
 def search_models() -> Iterator[pd.DataFrame]:
     """Yield the rows of each model."""
     models = [counts for _, counts in load_cells().groupby("model", sort=False)]
-    with open_executor() as executor:
+    with open_executor(2) as executor:
         yield from executor.map(search_divisions, models)
 
 

@@ -13,6 +13,7 @@ from cogniload_repro.ledger.results import Results
 from cogniload_repro.published import load_table
 from cogniload_repro.puzzles.catalog import puzzle_row
 from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.regression.glm import QUADRATIC, fit_all
 from cogniload_repro.regression.paper_tables import (
     aic_table,
     glm_table,
@@ -89,3 +90,10 @@ def golden_puzzles(name):
             return list(csv.DictReader(file))
     lines = path.read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines]
+
+
+def fit_one(cells, formula=QUADRATIC, family="logit"):
+    """Fit the single model of some cells."""
+    named = cells if "model" in cells else cells.assign(model="model")
+    (fit,) = fit_all(named, formula, family)
+    return fit

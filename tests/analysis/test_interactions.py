@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 from formulaic import model_matrix
 
+from samples import fit_one
+
 from cogniload_repro.analysis.interactions import (
     TERMS,
     _fitted_curves,
@@ -16,7 +18,7 @@ from cogniload_repro.analysis.interactions import (
     simple_slopes,
 )
 from cogniload_repro.regression.cell_tables import load_cells
-from cogniload_repro.regression.glm import INTERACTIONS, fit_glm, glm
+from cogniload_repro.regression.glm import INTERACTIONS glm
 
 CELLS = load_cells()
 FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-8B", "o3-2025-04-16"])]
@@ -37,7 +39,7 @@ def test_simple_slopes_are_coefficients_of_moved_covariates(term, load, level):
     cells = FEW[FEW["model"] == "QwQ-32B"]
     length = f"I(log10_N - {float(np.log10(level))!r})" if load == "N" else "log10_N"
     moved = cells if load == "N" else cells.assign(**{load: cells[load] - level})
-    fit = fit_glm(moved, f"correct ~ d * {length} * rho + I(rho**2)")
+    fit = fit_one(moved, f"correct ~ d * {length} * rho + I(rho**2)")
     at = fit.terms.index(TERMS[term])
     row = slopes().loc[("QwQ-32B", term, level)]
     assert row["slope"] == pytest.approx(fit.coef[at], rel=1e-6)
@@ -52,7 +54,7 @@ def test_slopes_of_another_formula():
     """
     cells = FEW[FEW["model"] == "QwQ-32B"]
     slopes = simple_slopes(cells, "correct ~ log10_N * d + rho + I(rho**2)", "probit")
-    fit = fit_glm(cells, "correct ~ d * log10_N + rho + I(rho**2)", "probit")
+    fit = fit_one(cells, "correct ~ d * log10_N + rho + I(rho**2)", "probit")
     assert set(slopes["term"]) == {"dN"}
     assert slopes.loc[~slopes["tested"], "level"].tolist() == [0.0]  # the origin alone
     assert slopes["slope"].to_numpy() == pytest.approx(
@@ -112,7 +114,7 @@ def test_the_change_of_an_arm_has_the_error_of_refitted_samples():
         arms.loc[("d", 10), "rise"] - arms.loc[("d", 1), "rise"]
     )
 
-    fit = fit_glm(cells, INTERACTIONS)
+    fit = fit_one(cells, INTERACTIONS)
     (curves,) = _fitted_curves(cells)
     drawn = np.random.default_rng(1).multivariate_normal(fit.coef, fit.covariance, 2000)
     samples = np.array([curves.measure_arms(coef) for coef in drawn])

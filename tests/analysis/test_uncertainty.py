@@ -12,6 +12,8 @@ from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportions_ztest
 
+from samples import fit_one
+
 from cogniload_repro.analysis.uncertainty import (
     capacity_intervals,
     correct_holm,
@@ -24,7 +26,6 @@ from cogniload_repro.analysis.uncertainty import (
 )
 from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.regression.design import grid_means, many_points
-from cogniload_repro.regression.glm import fit_glm
 
 CELLS = load_cells()
 #: One with a hundred and one with ten puzzles a cell, both with an NT50, and one far
@@ -123,7 +124,7 @@ def test_a_model_without_a_fit_has_no_capacity_point():
     """Such as one with a cell whose needle ratio is not known."""
     cells = CELLS[CELLS["model"] == "QwQ-32B"].copy()
     cells.loc[cells.index[0], "rho"] = np.nan
-    fit = fit_glm(cells)
+    fit = fit_one(cells)
     assert np.isnan(estimate_point(fit, grid_means(cells), "ecl50")).all()
 
 

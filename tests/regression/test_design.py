@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from cogniload_repro.regression.design import (
     grid_means,
-    many_points,
     roots_along_rho,
 )
 
@@ -42,36 +41,10 @@ def has_clear_roots(beta):
     return abs(slope**2 - 4 * square * constant) > 1e-6
 
 
-@given(BETAS)
-def test_points_along_length_and_difficulty_put_the_log_odds_at_zero(beta):
-    """They exist where accuracy falls with the load."""
-    points = find_points(beta)
-    for point, load, slope in (("ecl50", "log10_N", beta[2]), ("id50", "d", beta[1])):
-        assert np.isnan(points[point]) == (slope > 0)
-        if slope < 0:
-            assert log_odds(beta, **{load: points[point]}) == pytest.approx(0, abs=1e-6)
 
 
-@given(BETAS)
-def test_nt50_puts_the_log_odds_at_zero(beta):
-    """It is a share of needles, or there is none."""
-    root = find_points(beta)["nt50"]
-    if np.isfinite(root):
-        assert 0 <= root <= 1
-        assert log_odds(beta, rho=root) == pytest.approx(0, abs=1e-6)
 
 
-@given(BETAS)
-def test_nt50_is_the_largest_root_of_numpy(beta):
-    """NT50 is the largest of numpy's real roots in [0, 1]; without such a root there is none."""
-    assume(has_clear_roots(beta))
-    roots = np.roots(polynomial(beta))
-    real = roots[np.abs(roots.imag) < 1e-12].real
-    assume(not np.isclose(real, 0, atol=1e-9).any())
-    assume(not np.isclose(real, 1, atol=1e-9).any())
-    inside = real[(real >= 0) & (real <= 1)]
-    largest = inside.max() if len(inside) else np.nan
-    assert find_points(beta)["nt50"] == pytest.approx(largest, abs=1e-6, nan_ok=True)
 
 
 @given(BETAS)

@@ -62,6 +62,7 @@ FAMILIES = {
 #: Columns that identify a table of counts: a model's, in one of several reconstructions.
 TABLE_KEYS = ["reconstruction", "model"]
 #: statsmodels stops when no coefficient changes by more than this.
+_NEWTON = {"maxiter": 100, "tol": 1e-10}
 _PRECISE = {"maxiter": 100, "tol_criterion": "params", "atol": 1e-12, "rtol": 1e-11}
 
 
@@ -243,15 +244,15 @@ def _group_tables(cells: pd.DataFrame, formula: str) -> Iterator[list[pd.DataFra
     Tables without answers are kept, with no rows to fit.
     """
     keys = [name for name in TABLE_KEYS if name in cells]
-    loads = [name for name in (*COVARIATES, *FACTORS) if name in cells]
-    needed = [name for name in name_covariates(formula) if name in cells]
-    names = [*dict.fromkeys([*needed, *{*loads} - {"prompt_mean"}])]
+    # prompt lengths are each model's own; they matter only if the formula has them
+    others = [name for name in (*COVARIATES, *FACTORS) if name != "prompt_mean"]
+    names = [name for name in {*others, *name_covariates(formula)} if name in cells]
     codes = pd.util.hash_pandas_object(cells[names], index=False).to_numpy()
     groups: dict[bytes, list[pd.DataFrame]] = {}
     for _, places in cells.groupby(keys, sort=False, observed=True).indices.items():
         answered = places[cells["total"].to_numpy()[places] > 0]
-        table = cells.iloc[answered if len(answered) else places]
-        groups.setdefault(codes[table.index].tobytes(), []).append(table)
+        rows = answered if len(answered) else places
+        groups.setdefault(codes[rows].tobytes(), []).append(cells.iloc[rows])
     yield from groups.values()
 
 
@@ -299,11 +300,21 @@ def _maximise(
     if family in ("logit", QUASI):
         return coef
     for place, (k, n) in enumerate(zip(correct, answers, strict=True)):
-        with warnings.catch_warnings():  # the status covers what statsmodels warns of
-            warnings.simplefilter("ignore")
-            results = _lay_glm(x, k, n, family).fit(**_PRECISE)
-        coef[place] = results.params if results.converged else np.nan
+        coef[place] = _fit_by_statsmodels(_lay_glm(x, k, n, family))
     return coef
+
+
+def _fit_by_statsmodels(regression: GLM) -> np.ndarray:
+    """Return the coefficients by scoring or, if it circles around the maximum, by Newton steps."""
+    with warnings.catch_warnings():  # the status covers what statsmodels warns of
+        warnings.simplefilter("ignore")
+        results = regression.fit(**_PRECISE)
+        if results.converged:
+            return results.params
+        results = regression.fit(
+            method="newton", start_params=results.params, disp=False, **_NEWTON
+        )
+    return np.where(results.mle_retvals["converged"], results.params, np.nan)
 
 
 def _describe_fit(
