@@ -2,7 +2,6 @@
 
 import pandas as pd
 import pytest
-
 from samples import fit_one
 
 from cogniload_repro.analysis import divisions

@@ -6,12 +6,11 @@ from itertools import compress
 import numpy as np
 import pandas as pd
 import pytest
+from samples import fit_one, fit_quadratics, many_points
 from scipy.linalg import null_space
 from scipy.special import expit
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
-
-from samples import fit_one
 
 from cogniload_repro.analysis import specifications
 from cogniload_repro.analysis.specifications import (
@@ -23,10 +22,10 @@ from cogniload_repro.analysis.specifications import (
     dispersion_table,
     fit_specifications,
 )
-from cogniload_repro.analysis.uncertainty import capacity_intervals, fit_quadratics
+from cogniload_repro.analysis.uncertainty import capacity_intervals
 from cogniload_repro.regression.cell_tables import load_cells
-from cogniload_repro.regression.design import grid_means, many_points
-from cogniload_repro.regression.formulas import build_design, expand_design
+from cogniload_repro.regression.design import grid_means
+from cogniload_repro.regression.formulas import build_design
 from cogniload_repro.regression.glm import QUADRATIC
 from cogniload_repro.regression.reconstructions import each_reconstruction
 

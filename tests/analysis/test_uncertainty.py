@@ -5,6 +5,13 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from samples import (
+    estimate_point,
+    fit_one,
+    fit_quadratics,
+    many_points,
+    place,
+)
 from scipy.optimize import minimize
 from scipy.stats import chi2, norm
 from statsmodels.genmod.families import Binomial
@@ -12,20 +19,15 @@ from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportions_ztest
 
-from samples import fit_one
-
 from cogniload_repro.analysis.uncertainty import (
     capacity_intervals,
     correct_holm,
     correct_within,
     count_separated,
-    estimate_point,
-    fit_quadratics,
-    place,
     trough_table,
 )
 from cogniload_repro.regression.cell_tables import load_cells
-from cogniload_repro.regression.design import grid_means, many_points
+from cogniload_repro.regression.design import grid_means
 
 CELLS = load_cells()
 #: One with a hundred and one with ten puzzles a cell, both with an NT50, and one far

@@ -19,7 +19,9 @@ def test_the_papers_points_have_their_closed_form():
     fits = fit_all(CELLS)
     expected = row_values(np.array([fit.coef for fit in fits]), grid_means(QWQ))
     points = cl.capacity_points(CELLS)
-    np.testing.assert_allclose(points[["ecl50", "nt50", "id50"]], expected[:, 5:], rtol=1e-9)
+    np.testing.assert_allclose(
+        points[["ecl50", "nt50", "id50"]], expected[:, 5:], rtol=1e-9
+    )
 
 
 @pytest.mark.parametrize(
@@ -47,7 +49,9 @@ def test_fitted_accuracy_is_one_half_at_every_point(formula, family):
 
 def test_levels_of_a_factor_are_averaged_and_have_no_point():
     """With C(d) there are ECL50 and NT50, and a reason in place of ID50."""
-    points = cl.capacity_points(QWQ, "correct ~ C(d) + log10_N + rho + I(rho**2)").iloc[0]
+    points = cl.capacity_points(QWQ, "correct ~ C(d) + log10_N + rho + I(rho**2)").iloc[
+        0
+    ]
     assert points["id50_status"] == "d is a factor"
     assert np.isnan(points["id50"])
     assert points["ecl50"] == pytest.approx(48.0, abs=0.1)
@@ -61,7 +65,10 @@ def test_levels_of_a_factor_are_averaged_and_have_no_point():
 def test_a_model_without_a_point_says_why():
     """Above or below one half everywhere, no fit, other covariates."""
     points = cl.capacity_points(CELLS).set_index("model")
-    assert points["nt50_status"]["o3-2025-04-16"] == "accuracy is above one half at every rho"
+    assert (
+        points["nt50_status"]["o3-2025-04-16"]
+        == "accuracy is above one half at every rho"
+    )
     right = cl.capacity_points(QWQ.assign(correct=QWQ["total"])).iloc[0]
     assert right[["ecl50_status", "nt50_status", "id50_status"]].eq("separation").all()
     lengths = QWQ.assign(prompt_mean=40 * QWQ["N"])
@@ -74,6 +81,8 @@ def test_errors_are_those_of_the_delta_method():
     (fit,) = fit_all(QWQ, QUADRATIC)
     point = find_points([fit], "id50").iloc[0]
     means = grid_means(QWQ)
-    at = np.array([1, point["value"], means["log10_N"], means["rho"], means["rho"] ** 2])
+    at = np.array(
+        [1, point["value"], means["log10_N"], means["rho"], means["rho"] ** 2]
+    )
     expected = np.sqrt(at @ fit.covariance @ at) / abs(fit.coef[1])
     assert point["se"] == pytest.approx(expected, rel=1e-6)

@@ -154,8 +154,6 @@ def test_the_type_of_a_column_does_not_matter(clothes):
     )
 
 
-
-
 def test_a_missing_covariate_is_a_status():
     """None and NaN are missing values; the regressions that do not name the column are fitted."""
     for missing in (None, np.nan, pd.NA):

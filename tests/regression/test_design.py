@@ -16,12 +16,6 @@ COEFFICIENT = st.floats(-20, 20).filter(lambda value: abs(value) > 1e-3)
 BETAS = st.tuples(*[COEFFICIENT] * 5)
 
 
-def find_points(beta):
-    """The capacity points of one fit."""
-    points = many_points(np.array([beta]), MEANS)
-    return {name: values[0] for name, values in points.items()}
-
-
 def log_odds(beta, **loads):
     """The linear predictor where some loads have a value and the others are at their means."""
     loads = MEANS | loads
@@ -41,12 +35,6 @@ def has_clear_roots(beta):
     return abs(slope**2 - 4 * square * constant) > 1e-6
 
 
-
-
-
-
-
-
 @given(BETAS)
 def test_both_roots_along_rho_are_those_of_numpy(beta):
     """Accuracy is one half at numpy's two real roots, the smaller first; else nowhere."""
@@ -57,16 +45,6 @@ def test_both_roots_along_rho_are_those_of_numpy(beta):
         assert np.isnan(roots).all()
     else:
         assert roots == pytest.approx(expected.real, rel=1e-6, abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("constant", "root"),
-    [(1.0, 0.25), (0.125, 0.03125), (3.875, 0.96875), (-0.5, np.nan)],
-)
-def test_straight_line_in_rho_has_its_one_root(constant, root):
-    """Without curvature NT50 is the root of a straight line, where it is between 0 and 1."""
-    beta = [constant, 0.0, 0.0, -4.0, 0.0]
-    assert find_points(beta)["nt50"] == pytest.approx(root, abs=0, nan_ok=True)
 
 
 def test_means_of_loads_are_over_cells_with_answers():

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-
 from samples import fit_one
 
 from cogniload_repro.regression.design import GRID, QUADRATIC_COLUMNS, X
@@ -66,7 +65,6 @@ TEN = draw(10)
         ),
         (TEN, "correct ~ d + I(2 * d)", "the cells determine 2 of its 3 coefficients"),
         (TEN, "correct ~ I(0 * d)", "the cells determine 1 of its 2 coefficients"),
-        (TEN.iloc[:0], QUADRATIC, "no answers"),
         (draw(0), QUADRATIC, "no answers"),
     ],
 )

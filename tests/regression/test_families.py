@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 import cogniload_repro as cl
-from cogniload_repro.regression.glm import FAMILIES
 
 QWQ = cl.load_cells(models="QwQ-32B")
 #: Regressions that the printed tables identify, and that they do not.
@@ -28,10 +27,6 @@ def test_an_unknown_family_is_refused_at_every_door(door, formula, family):
         ValueError, match="choose one of: logit, probit, cloglog, quasi-binomial"
     ):
         DOORS[door](formula, family)
-
-
-
-
 
 
 @pytest.mark.filterwarnings("error")

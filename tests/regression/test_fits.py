@@ -6,13 +6,14 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from samples import PRODUCT, three_models, fit_one
+from samples import three_models
 from scipy.stats import norm
 
+import cogniload_repro as cl
 from cogniload_repro.analysis.uncertainty import capacity_intervals as intervals
 from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.regression.fits import fit, spread_terms
-from cogniload_repro.regression.glm import LINEAR, QUADRATIC
+from cogniload_repro.regression.glm import QUADRATIC
 from cogniload_repro.regression.selection import compare_fits
 
 CELLS = load_cells()
@@ -56,14 +57,6 @@ def test_a_covariate_that_one_model_lacks_is_its_status():
     betas = wide.filter(regex="^beta_")
     assert list(betas) == ["beta_0", "beta_d", "beta_np.log10(prompt_mean)"]
     assert wide.loc["sure"].drop("status").isna().all()
-
-
-
-
-
-
-
-
 
 
 #: With ALPHA = 0.01, what follows it and what the paper's own stars decide.

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from samples import fit_one
 
 import cogniload_repro as cl

@@ -39,12 +39,6 @@ def test_all_samples_share_the_printed_margins(load):
     pd.testing.assert_frame_equal(margins.min(), margins.max())
 
 
-
-
-
-
-
-
 FORMULA = "correct ~ d + log10_N + C(ratio_pct)"
 
 
@@ -52,7 +46,9 @@ FORMULA = "correct ~ d + log10_N + C(ratio_pct)"
 def fits():
     """A regression that the printed tables do not identify, of the paper's and an own model."""
     cells = pd.concat([CELLS, OWN])
-    return cl.with_ranges(cells, lambda table: cl.fit(table, FORMULA), ["model", "term"])
+    return cl.with_ranges(
+        cells, lambda table: cl.fit(table, FORMULA), ["model", "term"]
+    )
 
 
 def test_fits_that_are_not_identified_have_the_range_over_the_samples(fits):

@@ -1,13 +1,11 @@
 """One regression against another: criteria, and likelihood-ratio tests where one is nested."""
 
 import numpy as np
-import pandas as pd
 import pytest
-from samples import PRODUCT, three_models, fit_one
+from samples import PRODUCT, fit_one, three_models
 from scipy.stats import chi2
 
 from cogniload_repro.regression.cell_tables import load_cells
-from cogniload_repro.regression.fits import fit
 from cogniload_repro.regression.glm import LINEAR, QUADRATIC
 from cogniload_repro.regression.selection import compare_fits
 
@@ -63,5 +61,3 @@ def test_likelihood_ratios_are_taken_where_one_is_nested(formula, family, larger
         assert row["lr_p"] == pytest.approx(chi2.sf(2 * gain, df), rel=1e-9)
     else:
         assert np.isnan(row["lr_p"])
-
-

@@ -105,7 +105,11 @@ def _lay_out_rows(
     present = table.answers > 0
     shared = present[places.get_indexer(rows["first"])]
     shared = shared & present[places.get_indexer(rows["second"])]
-    levels = table.cells[[*by]].drop_duplicates().sort_values([*by]) if by else pd.DataFrame([{}])
+    levels = (
+        table.cells[[*by]].drop_duplicates().sort_values([*by])
+        if by
+        else pd.DataFrame([{}])
+    )
     level_masks = np.ones((1, len(table.cells)), dtype=bool)
     if by:
         codes = table.cells.groupby([*by]).ngroup().to_numpy()
@@ -158,7 +162,12 @@ def _are_identified(table: AccuracyTable, masks: np.ndarray) -> np.ndarray:
 def _count_different(samples: pd.DataFrame) -> pd.Series:
     """Return for each row in how many samples two models differ: "different in 3 of 24"."""
     differs = (samples["p_holm"] < ALPHA).groupby(level=0)
-    return "different in " + differs.sum().astype(str) + " of " + differs.size().astype(str)
+    return (
+        "different in "
+        + differs.sum().astype(str)
+        + " of "
+        + differs.size().astype(str)
+    )
 
 
 def compare_models(
@@ -186,7 +195,9 @@ def compare_models(
     if by or not rows["identified"].all():
         return rows
     pairs = compare_pairs(cells, margin)
-    test = pairs.loc[pairs[_PAIR].isin([first, second]).all(axis=1), ["p_holm", "verdict"]]
+    test = pairs.loc[
+        pairs[_PAIR].isin([first, second]).all(axis=1), ["p_holm", "verdict"]
+    ]
     # of more than `MANY` models, some pairs are tested alone
     return rows if test.empty else rows.assign(**test.iloc[0])
 

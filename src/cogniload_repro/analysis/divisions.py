@@ -61,11 +61,19 @@ def finished_interactions(
 def _find_ends(cells: pd.DataFrame, term: str, level: float | None) -> pd.DataFrame:
     """Return value, low and high of each model: the committed ones for these sums, or its own."""
     answered = cells[cells["total"] > 0]
-    sums = answered.groupby("model", sort=False, observed=True)[SUM_COLUMNS].sum().reset_index()
+    sums = (
+        answered.groupby("model", sort=False, observed=True)[SUM_COLUMNS]
+        .sum()
+        .reset_index()
+    )
     committed = pd.read_csv(DIVISIONS)
-    is_level = committed["level"].isna() if level is None else committed["level"] == level
+    is_level = (
+        committed["level"].isna() if level is None else committed["level"] == level
+    )
     committed = committed[(committed["term"] == term) & is_level]
-    found = sums.merge(committed, on=["model", *SUM_COLUMNS], how="left").set_index("model")
+    found = sums.merge(committed, on=["model", *SUM_COLUMNS], how="left").set_index(
+        "model"
+    )
     for model, counts in answered.groupby("model", sort=False, observed=True):
         if not from_printed_tables(counts).any():
             value = estimate_finished(counts, term, level, 0 * counts["ctx"])
@@ -81,7 +89,9 @@ def estimate_finished(
     columns, weights = lay_contrast(term, level)
     x = lay_out(cells)[:, columns]
     finished = (cells["total"] - left_out).to_numpy(float)
-    (beta,), _ = maximise_all(x, finished[None], cells["correct"].to_numpy(float)[None] @ x)
+    (beta,), _ = maximise_all(
+        x, finished[None], cells["correct"].to_numpy(float)[None] @ x
+    )
     slope = weights @ beta
     if term == SLOPE or np.isnan(slope):
         return slope

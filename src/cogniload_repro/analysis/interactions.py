@@ -40,7 +40,9 @@ def simple_slopes(
     levels = tested_levels(cells)
     tables = [pd.DataFrame(columns=["model", *_LEVEL_KEYS, "slope", "se"], dtype=float)]
     for fit in fit_finite(cells, formula, family):
-        tables += [table.assign(model=fit.model) for table in _slopes_of_fit(fit, levels)]
+        tables += [
+            table.assign(model=fit.model) for table in _slopes_of_fit(fit, levels)
+        ]
     table = pd.concat(tables[1:] or tables, ignore_index=True)[list(tables[0])]
     table["p"] = two_sided_p(table["slope"] / table["se"])
     table["p_holm"] = correct_within(table, ["term", "level"])

@@ -54,9 +54,13 @@ def rank_models(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     points = capacity_points(cells).set_index("model")[["status", "ecl50"]]
     rows = []
     for model, shared in answered.groupby("model", sort=False, observed=True):
-        row = {"model": model, "cells": len(shared)} | _measure_accuracy(table, str(model))
+        row = {"model": model, "cells": len(shared)} | _measure_accuracy(
+            table, str(model)
+        )
         rows.append(row | _rank(table, both, str(model), paper["model"].unique()))
-    ranks = pd.DataFrame(rows, columns=["model", "cells", *_ACCURACY_COLUMNS, *_RANK_COLUMNS])
+    ranks = pd.DataFrame(
+        rows, columns=["model", "cells", *_ACCURACY_COLUMNS, *_RANK_COLUMNS]
+    )
     ranked = sums.to_frame().join(ranks.set_index("model")).join(points)
     return ranked.fillna({"cells": 0}).reset_index()
 
@@ -85,7 +89,9 @@ def _rank(
     masks = present[places.get_indexer(rivals)] & present[places.get_loc(model)]
     samples = measure_samples(table, cells, pairs, masks)
     samples["rival"] = pairs["first"]
-    ranks = pd.DataFrame([_rank_once(sample) for _, sample in samples.groupby("sample")])
+    ranks = pd.DataFrame(
+        [_rank_once(sample) for _, sample in samples.groupby("sample")]
+    )
     return {
         "rank": int(ranks["rank"].quantile(0.5, interpolation="nearest")),
         "rank_low": ranks["rank"].min(),

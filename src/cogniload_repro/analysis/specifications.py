@@ -75,7 +75,9 @@ def fit_specifications(
         fits = _fit_tables(cells, formula, family)
         lengths = find_points(fits, "ecl50")
         rows = pd.DataFrame([_describe_fit(fit) for fit in fits])
-        rows.insert(len(rows.columns) - 1, "ecl50", 10 ** lengths["value"].astype(float))
+        rows.insert(
+            len(rows.columns) - 1, "ecl50", 10 ** lengths["value"].astype(float)
+        )
         rows.insert(len(rows.columns) - 1, "ecl50_status", lengths["status"])
         tables.append(rows.assign(specification=name))
     return pd.concat(tables, ignore_index=True)

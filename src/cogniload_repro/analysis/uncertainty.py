@@ -109,7 +109,10 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
         points = find_points(fits, point)
         points.insert(0, "model", [fit.model for fit in fits])
         points.insert(1, "point", point)
-        ends = [_profile(fit, *row[1:4]) for fit, row in zip(fits, points.to_numpy(), strict=True)]
+        ends = [
+            _profile(fit, *row[1:4])
+            for fit, row in zip(fits, points.to_numpy(), strict=True)
+        ]
         points[["profile_low", "profile_high"]] = np.reshape(ends, (-1, 2))
         points["identified"] = [is_identified(fit) for fit in fits]
         tables.append(points.rename(columns={"value": "estimate"}))

@@ -15,7 +15,13 @@ from scipy.optimize import elementwise
 from cogniload_repro.regression.checks import check_cells
 from cogniload_repro.regression.design import grid_means
 from cogniload_repro.regression.formulas import Design
-from cogniload_repro.regression.glm import FAMILIES, QUADRATIC, Fit, fit_all, group_by_design
+from cogniload_repro.regression.glm import (
+    FAMILIES,
+    QUADRATIC,
+    Fit,
+    fit_all,
+    group_by_design,
+)
 from cogniload_repro.regression.identification import is_identified
 
 #: The load along which each point is searched for, and the limits of the search.
@@ -57,7 +63,9 @@ class Curve(NamedTuple):
             if load != self.load:
                 is_factor = self._is_factor(load)
                 axes[load] = self._find_levels(load) if is_factor else np.array([mean])
-        mesh = pd.MultiIndex.from_product(axes.values(), names=axes).to_frame(index=False)
+        mesh = pd.MultiIndex.from_product(axes.values(), names=axes).to_frame(
+            index=False
+        )
         lengths = 10 ** mesh["log10_N"]
         mesh["N"] = lengths.round(9) if self._is_factor("log10_N") else lengths
         mesh["ratio_pct"] = 100 * mesh["rho"]
@@ -124,7 +132,9 @@ def find_roots(
     return roots, [bracket[1] for bracket in brackets]
 
 
-def _find_bracket(curve: Curve, values: np.ndarray, height: np.ndarray) -> tuple[float, str]:
+def _find_bracket(
+    curve: Curve, values: np.ndarray, height: np.ndarray
+) -> tuple[float, str]:
     """Return the value after which a curve has its capacity point, and "ok" or why it has none."""
     is_above = height > 0
     is_crossed = is_above[:-1] != is_above[1:]
@@ -164,7 +174,9 @@ def _find_in_group(fits: list[Fit], point: str) -> np.ndarray:
     errors = np.full(len(fits), np.nan)
     found = np.flatnonzero(np.isfinite(values))
     if len(found):
-        errors[found] = _find_errors(curve, [fits[place] for place in found], values[found])
+        errors[found] = _find_errors(
+            curve, [fits[place] for place in found], values[found]
+        )
     return np.array([values, errors, statuses], dtype=object).T
 
 

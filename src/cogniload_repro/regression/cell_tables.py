@@ -167,12 +167,16 @@ def accuracy_by(cells: pd.DataFrame, *levels: str) -> pd.DataFrame:
     """
     counts = _sum_by(cells, levels, ["total", "correct"])
     accuracy = counts["correct"] / counts["total"]
-    low, high = wilson_limits(accuracy, counts["total"], norm.ppf(1 - INTERVAL_ALPHA / 2))
+    low, high = wilson_limits(
+        accuracy, counts["total"], norm.ppf(1 - INTERVAL_ALPHA / 2)
+    )
     return counts.assign(accuracy=accuracy, low=low, high=high)
 
 
 def wilson_limits(
-    accuracy: np.ndarray | pd.Series, answers: np.ndarray | pd.Series, z: float | np.ndarray
+    accuracy: np.ndarray | pd.Series,
+    answers: np.ndarray | pd.Series,
+    z: float | np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the limits of Wilson's score interval of accuracies (paper, Appendix C).
 

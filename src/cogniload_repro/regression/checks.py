@@ -41,7 +41,11 @@ def check_cells(cells: pd.DataFrame, *formulas: str) -> pd.DataFrame:
     _check_columns(cells, formulas)
     given = cells.reset_index(drop=True)
     is_nameless = [not isinstance(name, str) or not name for name in given["model"]]
-    _refuse(given, pd.Series(is_nameless), "does not name its model: it has {model}, not a name")
+    _refuse(
+        given,
+        pd.Series(is_nameless),
+        "does not name its model: it has {model}, not a name",
+    )
     covariates = [name for name in COVARIATES if name in given]
     values = {name: _as_numbers(given[name]) for name in [*covariates, *_COUNTS]}
     checked = given.assign(**values)
@@ -56,7 +60,9 @@ def _check_columns(cells: pd.DataFrame, formulas: tuple[str, ...]) -> None:
     """Raise ValueError if there are no rows, or if a column is missing or duplicated."""
     repeated = cells.columns[cells.columns.duplicated()]
     if len(repeated):
-        raise ValueError(f"the cells have the column {repeated[0]} twice; keep one of them")
+        raise ValueError(
+            f"the cells have the column {repeated[0]} twice; keep one of them"
+        )
     needed = ["model", "total", "correct"]
     for formula in formulas:
         needed += name_covariates(formula)
@@ -65,7 +71,9 @@ def _check_columns(cells: pd.DataFrame, formulas: tuple[str, ...]) -> None:
         absent.remove("log10_N")
     if absent:
         names = ", ".join(map(str, cells.columns))
-        raise ValueError(f"the cells have no column {', '.join(absent)}; they have {names}")
+        raise ValueError(
+            f"the cells have no column {', '.join(absent)}; they have {names}"
+        )
     if cells.empty:
         raise ValueError("the cells have no rows")
 

@@ -73,7 +73,9 @@ def _count_coefficients(design: Design, name: str) -> int:
     return count
 
 
-def is_separated(covariates: np.ndarray, correct: np.ndarray, total: np.ndarray) -> bool:
+def is_separated(
+    covariates: np.ndarray, correct: np.ndarray, total: np.ndarray
+) -> bool:
     """Return whether the data are separated, completely or quasi-completely.
 
     The likelihood then keeps increasing along some direction b and has no maximum. b separates the

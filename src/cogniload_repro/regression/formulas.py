@@ -38,14 +38,18 @@ class Design(NamedTuple):
     @property
     def factors(self) -> set[str]:
         """The columns that enter as factors."""
-        variables = [self.spec.factor_variables[name] for name in self.spec.factor_contrasts]
+        variables = [
+            self.spec.factor_variables[name] for name in self.spec.factor_contrasts
+        ]
         return {str(name) for names in variables for name in names}
 
     def expand(self, cells: pd.DataFrame) -> np.ndarray:
         """Return the matrix for other cells; ValueError if the fit does not cover them."""
         try:
             with _strictly():
-                rows = self.spec.get_model_matrix(_take_covariates(cells), context=_FUNCTIONS)
+                rows = self.spec.get_model_matrix(
+                    _take_covariates(cells), context=_FUNCTIONS
+                )
         except Exception as error:  # transforms raise many types for values not covered
             raise ValueError(f"the fit does not cover these cells: {error}") from None
         return np.asarray(rows, dtype=float)
@@ -64,7 +68,9 @@ def build_design(cells: pd.DataFrame, formula: str) -> Design:
     """
     response, _, right = formula.partition("~")
     if response.strip() != "correct" or not right.strip():
-        raise ValueError(f"formula {formula!r} must read 'correct ~ ...', such as 'correct ~ d'")
+        raise ValueError(
+            f"formula {formula!r} must read 'correct ~ ...', such as 'correct ~ d'"
+        )
     _refuse_lost_power(right)
     try:
         with _strictly():
@@ -105,7 +111,9 @@ def _refuse_lost_power(right: str) -> None:
 def _take_covariates(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the covariates that cells have, as floats: powers of integers may overflow."""
     covariates = add_logarithm(cells)
-    numbers = covariates[[name for name in COVARIATES if name in covariates]].astype(float)
+    numbers = covariates[[name for name in COVARIATES if name in covariates]].astype(
+        float
+    )
     for name in FACTORS:
         if name in covariates:
             numbers[name] = covariates[name].astype(object).fillna("").astype(str)

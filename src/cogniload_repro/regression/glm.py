@@ -62,7 +62,8 @@ FAMILIES = {
 #: Columns that identify a table of counts: a model's, in one of several reconstructions.
 TABLE_KEYS = ["reconstruction", "model"]
 #: statsmodels stops when no coefficient changes by more than this.
-_NEWTON = {"maxiter": 100, "tol": 1e-10}
+_NEWTON = {"maxiter": 30, "tol": 1e-10, "disp": False}
+_LARGEST_SCORE = 1e-5
 _PRECISE = {"maxiter": 100, "tol_criterion": "params", "atol": 1e-12, "rtol": 1e-11}
 
 
@@ -99,7 +100,9 @@ class Fit:
     @property
     def key(self) -> dict[str, object]:
         """The model, and the reconstruction if the cells have several."""
-        return {name: self.cells[name].iloc[0] for name in TABLE_KEYS if name in self.cells}
+        return {
+            name: self.cells[name].iloc[0] for name in TABLE_KEYS if name in self.cells
+        }
 
     @property
     def correct(self) -> np.ndarray:
@@ -195,7 +198,10 @@ def glm(
 
 
 def _lay_glm(
-    design: pd.DataFrame | np.ndarray, correct: np.ndarray, answers: np.ndarray, family: str
+    design: pd.DataFrame | np.ndarray,
+    correct: np.ndarray,
+    answers: np.ndarray,
+    family: str,
 ) -> GLM:
     """Return statsmodels' regression of correct and wrong answers."""
     outcomes = np.column_stack([correct, answers - correct])
@@ -282,7 +288,9 @@ def _fit_group(tables: list[pd.DataFrame], formula: str, family: str) -> list[Fi
     return fits
 
 
-def _find_obstacle(x: np.ndarray, correct: np.ndarray, answers: np.ndarray, family: str) -> str:
+def _find_obstacle(
+    x: np.ndarray, correct: np.ndarray, answers: np.ndarray, family: str
+) -> str:
     """Return why counts have no finite fit with full-rank covariates, "ok" if they have one."""
     if is_separated(x, correct, answers):
         return "separation"
@@ -305,16 +313,20 @@ def _maximise(
 
 
 def _fit_by_statsmodels(regression: GLM) -> np.ndarray:
-    """Return the coefficients by scoring or, if it circles around the maximum, by Newton steps."""
+    """Return the coefficients by scoring or, if it circles around the maximum, by Newton steps.
+
+    They are NaN if the score is not zero to `_LARGEST_SCORE` standard errors.
+    """
     with warnings.catch_warnings():  # the status covers what statsmodels warns of
         warnings.simplefilter("ignore")
         results = regression.fit(**_PRECISE)
-        if results.converged:
-            return results.params
-        results = regression.fit(
-            method="newton", start_params=results.params, disp=False, **_NEWTON
-        )
-    return np.where(results.mle_retvals["converged"], results.params, np.nan)
+        if not results.converged:
+            start = results.params
+            results = regression.fit(method="newton", start_params=start, **_NEWTON)
+        score = regression.score(results.params)
+        information = -regression.hessian(results.params)
+    distance = score @ np.linalg.solve(information, score)
+    return np.where(distance < _LARGEST_SCORE**2, results.params, np.nan)
 
 
 def _describe_fit(
@@ -332,7 +344,8 @@ def _describe_fit(
     if status == "ok" and design is not None:
         link = FAMILIES[family]
         eta = design.x @ coef
-        accuracy = link.inverse(eta)
+        with np.errstate(over="ignore"):
+            accuracy = link.inverse(eta)
         correct = cells["correct"].to_numpy(float)
         answers = cells["total"].to_numpy(float)
         variance = accuracy * (1 - accuracy)
@@ -340,7 +353,9 @@ def _describe_fit(
         slopes = link.inverse_deriv(eta) ** 2
         weights = answers * np.divide(slopes, variance, out=slopes * 0, where=varies)
         covariance = np.linalg.inv(design.x.T @ (design.x * weights[:, None]))
-        loglik = float(np.sum(xlogy(correct, accuracy) + xlog1py(answers - correct, -accuracy)))
+        loglik = float(
+            np.sum(xlogy(correct, accuracy) + xlog1py(answers - correct, -accuracy))
+        )
     if status == "ok" and family == QUASI:
         squares = (correct - answers * accuracy)[varies] ** 2
         chi_square = (squares / (answers * variance)[varies]).sum()

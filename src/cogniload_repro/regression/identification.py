@@ -46,7 +46,9 @@ def is_identified(fit: Fit) -> bool:
 
 def _spread_over_grid(cells: pd.DataFrame, columns: np.ndarray) -> np.ndarray:
     """Return columns over the cells of the grid, zero in those without answers."""
-    places = _GRID_INDEX.get_indexer(pd.MultiIndex.from_frame(cells[CELL].astype(float)))
+    places = _GRID_INDEX.get_indexer(
+        pd.MultiIndex.from_frame(cells[CELL].astype(float))
+    )
     spread = np.zeros((len(GRID), columns.shape[1]))
     spread[places] = columns
     return spread

@@ -220,7 +220,9 @@ def load_tables() -> pd.DataFrame:
 
 @cache
 def _load_typical() -> pd.DataFrame:
-    return pd.read_csv(CELLS_FILE, usecols=[*KEYS, "total", "correct"]).astype(_LOAD_TYPES)
+    return pd.read_csv(CELLS_FILE, usecols=[*KEYS, "total", "correct"]).astype(
+        _LOAD_TYPES
+    )
 
 
 def _join(cells: pd.DataFrame, committed: pd.DataFrame) -> pd.DataFrame:

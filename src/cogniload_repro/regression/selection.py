@@ -66,13 +66,17 @@ def compare_fits(
         pairs[f"d{criterion}"] = pairs[criterion] - pairs[f"against_{criterion}"]
     gain = 2 * (pairs["loglik"] - pairs["against_loglik"])
     change = pairs["df"] - pairs["against_df"]
-    pairs["lr"] = (gain * np.sign(change)).where(pairs["larger"].isin(["formula", "against"]))
+    pairs["lr"] = (gain * np.sign(change)).where(
+        pairs["larger"].isin(["formula", "against"])
+    )
     pairs["lr_df"] = change.abs().where(pairs["larger"] != "", 0)
     lr_p = chi2.sf(pairs["lr"].clip(lower=0), pairs["lr_df"])
     pairs["lr_p"] = np.where(pairs["identified"], lr_p, np.nan)
     first = [name for name in TABLE_KEYS if name in pairs]
     last = ["identified"]
-    return pairs[[*first, *pairs.columns.difference([*first, *last], sort=False), *last]]
+    return pairs[
+        [*first, *pairs.columns.difference([*first, *last], sort=False), *last]
+    ]
 
 
 def _describe_pair(one: Fit, other: Fit) -> dict[str, object]:
