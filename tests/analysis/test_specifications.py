@@ -137,9 +137,9 @@ def test_points_put_any_fit_at_one_half():
         specification = Specification("x", "correct ~ N + rho", family)
         fit = fit_one(QWQ, specification.formula, family)
         ecl50 = fit_specifications(QWQ, [specification])["ecl50"].iloc[0]
-        _, spec = build_design(QWQ, specification.formula)
+        design = build_design(QWQ, specification.formula)
         at = pd.DataFrame({"N": [ecl50], "d": [5.0], "rho": [QWQ["rho"].mean()]})
-        assert link(expand_design(at, spec) @ fit.coef)[0] == pytest.approx(
+        assert link(design.expand(at) @ fit.coef)[0] == pytest.approx(
             0.5, abs=1e-4
         )
 

@@ -66,6 +66,7 @@ def build_design(cells: pd.DataFrame, formula: str) -> Design:
 
     Columns are named after their terms. Infinite values are refused.
     """
+    name_covariates(formula)  # refuses what is no text
     response, _, right = formula.partition("~")
     if response.strip() != "correct" or not right.strip():
         raise ValueError(

@@ -39,7 +39,7 @@ def each_reconstruction(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
     yielded once.
     """
     correct = cells["correct"].to_numpy()
-    is_reconstructed = from_printed_tables(cells) & (cells["total"] > 0)
+    is_reconstructed = have_samples(cells) & (cells["total"] > 0)
     samples = correct[None]
     if is_reconstructed.any():
         samples = np.where(is_reconstructed, committed_counts(cells), correct)
@@ -138,6 +138,14 @@ def from_printed_tables(cells: pd.DataFrame) -> pd.Series:
     return cells["provenance"] == "reconstructed"
 
 
+def have_samples(cells: pd.DataFrame) -> pd.Series:
+    """Return for each row whether its counts were reconstructed and have committed samples."""
+    is_reconstructed = from_printed_tables(cells)
+    if not is_reconstructed.any():
+        return is_reconstructed
+    return is_reconstructed & np.isfinite(committed_counts(cells)).all(axis=0)
+
+
 def are_committed(cells: pd.DataFrame) -> bool:
     """Return whether all counts are those of the committed typical table."""
     if not {*KEYS} <= {*cells}:
@@ -176,7 +184,7 @@ def mean_cells(cells: pd.DataFrame) -> pd.DataFrame:
 
     A single sample carries the random error of one draw, which averaging over 24 nearly removes.
     """
-    is_reconstructed = from_printed_tables(cells)
+    is_reconstructed = have_samples(cells)
     if not is_reconstructed.any():
         return cells
     mean = committed_counts(cells).mean(axis=0)
@@ -192,7 +200,7 @@ def prediction_band(cells: pd.DataFrame, *levels: str) -> pd.DataFrame:
     """
     from scipy.stats import t  # takes a second, and tables are also read without it
 
-    is_reconstructed = from_printed_tables(cells)
+    is_reconstructed = have_samples(cells)
     rows = cells[is_reconstructed & (cells["total"] > 0)]
     samples = pd.DataFrame(committed_counts(rows).T, index=rows.index)
     counts = pd.concat([rows[[*levels, "total"]], samples], axis=1)
