@@ -21,7 +21,7 @@ DOORS = {
     "glm": cl.glm,
     "compare_fits": lambda cells: cl.compare_fits(cells, "correct ~ d"),
     "intervals": cl.intervals,
-    "capacity_points": lambda cells: cl.capacity_points(FITS, cells),
+    "capacity_points": cl.capacity_points,
     "over_reconstructions": lambda cells: cl.over_reconstructions(cells, cl.fit),
 }
 

@@ -107,7 +107,9 @@ def _check_repetitions(cells: pd.DataFrame, covariates: list[str]) -> None:
     keys = [name for name in ("reconstruction", "model", *loads) if name in cells]
     values = [f"{name} {{{name}}}" for name in keys]
     repeats = f"repeats a configuration ({', '.join(values)}); add up its counts"
-    _refuse(cells, cells.duplicated(keys) & bool(loads), repeats)
+    answered = cells[cells["total"] > 0]
+    is_second = answered.duplicated(keys).reindex(cells.index, fill_value=False)
+    _refuse(cells, is_second & bool(loads), repeats)
 
 
 def _as_numbers(column: pd.Series) -> pd.Series:

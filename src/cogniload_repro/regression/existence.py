@@ -25,8 +25,8 @@ def find_deficiency(cells: pd.DataFrame, formula: str) -> str:
     'rho takes 2 values, the formula needs 3'
     """
     missing = find_missing(cells, formula)
-    if missing:
-        return f"no {missing}"
+    if missing or cells.empty:
+        return f"no {missing or 'answers'}"
     return describe_deficiency(cells, build_design(cells, formula))
 
 

@@ -57,6 +57,10 @@ class Design(NamedTuple):
 
 def name_covariates(formula: str) -> list[str]:
     """Return the covariates and factors that a formula names."""
+    if not isinstance(formula, str):
+        raise ValueError(
+            f"{formula!r:.60} is not a formula; write one such as 'correct ~ d + rho'"
+        )
     words = {*re.findall(r"\w+", formula)}
     return [name for name in (*COVARIATES, *FACTORS) if name in words]
 
