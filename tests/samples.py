@@ -4,15 +4,20 @@ import csv
 import importlib.util
 import json
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from cogniload_repro.counts.table2 import row_values
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.ledger.results import Results
 from cogniload_repro.published import load_table
 from cogniload_repro.puzzles.catalog import puzzle_row
 from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.regression.capacity import POINTS, find_points
+from cogniload_repro.regression.design import grid_means
+from cogniload_repro.regression.glm import QUADRATIC, Fit, fit_all, fit_finite
 from cogniload_repro.regression.paper_tables import (
     aic_table,
     glm_table,
@@ -89,3 +94,56 @@ def golden_puzzles(name):
             return list(csv.DictReader(file))
     lines = path.read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines]
+
+
+def fit_one(cells, formula=QUADRATIC, family="logit"):
+    """Fit the single model of some cells."""
+    named = cells if "model" in cells else cells.assign(model="model")
+    (fit,) = fit_all(named, formula, family)
+    return fit
+
+
+class Quadratic(NamedTuple):
+    """One model's fit of the paper's regression, with covariates and counts as arrays."""
+
+    model: str
+    x: np.ndarray
+    k: np.ndarray
+    n: np.ndarray
+    fit: Fit
+    means: dict
+
+
+def fit_quadratics(cells):
+    """Return the finite fits of the paper's regression."""
+    return [
+        Quadratic(
+            fit.model,
+            fit.design.x,
+            fit.correct,
+            fit.answers,
+            fit,
+            grid_means(fit.cells),
+        )
+        for fit in fit_finite(cells)
+    ]
+
+
+def many_points(betas, means):
+    """Return the closed forms of the paper's capacity points (log10 of ECL50)."""
+    ecl50, nt50, id50 = row_values(betas, means)[:, 5:].T
+    return {"ecl50": np.log10(ecl50), "nt50": nt50, "id50": id50}
+
+
+def estimate_point(fit, _means, point):
+    """Return a capacity point and its standard error."""
+    row = find_points([fit], point).iloc[0]
+    return row["value"], row["se"]
+
+
+def place(point, value, means):
+    """Return 1, d, log10 N, rho, rho^2 at a value of one load, the others at their means."""
+    loads = means | {POINTS[point][0]: value}
+    return np.array(
+        [1.0, loads["d"], loads["log10_N"], loads["rho"], loads["rho"] ** 2]
+    )

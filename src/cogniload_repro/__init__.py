@@ -7,8 +7,8 @@ The public names are listed here and imported at first use; everything else is i
 'orange'
 >>> cells = cl.load_cells(models=["QwQ-32B"])
 >>> fits = cl.fit(cells, "correct ~ d * log10_N + rho")
->>> fits.attrs["formula"]
-'correct ~ d * log10_N + rho'
+>>> fits["term"].tolist()
+['Intercept', 'd', 'log10_N', 'd:log10_N', 'rho']
 """
 
 from importlib import import_module
@@ -34,6 +34,7 @@ _PUBLIC = {
     "load_cells": "regression.cell_tables:load_cells",
     "load_reconstructions": "regression.cell_tables:load_reconstructions",
     "over_reconstructions": "regression.reconstructions:over_reconstructions",
+    "with_ranges": "regression.reconstructions:with_ranges",
     "accuracy_by": "regression.cell_tables:accuracy_by",
     "models": "models",
     "published": "published",
@@ -41,7 +42,7 @@ _PUBLIC = {
     "fit": "regression.fits:fit",
     "glm": "regression.glm:glm",
     "compare_fits": "regression.selection:compare_fits",
-    "capacity_points": "regression.fits:capacity_points",
+    "capacity_points": "regression.capacity:capacity_points",
     "intervals": "analysis.uncertainty:capacity_intervals",
     # analyses
     "comparisons": "analysis.comparisons",
@@ -49,7 +50,6 @@ _PUBLIC = {
     "interactions": "analysis.interactions",
     "misfit": "counts.misfit",
     "overflows": "analysis.overflows",
-    "shortcut_bound": "analysis.shortcut:shortcut_bound",
     "specifications": "analysis.specifications",
     "uncertainty": "analysis.uncertainty",
     "verdicts": "analysis.verdicts",

@@ -3,15 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
+from samples import fit_quadratics
 
 from cogniload_repro.analysis.accuracies import (
-    is_mean_identified,
     mean_shares,
     tabulate_accuracies,
 )
-from cogniload_repro.analysis.uncertainty import fit_quadratics
 from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.regression.design import GRID
+from cogniload_repro.regression.identification import is_mean_identified
 from cogniload_repro.regression.reconstructions import each_reconstruction
 
 CELLS = load_cells()

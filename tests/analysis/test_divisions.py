@@ -2,11 +2,11 @@
 
 import pandas as pd
 import pytest
+from samples import fit_one
 
 from cogniload_repro.analysis import divisions
 from cogniload_repro.models import NAMES
 from cogniload_repro.regression.cell_tables import load_cells
-from cogniload_repro.regression.glm import fit_glm
 
 CELLS = load_cells()
 
@@ -20,7 +20,7 @@ def test_scored_answers_have_one_slope():
     """Where overflows are known cell by cell, the slope among finished answers is that of a fit."""
     cells = of("Phi-4-reasoning").assign(provenance="scored")
     slopes = divisions.finished_slopes(cells).iloc[0]
-    fit = fit_glm(cells.assign(total=cells["total"] - cells["ctx"]))
+    fit = fit_one(cells.assign(total=cells["total"] - cells["ctx"]))
     assert slopes["slope_low"] == slopes["slope_high"] == pytest.approx(fit.coef[2])
 
 

@@ -5,18 +5,14 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from formulaic import model_matrix
+from samples import fit_one
 
 from cogniload_repro.analysis.interactions import (
     TERMS,
-    _fitted_curves,
-    arm_changes,
-    arms_of_the_u,
     count_slopes,
     simple_slopes,
 )
 from cogniload_repro.regression.cell_tables import load_cells
-from cogniload_repro.regression.glm import INTERACTIONS, fit_glm, glm
 
 CELLS = load_cells()
 FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-8B", "o3-2025-04-16"])]
@@ -37,7 +33,7 @@ def test_simple_slopes_are_coefficients_of_moved_covariates(term, load, level):
     cells = FEW[FEW["model"] == "QwQ-32B"]
     length = f"I(log10_N - {float(np.log10(level))!r})" if load == "N" else "log10_N"
     moved = cells if load == "N" else cells.assign(**{load: cells[load] - level})
-    fit = fit_glm(moved, f"correct ~ d * {length} * rho + I(rho**2)")
+    fit = fit_one(moved, f"correct ~ d * {length} * rho + I(rho**2)")
     at = fit.terms.index(TERMS[term])
     row = slopes().loc[("QwQ-32B", term, level)]
     assert row["slope"] == pytest.approx(fit.coef[at], rel=1e-6)
@@ -52,7 +48,7 @@ def test_slopes_of_another_formula():
     """
     cells = FEW[FEW["model"] == "QwQ-32B"]
     slopes = simple_slopes(cells, "correct ~ log10_N * d + rho + I(rho**2)", "probit")
-    fit = fit_glm(cells, "correct ~ d * log10_N + rho + I(rho**2)", "probit")
+    fit = fit_one(cells, "correct ~ d * log10_N + rho + I(rho**2)", "probit")
     assert set(slopes["term"]) == {"dN"}
     assert slopes.loc[~slopes["tested"], "level"].tolist() == [0.0]  # the origin alone
     assert slopes["slope"].to_numpy() == pytest.approx(
@@ -76,47 +72,3 @@ def test_slopes_are_counted_by_sign_at_each_level():
     )
     row = count_slopes(slopes, 0.05).iloc[0]
     assert row[["negative_holm", "positive_holm"]].to_list() == [1, 0]
-
-
-def test_arms_are_those_of_the_fitted_curve():
-    """Fall and rise at a level are those of statsmodels' predictions.
-
-    They are averaged over the other load.
-    """
-    cells = CELLS[CELLS["model"] == "QwQ-32B"]
-    d = 10
-    arms = arms_of_the_u(cells).set_index(["load", "level"])
-    results = glm(cells, "QwQ-32B", INTERACTIONS)
-    rho = np.linspace(0.05, 0.95, 181)
-    grid = pd.DataFrame(
-        [(float(d), np.log10(N), r) for N in cells["N"].unique() for r in rho],
-        columns=["d", "log10_N", "rho"],
-    )
-    design = model_matrix(INTERACTIONS.partition("~")[2], grid)[
-        list(results.params.index)
-    ]
-    curve = np.asarray(results.predict(design)).reshape(-1, len(rho)).mean(axis=0)
-    expected = [curve[0] - curve.min(), curve[-1] - curve.min()]
-    assert arms.loc[("d", d), ["fall", "rise"]].to_list() == pytest.approx(
-        expected, abs=1e-6
-    )
-    assert len(arms) == cells["d"].nunique() + cells["N"].nunique()
-
-
-def test_the_change_of_an_arm_has_the_error_of_refitted_samples():
-    """The delta method agrees with the scatter of arms over drawn coefficients."""
-    cells = CELLS[CELLS["model"] == "QwQ-32B"]
-    changes = arm_changes(cells).set_index(["load", "arm"])
-    arms = arms_of_the_u(cells).set_index(["load", "level"])
-    assert changes.loc[("d", "rise"), "change"] == pytest.approx(
-        arms.loc[("d", 10), "rise"] - arms.loc[("d", 1), "rise"]
-    )
-
-    fit = fit_glm(cells, INTERACTIONS)
-    (curves,) = _fitted_curves(cells)
-    drawn = np.random.default_rng(1).multivariate_normal(fit.coef, fit.covariance, 2000)
-    samples = np.array([curves.measure_arms(coef) for coef in drawn])
-    hardest = curves.levels.query("load == 'd' and level == 10").index[0]
-    easiest = curves.levels.query("load == 'd' and level == 1").index[0]
-    scatter = (samples[:, hardest, 1] - samples[:, easiest, 1]).std()
-    assert changes.loc[("d", "rise"), "se"] == pytest.approx(scatter, rel=0.1)

@@ -6,6 +6,7 @@ from itertools import compress
 import numpy as np
 import pandas as pd
 import pytest
+from samples import fit_one, fit_quadratics, many_points
 from scipy.linalg import null_space
 from scipy.special import expit
 from statsmodels.genmod.families import Binomial
@@ -21,11 +22,11 @@ from cogniload_repro.analysis.specifications import (
     dispersion_table,
     fit_specifications,
 )
-from cogniload_repro.analysis.uncertainty import capacity_intervals, fit_quadratics
+from cogniload_repro.analysis.uncertainty import capacity_intervals
 from cogniload_repro.regression.cell_tables import load_cells
-from cogniload_repro.regression.design import grid_means, many_points
-from cogniload_repro.regression.formulas import build_design, expand_design
-from cogniload_repro.regression.glm import QUADRATIC, fit_glm
+from cogniload_repro.regression.design import grid_means
+from cogniload_repro.regression.formulas import build_design
+from cogniload_repro.regression.glm import QUADRATIC
 from cogniload_repro.regression.reconstructions import each_reconstruction
 
 CELLS = load_cells()
@@ -75,7 +76,7 @@ def test_fits_are_those_of_the_general_fit():
     table = fits().set_index(["specification", "model"])
     for specification in SPECIFICATIONS[::3]:
         for model, cells in FEW.groupby("model"):
-            expected = fit_glm(cells, specification.formula, specification.family)
+            expected = fit_one(cells, specification.formula, specification.family)
             row = table.loc[(specification.name, model)]
             assert row["status"] == expected.status == "ok"
             assert row["terms"] == len(expected.terms)
@@ -118,7 +119,7 @@ def test_points_of_the_papers_specification_are_the_papers():
     table = fits().set_index(["specification", "model"])["ecl50"]
     for model, cells in FEW.groupby("model"):
         expected = (
-            10 ** many_points(fit_glm(cells).coef[None], grid_means(cells))["ecl50"][0]
+            10 ** many_points(fit_one(cells).coef[None], grid_means(cells))["ecl50"][0]
         )
         assert table["paper", model] == pytest.approx(
             expected if expected >= 1 else 0, rel=1e-6
@@ -134,11 +135,11 @@ def test_points_put_any_fit_at_one_half():
         ("logit", expit),
     ):
         specification = Specification("x", "correct ~ N + rho", family)
-        fit = fit_glm(QWQ, specification.formula, family)
+        fit = fit_one(QWQ, specification.formula, family)
         ecl50 = fit_specifications(QWQ, [specification])["ecl50"].iloc[0]
-        _, spec = build_design(QWQ, specification.formula)
+        design = build_design(QWQ, specification.formula)
         at = pd.DataFrame({"N": [ecl50], "d": [5.0], "rho": [QWQ["rho"].mean()]})
-        assert link(expand_design(at, spec) @ fit.coef)[0] == pytest.approx(
+        assert link(design.expand(at) @ fit.coef)[0] == pytest.approx(
             0.5, abs=1e-4
         )
 
@@ -157,7 +158,7 @@ def test_a_readers_specification_is_the_last_row():
             .set_index("specification")
             .loc["yours", "status"]
         )
-        assert status == fit_glm(cells, formula, family).status
+        assert status == fit_one(cells, formula, family).status
         summary = compare_specifications(
             drawn_cells(0, 1), capacity_intervals(QWQ), chosen
         )
@@ -214,8 +215,8 @@ def test_what_is_not_identified_is_a_range_over_the_reconstructions():
     gains = []
     for table in each_reconstruction(FEW):
         models = [cells for _, cells in table.groupby("model")]
-        cubic = np.array([fit_glm(cells, chosen[2].formula).aic for cells in models])
-        gains.append(cubic - [fit_glm(cells).aic for cells in models])
+        cubic = np.array([fit_one(cells, chosen[2].formula).aic for cells in models])
+        gains.append(cubic - [fit_one(cells).aic for cells in models])
     by_hand = np.sum(gains, axis=1)
     row = summary.loc["cubic in rho"]
     better = np.sum(np.array(gains) < -2, axis=1)
@@ -238,8 +239,8 @@ def test_the_least_dispersion_is_identified_and_a_bound():
     """
     row = dispersion_table(QWQ).iloc[0]
     other = dispersion_table(moved(QWQ)).iloc[0]
-    paper = fit_glm(QWQ, QUADRATIC)
-    wide = fit_glm(QWQ, FIXED_SUMS)
+    paper = fit_one(QWQ, QUADRATIC)
+    wide = fit_one(QWQ, FIXED_SUMS)
     assert row["lr"] == pytest.approx(2 * (wide.loglik - paper.loglik))
     assert row["lr_df"] == len(wide.terms) - len(paper.terms) == 9
     assert row["phi_lower_bound"] == pytest.approx(row["lr"] / 135)

@@ -5,6 +5,13 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from samples import (
+    estimate_point,
+    fit_one,
+    fit_quadratics,
+    many_points,
+    place,
+)
 from scipy.optimize import minimize
 from scipy.stats import chi2, norm
 from statsmodels.genmod.families import Binomial
@@ -17,14 +24,10 @@ from cogniload_repro.analysis.uncertainty import (
     correct_holm,
     correct_within,
     count_separated,
-    estimate_point,
-    fit_quadratics,
-    place,
     trough_table,
 )
 from cogniload_repro.regression.cell_tables import load_cells
-from cogniload_repro.regression.design import grid_means, many_points
-from cogniload_repro.regression.glm import fit_glm
+from cogniload_repro.regression.design import grid_means
 
 CELLS = load_cells()
 #: One with a hundred and one with ten puzzles a cell, both with an NT50, and one far
@@ -123,7 +126,7 @@ def test_a_model_without_a_fit_has_no_capacity_point():
     """Such as one with a cell whose needle ratio is not known."""
     cells = CELLS[CELLS["model"] == "QwQ-32B"].copy()
     cells.loc[cells.index[0], "rho"] = np.nan
-    fit = fit_glm(cells)
+    fit = fit_one(cells)
     assert np.isnan(estimate_point(fit, grid_means(cells), "ecl50")).all()
 
 

@@ -21,7 +21,7 @@ DOORS = {
     "glm": cl.glm,
     "compare_fits": lambda cells: cl.compare_fits(cells, "correct ~ d"),
     "intervals": cl.intervals,
-    "capacity_points": lambda cells: cl.capacity_points(FITS, cells),
+    "capacity_points": cl.capacity_points,
     "over_reconstructions": lambda cells: cl.over_reconstructions(cells, cl.fit),
 }
 
@@ -148,19 +148,9 @@ def test_the_type_of_a_column_does_not_matter(clothes):
     fits = cl.fit(SAME[clothes])
     assert fits["status"].unique().tolist() == ["ok"]
     assert fits["coef"].to_numpy() == pytest.approx(FITS["coef"].to_numpy(), abs=1e-9)
-    points = cl.capacity_points(fits, SAME[clothes])
+    points = cl.capacity_points(SAME[clothes])
     assert points["ecl50"].to_numpy() == pytest.approx(
-        cl.capacity_points(FITS, QWQ)["ecl50"].to_numpy()
-    )
-
-
-def test_single_answers_may_be_right_or_wrong():
-    """One row an answer, with True or False, gives the coefficients of the counts."""
-    rows = QWQ.loc[QWQ.index.repeat(QWQ["total"])]
-    place = rows.groupby(level=0).cumcount()
-    answers = rows.assign(correct=place < rows["correct"], total=1)
-    assert cl.fit(answers)["coef"].to_numpy() == pytest.approx(
-        FITS["coef"].to_numpy(), abs=1e-9
+        cl.capacity_points(QWQ)["ecl50"].to_numpy()
     )
 
 
@@ -215,3 +205,12 @@ def test_columns_that_a_regression_needs_are_named_together():
         ValueError, match=r"no column correct, prompt_mean; they have model, N"
     ):
         check_cells(QWQ.drop(columns="correct"), "correct ~ d + np.log(prompt_mean)")
+
+
+def test_a_configuration_that_stands_twice_is_named():
+    """Pooled reconstructions are no table; with their numbers each is one."""
+    pooled = cl.load_reconstructions("QwQ-32B")
+    twice = r"row 140 of the cells repeats a configuration \(model 'QwQ-32B', d 1, N 20"
+    with pytest.raises(ValueError, match=twice):
+        cl.fit(pooled.drop(columns="reconstruction"))
+    assert len(cl.fit(pooled)) == 24 * 5

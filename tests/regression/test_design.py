@@ -8,19 +8,12 @@ from hypothesis import strategies as st
 
 from cogniload_repro.regression.design import (
     grid_means,
-    many_points,
     roots_along_rho,
 )
 
 MEANS = {"d": 5.2, "log10_N": 1.85, "rho": 0.5}
 COEFFICIENT = st.floats(-20, 20).filter(lambda value: abs(value) > 1e-3)
 BETAS = st.tuples(*[COEFFICIENT] * 5)
-
-
-def find_points(beta):
-    """The capacity points of one fit."""
-    points = many_points(np.array([beta]), MEANS)
-    return {name: values[0] for name, values in points.items()}
 
 
 def log_odds(beta, **loads):
@@ -43,38 +36,6 @@ def has_clear_roots(beta):
 
 
 @given(BETAS)
-def test_points_along_length_and_difficulty_put_the_log_odds_at_zero(beta):
-    """They exist where accuracy falls with the load."""
-    points = find_points(beta)
-    for point, load, slope in (("ecl50", "log10_N", beta[2]), ("id50", "d", beta[1])):
-        assert np.isnan(points[point]) == (slope > 0)
-        if slope < 0:
-            assert log_odds(beta, **{load: points[point]}) == pytest.approx(0, abs=1e-6)
-
-
-@given(BETAS)
-def test_nt50_puts_the_log_odds_at_zero(beta):
-    """It is a share of needles, or there is none."""
-    root = find_points(beta)["nt50"]
-    if np.isfinite(root):
-        assert 0 <= root <= 1
-        assert log_odds(beta, rho=root) == pytest.approx(0, abs=1e-6)
-
-
-@given(BETAS)
-def test_nt50_is_the_largest_root_of_numpy(beta):
-    """NT50 is the largest of numpy's real roots in [0, 1]; without such a root there is none."""
-    assume(has_clear_roots(beta))
-    roots = np.roots(polynomial(beta))
-    real = roots[np.abs(roots.imag) < 1e-12].real
-    assume(not np.isclose(real, 0, atol=1e-9).any())
-    assume(not np.isclose(real, 1, atol=1e-9).any())
-    inside = real[(real >= 0) & (real <= 1)]
-    largest = inside.max() if len(inside) else np.nan
-    assert find_points(beta)["nt50"] == pytest.approx(largest, abs=1e-6, nan_ok=True)
-
-
-@given(BETAS)
 def test_both_roots_along_rho_are_those_of_numpy(beta):
     """Accuracy is one half at numpy's two real roots, the smaller first; else nowhere."""
     assume(has_clear_roots(beta))
@@ -84,16 +45,6 @@ def test_both_roots_along_rho_are_those_of_numpy(beta):
         assert np.isnan(roots).all()
     else:
         assert roots == pytest.approx(expected.real, rel=1e-6, abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("constant", "root"),
-    [(1.0, 0.25), (0.125, 0.03125), (3.875, 0.96875), (-0.5, np.nan)],
-)
-def test_straight_line_in_rho_has_its_one_root(constant, root):
-    """Without curvature NT50 is the root of a straight line, where it is between 0 and 1."""
-    beta = [constant, 0.0, 0.0, -4.0, 0.0]
-    assert find_points(beta)["nt50"] == pytest.approx(root, abs=0, nan_ok=True)
 
 
 def test_means_of_loads_are_over_cells_with_answers():

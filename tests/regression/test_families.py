@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 import cogniload_repro as cl
-from cogniload_repro.regression.families import FAMILIES
 
 QWQ = cl.load_cells(models="QwQ-32B")
 #: Regressions that the printed tables identify, and that they do not.
@@ -28,30 +27,6 @@ def test_an_unknown_family_is_refused_at_every_door(door, formula, family):
         ValueError, match="choose one of: logit, probit, cloglog, quasi-binomial"
     ):
         DOORS[door](formula, family)
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_logarithms_are_those_of_the_link(family):
-    """Log p, log (1 - p), log dp/deta and its derivative are those of statsmodels' inverse link."""
-    link, log_accuracy, log_error, log_slope, bend = FAMILIES[family]
-    eta = np.linspace(-3, 1.5, 50)
-    accuracy = link.inverse(eta)
-    assert np.exp(log_accuracy(eta)) == pytest.approx(accuracy)
-    assert np.exp(log_error(eta)) == pytest.approx(1 - accuracy)
-    assert np.exp(log_slope(eta)) == pytest.approx(link.inverse_deriv(eta))
-    bent = link.inverse_deriv2(eta) / link.inverse_deriv(eta)
-    assert bend(eta) == pytest.approx(bent, abs=1e-7)
-
-
-@pytest.mark.parametrize("family", ["logit", "probit", "quasi-binomial"])
-def test_errors_are_finite_where_accuracy_is_one_to_the_last_digit(family):
-    """Errors in three cells fix a steep curve; elsewhere its predictor exceeds 700."""
-    ratio_pct = np.array([5.0, 6.0, 10.0, 25.0, 50.0, 95.0])
-    steep = pd.DataFrame({"model": "steep", "N": 20, "d": 1, "ratio_pct": ratio_pct})
-    steep = steep.assign(correct=[80, 60, 99, 100, 100, 100], total=100)
-    fit = cl.fit(steep, "correct ~ ratio_pct + I(ratio_pct**2)", family)
-    assert (fit["status"] == "ok").all()
-    assert np.isfinite(fit["se"]).all()
 
 
 @pytest.mark.filterwarnings("error")

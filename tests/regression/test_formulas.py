@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogniload_repro.regression.design import GRID
-from cogniload_repro.regression.formulas import build_design, expand_design
+from cogniload_repro.regression.formulas import build_design
 
 
 @pytest.mark.parametrize(
@@ -36,9 +36,9 @@ from cogniload_repro.regression.formulas import build_design, expand_design
 )
 def test_documented_formulas_have_columns(formula, columns):
     """Factors, splines, functions and products give one column a coefficient."""
-    design, spec = build_design(GRID, formula)
-    assert design.shape == (140, columns)
-    assert np.array_equal(expand_design(GRID.iloc[3:9], spec), design.iloc[3:9])
+    design = build_design(GRID, formula)
+    assert design.x.shape == (140, columns)
+    assert np.array_equal(design.expand(GRID.iloc[3:9]), design.x[3:9])
 
 
 #: What formulas are refused for, and formulas that are.
@@ -119,9 +119,9 @@ def test_levels_of_factors_are_called_as_they_are_written():
 
 def test_a_level_that_the_fit_does_not_know_is_no_other_level():
     """It is refused, not counted as the reference."""
-    _, spec = build_design(GRID[GRID["d"] < 5], "correct ~ C(d)")
-    with pytest.raises(ValueError, match="the fit does not cover all of these cells"):
-        expand_design(GRID, spec)
+    design = build_design(GRID[GRID["d"] < 5], "correct ~ C(d)")
+    with pytest.raises(ValueError, match="the fit does not cover these cells"):
+        design.expand(GRID)
 
 
 @pytest.mark.filterwarnings("error")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from samples import fit_one
 
 import cogniload_repro as cl
 from cogniload_repro.regression.identification import (
@@ -31,15 +32,15 @@ QWQ = cl.load_cells(models="QwQ-32B")
 )
 def test_the_span_decides(formula, identified):
     """Levels of d and N, rho, rho squared and the products of Table 3, in any notation."""
-    assert is_identified(QWQ, formula) is identified
+    assert is_identified(fit_one(QWQ, formula)) is identified
 
 
 def test_other_links_and_missing_cells_are_not_identified():
     """Sums determine a fit for the logit only, and over the whole grid only."""
     formula = "correct ~ d + log10_N"
-    assert not is_identified(QWQ, formula, "probit")
-    assert not is_identified(QWQ[QWQ["N"] > 20], formula)
-    assert is_identified(QWQ[QWQ["N"] == 20], "correct ~ 1")
+    assert not is_identified(fit_one(QWQ, formula, "probit"))
+    assert not is_identified(fit_one(QWQ[QWQ["N"] > 20], formula))
+    assert is_identified(fit_one(QWQ[QWQ["N"] == 20], "correct ~ 1"))
 
 
 def test_combinations_of_fixed_columns_are_in_their_span():

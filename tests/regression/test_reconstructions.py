@@ -9,17 +9,15 @@ from cogniload_repro.regression.cell_tables import accuracy_by
 from cogniload_repro.regression.reconstructions import (
     KEYS,
     SMOOTH,
-    each_reconstruction,
     load_tables,
     mean_cells,
     prediction_band,
-    reconstructed_models,
 )
 
 MODELS = ["QwQ-32B", "gpt-5-2025-08-07", "o3-2025-04-16"]
 ALL = cl.load_cells()
 CELLS = cl.load_cells(models=MODELS)
-OWN = CELLS[CELLS["model"] == "QwQ-32B"].assign(model="mine")
+OWN = CELLS[CELLS["model"] == "QwQ-32B"].assign(model="mine", provenance="scored")
 
 
 def test_every_sample_is_there_once():
@@ -41,45 +39,16 @@ def test_all_samples_share_the_printed_margins(load):
     pd.testing.assert_frame_equal(margins.min(), margins.max())
 
 
-def test_the_smooth_table_is_in_no_range_and_still_no_outputs():
-    """It is no sample, but recognised, so that no fit to it counts as identified."""
-    tables = load_tables().rename(columns={SMOOTH: "correct"})
-    smooth = CELLS.drop(columns="correct").merge(tables[[*KEYS, "correct"]])
-    assert set(reconstructed_models(smooth)) == set(MODELS)
-    for table in each_reconstruction(smooth):
-        assert (table["correct"] != smooth["correct"]).any()
-
-
-def test_counts_other_than_the_committed_ones_are_kept():
-    """They are of a reader's model, or of a model of the paper with one count changed."""
-    changed = CELLS.copy()
-    place = changed.index[changed["model"] == "QwQ-32B"][70]
-    changed.loc[place, "correct"] = 0 if changed.loc[place, "correct"] else 1
-    cells = pd.concat([changed, OWN], ignore_index=True)
-    assert reconstructed_models(cells) == MODELS[1:]
-    is_kept = cells["model"].isin(["QwQ-32B", "mine"])
-    for table in each_reconstruction(cells):
-        assert (table["correct"] == cells["correct"])[is_kept].all()
-
-
-def test_scored_answers_are_not_reconstructed():
-    """Whatever their counts are."""
-    scored = CELLS.assign(provenance="scored")
-    assert reconstructed_models(scored) == []
-    assert len(list(each_reconstruction(scored))) == 1
-    is_first = CELLS["model"] == MODELS[0]
-    is_second = CELLS["model"] == MODELS[1]
-    mixed = pd.concat([scored[is_first], CELLS[is_second]])
-    assert reconstructed_models(mixed) == [MODELS[1]]
-
-
 FORMULA = "correct ~ d + log10_N + C(ratio_pct)"
 
 
 @pytest.fixture(scope="module")
 def fits():
     """A regression that the printed tables do not identify, of the paper's and an own model."""
-    return cl.fit(pd.concat([CELLS, OWN]), FORMULA)
+    cells = pd.concat([CELLS, OWN])
+    return cl.with_ranges(
+        cells, lambda table: cl.fit(table, FORMULA), ["model", "term"]
+    )
 
 
 def test_fits_that_are_not_identified_have_the_range_over_the_samples(fits):
@@ -91,8 +60,8 @@ def test_fits_that_are_not_identified_have_the_range_over_the_samples(fits):
         ("coef", "coef", 0.5),
         ("coef_p10", "coef", 0.1),
         ("coef_p90", "coef", 0.9),
-        ("low", "low", 0.1),
-        ("high", "high", 0.9),
+        ("low_p10", "low", 0.1),
+        ("high_p90", "high", 0.9),
     ):
         expected = samples[number].quantile(quantile)
         assert paper[column].to_numpy() == pytest.approx(expected.to_numpy(), abs=1e-9)

@@ -1,14 +1,12 @@
 """One regression against another: criteria, and likelihood-ratio tests where one is nested."""
 
 import numpy as np
-import pandas as pd
 import pytest
-from samples import PRODUCT, three_models
+from samples import PRODUCT, fit_one, three_models
 from scipy.stats import chi2
 
 from cogniload_repro.regression.cell_tables import load_cells
-from cogniload_repro.regression.fits import fit
-from cogniload_repro.regression.glm import LINEAR, QUADRATIC, fit_glm
+from cogniload_repro.regression.glm import LINEAR, QUADRATIC
 from cogniload_repro.regression.selection import compare_fits
 
 CELLS = load_cells()
@@ -19,9 +17,9 @@ THREE = three_models(CELLS)
 def test_criteria_are_those_of_the_fits():
     """Log-likelihood, df, AIC and BIC are those of the two fits, and the differences theirs."""
     formula = "correct ~ d + N + rho"
-    mine = QWQ.assign(model="mine")
+    mine = QWQ.assign(model="mine", provenance="scored")
     row = compare_fits(mine, formula, "probit").iloc[0]
-    fits = {"": fit_glm(QWQ, formula, "probit"), "against_": fit_glm(QWQ)}
+    fits = {"": fit_one(QWQ, formula, "probit"), "against_": fit_one(QWQ)}
     for prefix, fitted in fits.items():
         assert row[f"{prefix}df"] == len(fitted.terms)
         for criterion in ("loglik", "aic", "bic"):
@@ -58,22 +56,8 @@ def test_likelihood_ratios_are_taken_where_one_is_nested(formula, family, larger
     assert row["larger"] == larger
     assert row["lr_df"] == df
     if df:
-        gain = abs(fit_glm(QWQ, formula).loglik - fit_glm(QWQ).loglik)
+        gain = abs(fit_one(QWQ, formula).loglik - fit_one(QWQ).loglik)
         assert row["lr"] == pytest.approx(2 * gain)
         assert row["lr_p"] == pytest.approx(chi2.sf(2 * gain, df), rel=1e-9)
     else:
         assert np.isnan(row["lr_p"])
-
-
-def test_fits_are_compared_as_their_formulas_are():
-    """A table of fits stands for its formula on both sides, and nothing is fitted again."""
-    linear = fit(THREE, LINEAR)
-    quadratic = fit(THREE, QUADRATIC)
-    by_formula = compare_fits(THREE, LINEAR, against=QUADRATIC)
-    pd.testing.assert_frame_equal(
-        compare_fits(THREE, linear, against=quadratic), by_formula
-    )
-    assert by_formula["larger"].tolist() == ["against", "", "against"]
-    other = compare_fits(THREE, linear.query("model != 'QwQ-32B'"))
-    assert other["status"].tolist() == ["not fitted", "separation", "ok"]
-    assert np.isnan(other["daic"].iloc[0])

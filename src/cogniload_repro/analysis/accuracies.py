@@ -11,10 +11,8 @@ import numpy as np
 import pandas as pd
 
 from cogniload_repro.analysis.differences import Share, compare_shares
-from cogniload_repro.analysis.uncertainty import fit_quadratics
 from cogniload_repro.grid import CELL
-from cogniload_repro.regression.design import GRID
-from cogniload_repro.regression.identification import in_span
+from cogniload_repro.regression.glm import fit_finite
 
 #: Fewest correct, and fewest wrong, answers per coefficient for fitted accuracies to be used
 #: (Peduzzi and others, 1996, Journal of Clinical Epidemiology 49).
@@ -73,12 +71,10 @@ def _expected_accuracies(cells: pd.DataFrame) -> pd.Series:
     """Return the fitted accuracy of each row, or the model's overall one if no fit is usable."""
     sums = cells.groupby("model")[["correct", "total"]].transform("sum")
     expected = (sums["correct"] + 0.5) / (sums["total"] + 1)
-    for quadratic in fit_quadratics(cells):
-        correct = quadratic.k.sum()
-        wrong = quadratic.n.sum() - correct
-        coefficients = quadratic.x.shape[1]
-        if min(correct, wrong) >= EVENTS_PER_TERM * coefficients:
-            expected[cells["model"] == quadratic.model] = quadratic.fit.accuracy
+    for fit in fit_finite(cells):
+        events = min(fit.correct.sum(), (fit.answers - fit.correct).sum())
+        if events >= EVENTS_PER_TERM * len(fit.terms):
+            expected[fit.cells.index] = fit.accuracy
     return expected
 
 
@@ -138,10 +134,3 @@ def compare_means(
     first_means = mean_shares(table, first, masks)
     second_means = mean_shares(table, second, masks)
     return compare_shares(first_means, second_means, margin)
-
-
-def is_mean_identified(cells: pd.DataFrame) -> bool:
-    """Return whether the printed tables fix the mean accuracy over some cells of the grid."""
-    chosen = pd.MultiIndex.from_frame(cells[CELL].astype(float))
-    grid = pd.MultiIndex.from_frame(GRID[CELL].astype(float))
-    return in_span(grid.isin(chosen)[:, None].astype(float))

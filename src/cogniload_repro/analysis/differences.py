@@ -20,6 +20,7 @@ from scipy.optimize import brentq, elementwise
 from scipy.stats import norm
 
 from cogniload_repro.published import ALPHA
+from cogniload_repro.regression.cell_tables import wilson_limits
 
 #: Verdicts: a significant difference; one that is within the margin; equivalence; neither.
 DIFFERENCE_VERDICTS = (
@@ -112,24 +113,6 @@ def compare_shares(first: Share, second: Share, margin: float) -> pd.DataFrame:
     )
 
 
-def wilson_limits(
-    share: Share,
-    errors: float | np.ndarray = QUANTILE,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the limits of Wilson's score interval of each accuracy (paper, Appendix C).
-
-    ``errors`` is the normal quantile z.
-    """
-    mean = share.mean
-    squared = errors**2 / share.answers
-    middle = (mean + squared / 2) / (1 + squared)
-    half_width = np.sqrt(squared * (mean * (1 - mean) + squared / 4)) / (1 + squared)
-    # rounding must not put the accuracy itself outside
-    low = np.clip(middle - half_width, 0, mean)
-    high = np.clip(middle + half_width, mean, 1)
-    return low, high
-
-
 def _newcombe_limits(
     errors: np.ndarray,
     first: np.ndarray,
@@ -137,8 +120,8 @@ def _newcombe_limits(
     second: np.ndarray,
     answers_second: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    low_first, high_first = wilson_limits(Share(first, answers_first), errors)
-    low_second, high_second = wilson_limits(Share(second, answers_second), errors)
+    low_first, high_first = wilson_limits(first, answers_first, errors)
+    low_second, high_second = wilson_limits(second, answers_second, errors)
     difference = first - second
     low = difference - np.hypot(first - low_first, high_second - second)
     high = difference + np.hypot(high_first - first, second - low_second)

@@ -2,22 +2,20 @@
 
 Appendix B tests an interaction of two loads with the third at zero (rho = 0, log10 N = 0, d = 0),
 which no puzzle has. A simple slope is the same interaction, from the same fit, at a level of the
-grid. The printed tables identify simple slopes and the arms of the fitted curve along rho.
+grid. The printed tables identify simple slopes.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit
 from scipy.stats import norm
 
 from cogniload_repro.analysis.differences import QUANTILE, two_sided_p
 from cogniload_repro.analysis.uncertainty import POWER, correct_within
-from cogniload_repro.regression.design import lay_out
 from cogniload_repro.regression.fits import PRODUCT_TERMS
-from cogniload_repro.regression.glm import INTERACTIONS, SYMBOLS, Fit, fit_glm
+from cogniload_repro.regression.formulas import add_logarithm
+from cogniload_repro.regression.glm import INTERACTIONS, SYMBOLS, Fit, fit_finite
 
 #: Terms of the products of loads, by Table 3's names.
 TERMS = {SYMBOLS[term]: term for term in PRODUCT_TERMS}
@@ -25,13 +23,7 @@ TERMS = {SYMBOLS[term]: term for term in PRODUCT_TERMS}
 THIRD = {"dN": "rho", "drho": "N", "Nrho": "d"}
 #: Level of the third load at which Table 3 tests a product of two: zero, for log10 N at N = 1.
 ORIGIN = {"rho": 0.0, "N": 1.0, "d": 0.0}
-#: The two arms of the fitted curve along rho.
-ARMS = ("fall", "rise")
 _LEVEL_KEYS = ["term", "third", "level", "tested"]
-#: Points of the curve along rho.
-_CURVE_POINTS = 181
-#: Step of the numerical derivative of an arm, in standard errors of a coefficient.
-_STEP = 1e-3
 
 
 def simple_slopes(
@@ -47,11 +39,10 @@ def simple_slopes(
     """
     levels = tested_levels(cells)
     tables = [pd.DataFrame(columns=["model", *_LEVEL_KEYS, "slope", "se"], dtype=float)]
-    for model, counts in cells.groupby("model", sort=False, observed=True):
-        fit = fit_glm(counts, formula, family)
-        if fit.status == "ok":
-            slopes = _slopes_of_fit(fit, levels)
-            tables += [table.assign(model=model) for table in slopes]
+    for fit in fit_finite(cells, formula, family):
+        tables += [
+            table.assign(model=fit.model) for table in _slopes_of_fit(fit, levels)
+        ]
     table = pd.concat(tables[1:] or tables, ignore_index=True)[list(tables[0])]
     table["p"] = two_sided_p(table["slope"] / table["se"])
     table["p_holm"] = correct_within(table, ["term", "level"])
@@ -101,99 +92,22 @@ def count_slopes(slopes: pd.DataFrame, alpha: float) -> pd.DataFrame:
     return counts.astype({"tested": bool, "level": float})
 
 
-def arms_of_the_u(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return how far fitted accuracy falls and rises along rho, at each level of d and of N.
+def tilts_along_ratio(cells: pd.DataFrame) -> pd.DataFrame:
+    """Test whether accuracy moves along rho as another load grows, without a curve along rho.
 
-    One row per model with a finite fit of Appendix B's regression, load (d, N) and level: model,
-    load, level, fall (fraction, from the lowest rho of the grid to the trough) and rise (from the
-    trough to the highest rho). The curve is the mean of fitted accuracies over the levels of the
-    other load. The regression has the same curvature (log-odds) at all levels, so that differences
-    between levels reflect a tilt of the curve, not its curvature.
-    """
-    tables = [pd.DataFrame(columns=["model", "load", "level", *ARMS])]
-    for curves in _fitted_curves(cells):
-        table = curves.levels.assign(model=curves.model)
-        table[list(ARMS)] = curves.measure_arms(curves.fit.coef)
-        tables.append(table)
-    return pd.concat(tables[1:] or tables, ignore_index=True)[list(tables[0])]
-
-
-def arm_changes(cells: pd.DataFrame) -> pd.DataFrame:
-    """Test whether an arm of the fitted curve along rho differs between the ends of a load.
-
-    One row per model with a finite fit of Appendix B's regression, load (d, N) and arm (fall,
-    rise; see `arms_of_the_u`): model, load, arm, change (fraction: the arm at the highest level
-    minus that at the lowest), se (delta method), p (two-sided) and p_holm (adjusted over the
-    models, per load and arm).
+    The statistic is the sum of (load - mean)(rho - mean) x accuracy over the cells, which the
+    printed tables fix. One row per model with a finite fit of Appendix B's regression, which gives
+    its variance, and load (d, log10_N): model, load, z (positive: towards high rho), p (two-sided)
+    and p_holm (adjusted over the models, per load).
     """
     rows = []
-    for curves in _fitted_curves(cells):
-        arms = curves.measure_arms(curves.fit.coef)
-        gradients = curves.derive_arms()
-        for load, levels in curves.levels.groupby("load", sort=False):
-            lowest = levels.index[0]
-            highest = levels.index[-1]
-            for place, arm in enumerate(ARMS):
-                change = arms[highest, place] - arms[lowest, place]
-                gradient = gradients[:, highest, place] - gradients[:, lowest, place]
-                se = np.sqrt(gradient @ curves.fit.covariance @ gradient)
-                rows.append((curves.model, load, arm, change, se))
-    table = pd.DataFrame(rows, columns=["model", "load", "arm", "change", "se"])
-    table["p"] = two_sided_p(table["change"] / table["se"])
-    table["p_holm"] = correct_within(table, ["load", "arm"])
-    return table
-
-
-class _Curves(NamedTuple):
-    """The fitted curves along rho of one model, one for each level of d and one for each of N.
-
-    ``levels`` has the load and the level of each curve; ``x`` the covariates at every level of d,
-    level of N and point of rho, shape (levels of d, levels of N, points, coefficients).
-    """
-
-    model: str
-    fit: Fit
-    levels: pd.DataFrame
-    x: np.ndarray
-
-    def measure_arms(self, coef: np.ndarray) -> np.ndarray:
-        """Return fall and rise of each curve at given coefficients, shape (curves, 2)."""
-        accuracy = expit(self.x @ coef)
-        by_difficulty = accuracy.mean(axis=1)
-        by_length = accuracy.mean(axis=0)
-        curves = np.concatenate([by_difficulty, by_length])
-        troughs = curves.min(axis=1, keepdims=True)
-        return curves[:, [0, -1]] - troughs
-
-    def derive_arms(self) -> np.ndarray:
-        """Return the arms' central differences by coefficient, shape (coefficients, curves, 2)."""
-        gradients = []
-        for step in np.diag(_STEP * self.fit.se):
-            above = self.measure_arms(self.fit.coef + step)
-            below = self.measure_arms(self.fit.coef - step)
-            gradients.append((above - below) / (2 * step.max()))
-        return np.array(gradients)
-
-
-def _fitted_curves(cells: pd.DataFrame) -> Iterator[_Curves]:
-    """Yield the curves of each model with a finite fit of Appendix B's regression."""
-    shares = cells["ratio_pct"] / 100
-    rho = np.linspace(shares.min(), shares.max(), _CURVE_POINTS)
-    for model, counts in cells.groupby("model", sort=False, observed=True):
-        fit = fit_glm(counts, INTERACTIONS)
-        if fit.status == "ok":
-            yield _lay_curves(str(model), fit, counts, rho)
-
-
-def _lay_curves(model: str, fit: Fit, cells: pd.DataFrame, rho: np.ndarray) -> _Curves:
-    """Return the curves of a fit along rho at the levels of its cells."""
-    d_levels = np.sort(cells["d"].unique())
-    N_levels = np.sort(cells["N"].unique())
-    loads = [d_levels, N_levels, rho]
-    points = pd.MultiIndex.from_product(loads, names=["d", "N", "rho"])
-    x = lay_out(points.to_frame(index=False))
-    by_difficulty = pd.DataFrame({"load": "d", "level": d_levels.astype(float)})
-    by_length = pd.DataFrame({"load": "N", "level": N_levels.astype(float)})
-    levels = pd.concat([by_difficulty, by_length], ignore_index=True)
-    shape = (len(d_levels), len(N_levels), len(rho), x.shape[1])
-    return _Curves(model, fit, levels, x.reshape(shape))
+    for fit in fit_finite(cells, INTERACTIONS):
+        loads = add_logarithm(fit.cells)[["d", "log10_N", "rho"]]
+        centred = loads - loads.mean()
+        variance = fit.accuracy * (1 - fit.accuracy) / fit.answers
+        for load in ("d", "log10_N"):
+            weights = (centred[load] * centred["rho"]).to_numpy()
+            z = weights @ (fit.correct / fit.answers) / np.sqrt(weights**2 @ variance)
+            rows.append((fit.model, load, z, two_sided_p(z)))
+    table = pd.DataFrame(rows, columns=["model", "load", "z", "p"])
+    return table.assign(p_holm=correct_within(table, ["load"]))

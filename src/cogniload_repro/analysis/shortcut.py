@@ -24,7 +24,7 @@ from cogniload_repro.grid import CELL
 from cogniload_repro.published import ALPHA
 from cogniload_repro.regression.design import GRID
 from cogniload_repro.regression.identification import FIXED_COLUMNS
-from cogniload_repro.regression.reconstructions import reconstructed_models
+from cogniload_repro.regression.reconstructions import from_printed_tables
 
 _USE_COLUMNS = [
     "model",
@@ -53,8 +53,8 @@ class _Bound(NamedTuple):
 def shortcut_bound(cells: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
     """Return an upper bound on the fraction of each model's answers that repeat the last clause.
 
-    The bound is on the fraction in every cell, if it is the same in all cells; otherwise on a
-    weighted mean of the fractions, with the weights that give the smallest bound.
+    The bound assumes that a model uses the shortcut equally often in all cells. If it does not, the
+    bound is one on a weighted mean of the fractions, with the weights that make it smallest.
 
     Parameters
     ----------
@@ -74,25 +74,24 @@ def shortcut_bound(cells: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame
 
     Examples
     --------
-    >>> import cogniload_repro as cl
     >>> names = ["N", "d", "ratio_pct"]
     >>> puzzles = pd.DataFrame([(20, 1, 95), (20, 1, 5)], columns=names).assign(last_clause=[1, 0])
     >>> cells = puzzles[names].assign(model="mine", total=10, correct=[4, 9])
-    >>> cl.shortcut_bound(cells, puzzles)["bound"].round(3).tolist()
+    >>> shortcut_bound(cells, puzzles)["bound"].round(3).tolist()
     [0.4]
     """
     shortcut = baselines.groupby(CELL)["last_clause"].agg(right="mean", puzzles="size")
     grid = pd.MultiIndex.from_frame(GRID[CELL])
-    reconstructed = reconstructed_models(cells)
     answered = cells[cells["total"] > 0]
     rows = []
     for model, counts in answered.groupby("model", sort=False, observed=True):
+        is_reconstructed = from_printed_tables(counts).any()
         counts = counts[[*CELL, "total", "correct"]].join(shortcut, CELL, how="inner")
         places = grid.get_indexer(pd.MultiIndex.from_frame(counts[CELL]))
         on_grid = places >= 0
         bound = _smallest_bound(counts[on_grid], FIXED_COLUMNS[places[on_grid]])
         upper = bound.share + norm.ppf(1 - ALPHA) * bound.error
-        identified = model not in reconstructed or on_grid.sum() == len(GRID)
+        identified = on_grid.sum() == len(GRID) or not is_reconstructed
         rows.append((model, min(bound.share, 1.0), min(upper, 1.0), identified))
     return pd.DataFrame(rows, columns=["model", "bound", "upper", "identified"])
 

@@ -6,9 +6,8 @@ same regression without intercept, with covariates measured from the point.
 """
 
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,56 +16,23 @@ from scipy.stats import chi2, norm
 
 from cogniload_repro.analysis.differences import two_sided_p
 from cogniload_repro.published import ALPHA
+from cogniload_repro.regression.capacity import POINTS, Curve, find_points
 from cogniload_repro.regression.checks import check_cells
-from cogniload_repro.regression.design import (
-    NO_SLOPE,
-    QUADRATIC_COLUMNS,
-    grid_means,
-    lay_out,
-    many_points,
-)
-from cogniload_repro.regression.glm import QUADRATIC, Fit, fit_glm
+from cogniload_repro.regression.design import grid_means
+from cogniload_repro.regression.glm import QUADRATIC, Fit, fit_finite
 from cogniload_repro.regression.identification import is_identified
 from cogniload_repro.regression.likelihood import maximise
-from cogniload_repro.regression.reconstructions import reconstructed_models
 
 #: Power of a test against an effect of the size called detectable.
 POWER = 0.8
-#: Limits of the search for the ends of an interval (log10 statements, needle ratio, d).
-_POINT_LIMITS = {"ecl50": (-30.0, 30.0), "nt50": (0.0, 1.0), "id50": (-300.0, 300.0)}
 _TROUGH_LIMITS = (-10.0, 10.0)
-#: The load on whose scale each capacity point is measured.
-_LOAD_OF_POINT = {"ecl50": "log10_N", "nt50": "rho", "id50": "d"}
 #: The range of rho in which the paper states that accuracy is lowest (section 3), nominal.
 STATED_TROUGH = (0.25, 0.5)
 #: The ends of the paper's grid, nominal ratios.
 _LOWEST_RHO = 0.05
 _HIGHEST_RHO = 0.95
-
-
-class Quadratic(NamedTuple):
-    """One model's fit of the paper's regression.
-
-    By cell: covariates x (1, d, log10 N, rho, rho^2), k correct answers and n answers. ``means``
-    are the means of the loads over the cells.
-    """
-
-    model: str
-    x: np.ndarray
-    k: np.ndarray
-    n: np.ndarray
-    fit: Fit
-    means: dict[str, float]
-
-    def loss(self, x: np.ndarray) -> float:
-        """Return the likelihood-ratio statistic of the restricted regression on covariates x."""
-        _, loglik = maximise(x, self.n, x.T @ self.k)
-        return 2 * (self.fit.loglik - loglik)
-
-    def loss_at(self, point: str, value: float) -> float:
-        """Return the likelihood-ratio statistic of a value of a capacity point (log10 ECL50)."""
-        distances = self.x[:, 1:] - place(point, value, self.means)[1:]
-        return self.loss(distances)
+#: Curvatures up to this size are rounding error.
+_NO_CURVATURE = 1e-9
 
 
 def correct_holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
@@ -104,19 +70,10 @@ def correct_within(table: pd.DataFrame, family: list[str]) -> np.ndarray:
     return groups.transform(correct_holm).to_numpy(float)
 
 
-def fit_quadratics(cells: pd.DataFrame) -> tuple[Quadratic, ...]:
-    """Fit the paper's regression to every model and return the finite fits."""
-    quadratics = []
-    covered = cells[cells["total"] > 0]
-    for model, counts in covered.groupby("model", sort=False, observed=True):
-        fit = fit_glm(counts)
-        if fit.status != "ok":
-            continue
-        x = lay_out(counts)[:, QUADRATIC_COLUMNS]
-        k = counts["correct"].to_numpy(float)
-        n = counts["total"].to_numpy(float)
-        quadratics.append(Quadratic(model, x, k, n, fit, grid_means(counts)))
-    return tuple(quadratics)
+def lose_likelihood(fit: Fit, x: np.ndarray) -> float:
+    """Return the likelihood-ratio statistic of a fit against that on the covariates x."""
+    _, loglik = maximise(x, fit.answers, x.T @ fit.correct)
+    return 2 * (fit.loglik - loglik)
 
 
 def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
@@ -146,54 +103,41 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
     1   nt50      0.95         0.92          0.99
     2   id50      3.56         3.21          3.90
     """
-    cells = check_cells(cells, QUADRATIC)
-    reconstructed = reconstructed_models(cells)
-    rows = []
-    for quadratic in fit_quadratics(cells):
-        model = quadratic.model
-        counts = cells[cells["model"] == model]
-        identified = model not in reconstructed or is_identified(counts, QUADRATIC)
-        for point, limits in _POINT_LIMITS.items():
-            estimate, se = estimate_point(quadratic.fit, quadratic.means, point)
-            interval = np.full(3, np.nan)
-            if np.isfinite(estimate):
-                loss = partial(quadratic.loss_at, point)
-                interval[:] = estimate, *_search_ends(loss, estimate, se, limits)
-            if point == "ecl50":
-                with np.errstate(over="ignore"):
-                    interval = 10**interval
-            rows.append((model, point, se, *interval, identified))
-    columns = ["model", "point", "se", "estimate", "profile_low", "profile_high"]
-    return pd.DataFrame(rows, columns=[*columns, "identified"])
+    fits = fit_finite(check_cells(cells, QUADRATIC))
+    tables = []
+    for point in POINTS:
+        points = find_points(fits, point)
+        points.insert(0, "model", [fit.model for fit in fits])
+        points.insert(1, "point", point)
+        ends = [
+            _profile(fit, *row[1:4])
+            for fit, row in zip(fits, points.to_numpy(), strict=True)
+        ]
+        points[["profile_low", "profile_high"]] = np.reshape(ends, (-1, 2))
+        points["identified"] = [is_identified(fit) for fit in fits]
+        tables.append(points.rename(columns={"value": "estimate"}))
+    table = pd.concat(tables).sort_index(kind="stable").reset_index(drop=True)
+    numbers = ["estimate", "profile_low", "profile_high"]
+    is_length = table["point"] == "ecl50"
+    with np.errstate(over="ignore"):
+        lengths = 10 ** table.loc[is_length, numbers].astype(float)
+    table[numbers] = table[numbers].astype(float)
+    table.loc[is_length, numbers] = lengths
+    return table[["model", "point", "se", *numbers, "identified"]]
 
 
-def place(point: str, value: float, means: dict[str, float]) -> np.ndarray:
-    """Return 1, d, log10 N, rho, rho^2 at a value of one load, the others at their means."""
-    loads = means | {_LOAD_OF_POINT[point]: value}
-    return np.array(
-        [1.0, loads["d"], loads["log10_N"], loads["rho"], loads["rho"] ** 2]
-    )
-
-
-def estimate_point(
-    fit: Fit, means: dict[str, float], point: str
-) -> tuple[float, float]:
-    """Return a capacity point of a fit and its standard error by the delta method.
-
-    For ECL50 both refer to its decimal logarithm. Both are NaN if the point does not exist.
-    """
-    if fit.status != "ok":
+def _profile(fit: Fit, point: str, value: float, se: float) -> tuple[float, float]:
+    """Return the ends of a profile-likelihood interval, NaN if there is no such point."""
+    if np.isnan(value) or fit.design is None:
         return np.nan, np.nan
-    value = float(many_points(fit.coef[None], means)[point][0])
-    _, slope_d, slope_N, slope_rho, curvature = fit.coef
-    slopes = {
-        "ecl50": slope_N,
-        "id50": slope_d,
-        "nt50": slope_rho + 2 * curvature * value,
-    }
-    at = place(point, value, means)
-    se = np.sqrt(at @ fit.covariance @ at) / abs(slopes[point])
-    return value, float(se)
+    curve = Curve(point, fit.design, fit.cells, grid_means(fit.cells))
+    x = fit.design.x[:, 1:]
+
+    def loss_at(value: float) -> float:
+        return lose_likelihood(fit, x - curve.lay_out(np.array([value]))[:, 1:])
+
+    _, *limits = POINTS[point]
+    return _search_ends(loss_at, value, se, (limits[0], limits[1]))
 
 
 def _search_ends(
@@ -248,37 +192,37 @@ def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
     columns += ["slope_low", "slope_high", "p_u"]
     ratios = np.sort(cells["ratio_pct"].unique()) / 100
     rows = []
-    for quadratic in fit_quadratics(cells):
-        linear, curvature = quadratic.fit.coef[3:]
+    for fit in fit_finite(cells):
+        linear, curvature = fit.coef[3:]
         lowest = ratios[np.argmin(linear * ratios + curvature * ratios**2)]
         is_inside = STATED_TROUGH[0] <= lowest <= STATED_TROUGH[1]
         slope_low = linear + 2 * curvature * _LOWEST_RHO
         slope_high = linear + 2 * curvature * _HIGHEST_RHO
-        p_fall = norm.cdf(slope_low / _slope_error(quadratic, _LOWEST_RHO))
-        p_rise = norm.sf(slope_high / _slope_error(quadratic, _HIGHEST_RHO))
+        p_fall = norm.cdf(slope_low / _slope_error(fit, _LOWEST_RHO))
+        p_rise = norm.sf(slope_high / _slope_error(fit, _HIGHEST_RHO))
         shape = [lowest, is_inside, curvature, slope_low, slope_high]
-        interval = _find_trough(quadratic)
-        rows.append((quadratic.model, *interval, *shape, max(p_fall, p_rise)))
+        rows.append((fit.model, *_find_trough(fit), *shape, max(p_fall, p_rise)))
     return pd.DataFrame(rows, columns=columns)
 
 
-def _find_trough(quadratic: Quadratic) -> tuple[float, float, float]:
+def _find_trough(fit: Fit) -> tuple[float, float, float]:
     """Return the turning point of the fitted curve along rho with its interval, or NaN."""
-    linear, curvature = quadratic.fit.coef[3:]
+    linear, curvature = fit.coef[3:]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         trough = -linear / (2 * curvature)
-    if abs(curvature) < NO_SLOPE or not _TROUGH_LIMITS[0] < trough < _TROUGH_LIMITS[1]:
+    is_far = not _TROUGH_LIMITS[0] < trough < _TROUGH_LIMITS[1]
+    if is_far or abs(curvature) < _NO_CURVATURE or fit.design is None:
         return np.nan, np.nan, np.nan
+    x = fit.design.x
 
     def loss_at(rho: float) -> float:
-        distance = quadratic.x[:, 3] - rho
-        return quadratic.loss(np.column_stack([quadratic.x[:, :3], distance**2]))
+        return lose_likelihood(fit, np.column_stack([x[:, :3], (x[:, 3] - rho) ** 2]))
 
-    step = _slope_error(quadratic, trough) / abs(2 * curvature)
+    step = _slope_error(fit, trough) / abs(2 * curvature)
     return trough, *_search_ends(loss_at, trough, step, _TROUGH_LIMITS)
 
 
-def _slope_error(quadratic: Quadratic, rho: float) -> float:
+def _slope_error(fit: Fit, rho: float) -> float:
     """Return the standard error of the fitted slope along rho at one value of rho."""
     weights = np.array([1, 2 * rho])
-    return float(np.sqrt(weights @ quadratic.fit.covariance[3:, 3:] @ weights))
+    return float(np.sqrt(weights @ fit.covariance[3:, 3:] @ weights))

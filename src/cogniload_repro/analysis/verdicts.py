@@ -17,7 +17,7 @@ NOT_SUPPORTED = "not supported"
 #: The printed tables do not identify whether a statement holds among finished answers.
 DEPENDS = "depends on the overflows"
 DEFINITION = "a matter of definition"
-UNKNOWN = "not tested in this build"
+UNKNOWN = "not tested"
 #: All words, in the order in which chapter 10 shows them.
 VERDICT_WORDS = (NOT_SUPPORTED, DEPENDS, PARTLY, SUPPORTED, DEFINITION, UNKNOWN)
 

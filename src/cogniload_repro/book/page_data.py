@@ -6,7 +6,6 @@ columns. In them a model is its index in ``models``, since a name may be any tex
 
 import json
 from collections.abc import Iterator
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from cogniload_repro.analysis.accuracies import is_mean_identified
 from cogniload_repro.analysis.comparisons import MARGIN, compare_pairs, limit_models
 from cogniload_repro.analysis.overflows import overflow_shares
-from cogniload_repro.analysis.own_models import compare_in_samples
 from cogniload_repro.analysis.specifications import (
     SPECIFICATIONS,
     Specification,
@@ -33,14 +30,15 @@ from cogniload_repro.published import ALPHA, CONFIDENCE
 from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.puzzles.parse import parse_puzzle
 from cogniload_repro.puzzles.puzzle import Puzzle
+from cogniload_repro.regression.capacity import capacity_points
 from cogniload_repro.regression.cell_tables import (
     accuracy_by,
     describe_cells,
     load_cells,
 )
 from cogniload_repro.regression.design import GRID
+from cogniload_repro.regression.identification import is_mean_identified
 from cogniload_repro.regression.reconstructions import (
-    as_given,
     committed_counts,
     from_printed_tables,
     over_reconstructions,
@@ -52,6 +50,7 @@ from cogniload_repro.scoring.verdict import find_mention
 _DIGITS = 8  # significant ones in a script
 _ESTIMATE = ["estimate", "low", "high"]
 _LEVEL = ["model", "load", "level", *_ESTIMATE, "identified"]
+POINTS = ["ecl50", "nt50", "id50"]
 _PAIR = ["first", "second", "cells", "N", *_ESTIMATE, "p", "verdict", "identified"]
 
 
@@ -90,7 +89,7 @@ def compare_data(build: str | Path) -> dict[str, Any]:
 
     ``origins`` say where the counts of each model come from ("" for scored answers).
     """
-    cells = as_given(limit_models(cells_to_show(build)))
+    cells = limit_models(cells_to_show(build))
     models = order_models(cells["model"])
     names = display_names(models)
     regressions = []
@@ -115,7 +114,7 @@ def compare_pair(build: str | Path, first: str, second: str) -> dict[str, Any]:
 
     A model is called by its full or short name.
     """
-    cells = as_given(cells_to_show(build))
+    cells = cells_to_show(build)
     names = [resolve_model(name, cells["model"]) for name in (first, second)]
     pairs = pair_rows(cells)
     cells = cells[cells["model"].isin(names)]
@@ -203,22 +202,24 @@ def identified_specifications() -> list[Specification]:
 def regression_rows(cells: pd.DataFrame, specification: Specification) -> pd.DataFrame:
     """Return a regression: model, quantity, estimate, low, high, p, status, identified.
 
-    Quantities are aic, capacity points and the terms. The paper's regression has
-    profile-likelihood intervals of its points; others have ECL50 alone.
+    Quantities are aic, capacity points and the terms. The points of the paper's regression have
+    profile-likelihood intervals.
     """
     fits = fit_specifications(cells, [specification])
     aic = fits[["model", "status"]].assign(quantity="aic", estimate=fits["aic"])
-    lengths = fits[["model"]].assign(quantity="ecl50", estimate=fits["ecl50"])
     if specification == SPECIFICATIONS[0]:
         profile = {"point": "quantity", "profile_low": "low", "profile_high": "high"}
-        lengths = capacity_intervals(cells).rename(columns=profile)
+        points = capacity_intervals(cells).rename(columns=profile)
+    else:
+        wide = capacity_points(cells, specification.formula, specification.family)
+        points = wide.melt(["model"], POINTS, "quantity", "estimate")
     terms = []
     reach = norm.ppf(1 - ALPHA / 2)
     for model, fit in fits.loc[fits["status"] == "ok", ["model", "fit"]].to_numpy():
         numbers = {"quantity": fit.terms, "estimate": fit.coef, "p": fit.p}
         ends = {"low": fit.coef - reach * fit.se, "high": fit.coef + reach * fit.se}
         terms.append(pd.DataFrame(numbers | ends).assign(model=model))
-    rows = pd.concat([aic, lengths, *terms], ignore_index=True).fillna({"status": "ok"})
+    rows = pd.concat([aic, points, *terms], ignore_index=True).fillna({"status": "ok"})
     rows = rows.reindex(columns=["model", "quantity", *_ESTIMATE, "p", "status"])
     return rows.assign(identified=True)
 
@@ -238,27 +239,18 @@ def pair_rows(cells: pd.DataFrame) -> pd.DataFrame:
         "p_holm": "p",
     }
     pairs = compare_pairs(cells).drop(columns="p").rename(columns=tests)
-    pairs["identified"] = True
+    for end, column in (("low", "difference_p10"), ("high", "difference_p90")):
+        pairs[end] = pairs[end].where(pairs["identified"], pairs[column])
     parts = [pairs]
-    for column in pairs.filter(regex="^difference_"):
-        N = int(column.removeprefix("difference_"))
-        differs = pairs[f"significant_{N}"].map(
+    known = pairs[pairs["identified"]]
+    for column in pairs.filter(regex="^significant_"):
+        N = int(column.removeprefix("significant_"))
+        differs = known[column].map(
             {True: "different", False: "not shown to differ"}
         )
-        level = pairs[["first", "second", "cells", "identified"]]
-        level = level.assign(N=N, estimate=pairs[column])
+        level = known[["first", "second", "cells", "identified"]]
+        level = level.assign(N=N, estimate=known[f"difference_{N}"])
         parts.append(level.assign(verdict=differs).dropna(subset="estimate"))
-    tested = {frozenset(pair) for pair in pairs[["first", "second"]].to_numpy()}
-    every = combinations(cells["model"].unique(), 2)
-    others = [pair for pair in every if frozenset(pair) not in tested]
-    if others:
-        ranges = {
-            "difference": "estimate",
-            "difference_p10": "low",
-            "difference_p90": "high",
-        }
-        compared = compare_in_samples(cells, others).rename(columns=ranges)
-        parts.append(compared.assign(identified=False))
     return pd.concat(parts, ignore_index=True).reindex(columns=_PAIR)
 
 

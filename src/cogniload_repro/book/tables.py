@@ -156,7 +156,7 @@ def table1() -> Table:
 
 
 def table2(fits: pd.DataFrame, points: pd.DataFrame) -> Table:
-    """Return Table 2 from `fits.fit` and `fits.capacity_points`: coefficients with stars, points.
+    """Return Table 2 from `fits.fit` and `capacity_points`: coefficients with stars, points.
 
     Fits of the paper's regression give Table 2, with its order of models; those of another one give
     a table of the same form, ``your_table2``.
@@ -181,7 +181,7 @@ def table2(fits: pd.DataFrame, points: pd.DataFrame) -> Table:
     }
     frame = frame.replace({"model": shortened})
     terms = set(fits["term"]) - {""}
-    if terms == set(PAPER_TERMS) and fits.attrs["family"] == "logit":
+    if terms == set(PAPER_TERMS) and {*fits["family"]} == {"logit"}:
         caption = (
             r"Binomial GLM with a quadratic term in $\rho$ for each model (stars: Wald test), and "
             "the loads at which accuracy falls to 50 percent, the other two at their means over "
@@ -189,12 +189,12 @@ def table2(fits: pd.DataFrame, points: pd.DataFrame) -> Table:
             f"fall with the load). {_STARS} {_DS}"
         )
         return Table("table2", caption, frame, data=glm)
-    undefined = points.loc[points["status"].str.startswith("not defined"), "status"]
-    why = f" Capacity points: {undefined.iloc[0]}." if len(undefined) else ""
+    first = fits.iloc[0]
     caption = (
-        f"Binomial GLM {fits.attrs['formula']} ({fits.attrs['family']}) for each model (stars: "
+        f"Binomial GLM {first['formula']} ({first['family']}) for each model (stars: "
         "Wald test; where the printed tables do not identify the fit, medians over the "
-        f"reconstructions without stars).{why} {_STARS} {_DS}"
+        "reconstructions without stars), and the loads at which accuracy falls to 50 percent (-- "
+        f"for none). {_STARS} {_DS}"
     )
     known = frame.rename(
         columns=lambda name: name if name in HEADINGS else name.removeprefix("beta_")

@@ -187,8 +187,8 @@ def check_parameters(parameters: Parameters) -> None:
         for model in parameters.models:
             find_model(model)
     if changed.keys() & {"formula", "family"}:
-        from cogniload_repro.regression import design, families, formulas
+        from cogniload_repro.regression import design, formulas, glm
 
-        families.check_family(parameters.family)
+        glm.check_family(parameters.family)
         cells = design.GRID.assign(prompt_mean=design.GRID["N"], perturbation="")
         formulas.build_design(cells, parameters.formula)

@@ -32,7 +32,7 @@ from cogniload_repro.counts.printed import (
 from cogniload_repro.formats import stars
 from cogniload_repro.models import MODELS, Model
 from cogniload_repro.published import load_printed
-from cogniload_repro.regression.design import many_points
+from cogniload_repro.regression.design import roots_along_rho
 from cogniload_repro.regression.likelihood import maximise_all, solve_aic
 
 
@@ -196,11 +196,19 @@ def row_values(betas: np.ndarray, means: dict[str, float]) -> np.ndarray:
     """Return rows of Table 2, shape (rows, 8), from coefficients (rows, 5).
 
     The order is that of `printed.HALF_UNITS`; capacity points hold the other loads at ``means``.
+    This is the closed form of `regression.capacity` for the paper's formula, which thousands of
+    candidate rows need.
     """
-    points = many_points(betas, means)
-    return np.column_stack(
-        [betas, 10 ** points["ecl50"], points["nt50"], points["id50"]]
-    )
+    intercept, slope_d, slope_N, slope_rho, curvature = betas.T
+    at_rho = intercept + slope_rho * means["rho"] + curvature * means["rho"] ** 2
+    with np.errstate(all="ignore"):
+        ecl50 = 10 ** (-(at_rho + slope_d * means["d"]) / slope_N)
+        id50 = -(at_rho + slope_N * means["log10_N"]) / slope_d
+    roots = roots_along_rho(betas, means)
+    shares = pd.DataFrame(roots).where((roots >= 0) & (roots <= 1))
+    ecl50[slope_N >= 0] = np.nan
+    id50[slope_d >= 0] = np.nan
+    return np.column_stack([betas, ecl50, shares.max(axis=1), id50])
 
 
 def row_deviations(values: np.ndarray, printed: np.ndarray) -> np.ndarray:

@@ -4,7 +4,9 @@ from collections.abc import Collection, Iterable
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+from scipy.stats import norm
 
 from cogniload_repro.grid import CELL, PAPER_GRID, Cell
 from cogniload_repro.models import order_models, resolve_model
@@ -163,15 +165,31 @@ def accuracy_by(cells: pd.DataFrame, *levels: str) -> pd.DataFrame:
     ascending: the columns, total and correct (answers), accuracy (fraction), low and high (90%
     Wilson interval; paper, Appendix C).
     """
-    # statsmodels and scipy.stats take a second, and tables are also read without them
-    from statsmodels.stats.proportion import proportion_confint
-
     counts = _sum_by(cells, levels, ["total", "correct"])
-    low, high = proportion_confint(
-        counts["correct"], counts["total"], alpha=INTERVAL_ALPHA, method="wilson"
-    )
     accuracy = counts["correct"] / counts["total"]
+    low, high = wilson_limits(
+        accuracy, counts["total"], norm.ppf(1 - INTERVAL_ALPHA / 2)
+    )
     return counts.assign(accuracy=accuracy, low=low, high=high)
+
+
+def wilson_limits(
+    accuracy: np.ndarray | pd.Series,
+    answers: np.ndarray | pd.Series,
+    z: float | np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the limits of Wilson's score interval of accuracies (paper, Appendix C).
+
+    ``z`` is the normal quantile of its level.
+    """
+    squared = z**2 / answers
+    middle = (accuracy + squared / 2) / (1 + squared)
+    variance = accuracy * (1 - accuracy) + squared / 4
+    half_width = np.sqrt(squared * variance) / (1 + squared)
+    # rounding must not put the accuracy itself outside
+    low = np.clip(middle - half_width, 0, accuracy)
+    high = np.clip(middle + half_width, accuracy, 1)
+    return low, high
 
 
 def errors_by(cells: pd.DataFrame, load: str) -> pd.DataFrame:

@@ -4,14 +4,13 @@ import numbers
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
+from pandas.api.types import is_complex_dtype, is_numeric_dtype
 
-from cogniload_repro.regression.formulas import name_covariates
-from cogniload_repro.regression.syntax import COVARIATES
+from cogniload_repro.regression.formulas import COVARIATES, FACTORS, name_covariates
 
 #: Largest count accepted: beyond it, a fit would lose digits to rounding.
 MOST_ANSWERS = 10**12
-_COUNTS = ("correct", "total")
+_COUNTS = ["correct", "total"]
 
 
 def check_cells(cells: pd.DataFrame, *formulas: str) -> pd.DataFrame:
@@ -20,7 +19,8 @@ def check_cells(cells: pd.DataFrame, *formulas: str) -> pd.DataFrame:
     Parameters
     ----------
     cells : DataFrame
-        One row per configuration, or per answer: model, total (answers), correct and covariates.
+        One row per model and configuration: model, total (answers), correct and covariates. With a
+        column reconstruction, one such table per reconstruction.
     *formulas : str
         The formulas of the regressions to be fitted.
 
@@ -33,20 +33,26 @@ def check_cells(cells: pd.DataFrame, *formulas: str) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        If a column is missing or duplicated, or a value is invalid. The message names the value
-        and its row, counted from 0.
+        If a column is missing or duplicated, a value is invalid, or a configuration of a model
+        stands twice. The message names the value and its row, counted from 0.
     """
     if not isinstance(cells, pd.DataFrame):
         raise ValueError(f"the cells are a {type(cells).__name__}; pass a DataFrame")
     _check_columns(cells, formulas)
-    checked = cells.reset_index(drop=True)
-    _check_models(checked["model"])
-    for name in COVARIATES:
-        if name in checked:
-            checked[name] = _check_covariate(checked[name])
-    _check_counts(checked)
-    for name in _COUNTS:
-        checked[name] = _as_numbers(checked[name])
+    given = cells.reset_index(drop=True)
+    is_nameless = [not isinstance(name, str) or not name for name in given["model"]]
+    _refuse(
+        given,
+        pd.Series(is_nameless),
+        "does not name its model: it has {model}, not a name",
+    )
+    covariates = [name for name in COVARIATES if name in given]
+    values = {name: _as_numbers(given[name]) for name in [*covariates, *_COUNTS]}
+    checked = given.assign(**values)
+    for name in covariates:
+        _check_covariate(given, checked[name])
+    _check_counts(given, checked[_COUNTS])
+    _check_repetitions(checked, covariates)
     return checked
 
 
@@ -57,13 +63,12 @@ def _check_columns(cells: pd.DataFrame, formulas: tuple[str, ...]) -> None:
         raise ValueError(
             f"the cells have the column {repeated[0]} twice; keep one of them"
         )
-    present = {*cells.columns}
-    if "N" in present:
-        present.add("log10_N")
     needed = ["model", "total", "correct"]
     for formula in formulas:
-        needed += [name for name in name_covariates(formula) if name not in needed]
-    absent = [name for name in needed if name not in present]
+        needed += name_covariates(formula)
+    absent = [name for name in dict.fromkeys(needed) if name not in cells]
+    if "N" in cells and "log10_N" in absent:
+        absent.remove("log10_N")
     if absent:
         names = ", ".join(map(str, cells.columns))
         raise ValueError(
@@ -73,96 +78,61 @@ def _check_columns(cells: pd.DataFrame, formulas: tuple[str, ...]) -> None:
         raise ValueError("the cells have no rows")
 
 
-def _check_models(models: pd.Series) -> None:
-    """Raise ValueError if the model of a row is missing, empty or not a string."""
-    is_name = [isinstance(model, str) and model != "" for model in models]
-    row = _find_first(~np.array(is_name))
-    if row is not None:
-        model = _show(models.iloc[row])
-        raise ValueError(
-            f"row {row} of the cells does not name its model: it has {model}, not a name"
-        )
+def _check_covariate(given: pd.DataFrame, values: pd.Series) -> None:
+    """Refuse words and infinite values; the status of a fit reports missing ones."""
+    name = values.name
+    has = f"has {name} {{{name}}}: "
+    _refuse(given, values.isna() & given[name].notna(), has + "not a number")
+    _refuse(given, np.isinf(values), has + "not a finite number")
+    _refuse(given, (values <= 0) & (name == "N"), has + "not above 0")
 
 
-def _check_covariate(column: pd.Series) -> pd.Series:
-    """Return a covariate as numbers; missing values are allowed, the fit's status reports them."""
-    values = _as_numbers(column)
+def _check_counts(given: pd.DataFrame, counts: pd.DataFrame) -> None:
+    """Refuse counts unless they are whole numbers with 0 <= correct <= total."""
+    is_word = counts.isna() & given[_COUNTS].notna()
     rules = {
-        "not a number": _find_words(column),
-        "not a finite number": np.isinf(values),
-        "not above 0": (values <= 0) & (column.name == "N"),
+        "not a number": is_word.any(axis=1),
+        "not a whole number": (counts % 1 != 0).any(axis=1),
+        "counts may not be negative": (counts < 0).any(axis=1),
+        "more correct answers than answers": counts["correct"] > counts["total"],
+        f"counts may not exceed {MOST_ANSWERS:,}": counts["total"] > MOST_ANSWERS,
     }
     for rule, faults in rules.items():
-        row = _find_first(faults)
-        if row is not None:
-            value = _show(column.iloc[row])
-            raise ValueError(
-                f"row {row} of the cells has {column.name} {value}: {rule}"
-            )
-    return values
+        _refuse(given, faults, "has {correct} correct of {total} answers: " + rule)
 
 
-def _check_counts(cells: pd.DataFrame) -> None:
-    """Raise ValueError unless all counts are whole numbers with 0 <= correct <= total."""
-    correct = _as_numbers(cells["correct"])
-    total = _as_numbers(cells["total"])
-    rules = {
-        "not a number": _find_words(cells["correct"]) | _find_words(cells["total"]),
-        "not a whole number": ~(_is_whole(correct) & _is_whole(total)),
-        "counts may not be negative": (correct < 0) | (total < 0),
-        "more correct answers than answers": correct > total,
-        f"counts may not exceed {MOST_ANSWERS:,}": total > MOST_ANSWERS,
-    }
-    for rule, faults in rules.items():
-        row = _find_first(faults)
-        if row is not None:
-            counts = [_show(cells[name].iloc[row]) for name in _COUNTS]
-            raise ValueError(
-                f"row {row} of the cells has {counts[0]} correct of {counts[1]} answers: {rule}"
-            )
+def _check_repetitions(cells: pd.DataFrame, covariates: list[str]) -> None:
+    """Refuse a second row of the same model and configuration."""
+    loads = [name for name in (*covariates, *FACTORS) if name in cells]
+    keys = [name for name in ("reconstruction", "model", *loads) if name in cells]
+    values = [f"{name} {{{name}}}" for name in keys]
+    repeats = f"repeats a configuration ({', '.join(values)}); add up its counts"
+    answered = cells[cells["total"] > 0]
+    is_second = answered.duplicated(keys).reindex(cells.index, fill_value=False)
+    _refuse(cells, is_second & bool(loads), repeats)
 
 
 def _as_numbers(column: pd.Series) -> pd.Series:
-    """Return a column as numbers, with NaN for missing and non-numeric values."""
-    if is_bool_dtype(column):  # single answers, right or wrong
-        return column.astype(float)
-    if _holds_numbers(column):
-        is_plain = isinstance(column.dtype, np.dtype)
-        return (
-            column if is_plain else pd.Series(column.to_numpy(float, na_value=np.nan))
-        )
+    """Return a column as numbers, with NaN for whatever is none."""
+    if is_numeric_dtype(column) and not is_complex_dtype(column):
+        if isinstance(column.dtype, np.dtype) and column.dtype != bool:
+            return column
+        return pd.Series(column.to_numpy(float, na_value=np.nan))
     return pd.Series([_as_float(value) for value in column], dtype=float)
 
 
 def _as_float(value: object) -> float:
     if not isinstance(value, numbers.Real):
         return np.nan
-    try:
-        return float(value)
-    except OverflowError:
-        return np.inf
+    return float(min(value, 10**300))  # no overflow
 
 
-def _holds_numbers(column: pd.Series) -> bool:
-    return is_numeric_dtype(column) and not is_complex_dtype(column)
-
-
-def _find_words(column: pd.Series) -> pd.Series:
-    """Return a mask of the values that are neither numbers nor missing."""
-    if _holds_numbers(column):
-        return pd.Series(False, range(len(column)))
-    is_number = [isinstance(value, numbers.Real) for value in column]
-    return pd.Series(~np.array(is_number)) & column.notna()
-
-
-def _is_whole(values: pd.Series) -> pd.Series:
-    return np.isfinite(values) & (values == values.round())
-
-
-def _find_first(faults: pd.Series | np.ndarray) -> int | None:
-    """Return the position of the first row with a fault, None if there is none."""
-    places = np.flatnonzero(faults)
-    return int(places[0]) if len(places) else None
+def _refuse(cells: pd.DataFrame, faults: pd.Series, sentence: str) -> None:
+    """Raise ValueError for the first faulty row, whose values fill the sentence."""
+    if faults.any():
+        row = int(faults.argmax())
+        values = {name: _show(cells[name].iloc[row]) for name in cells}
+        raise ValueError(f"row {row} of the cells {sentence.format_map(values)}")
 
 
 def _show(value: object) -> str:

@@ -1,4 +1,4 @@
-"""The paper's grid as a design matrix, and the capacity points of a regression (section 3.1)."""
+"""The paper's grid as a design matrix."""
 
 import numpy as np
 import pandas as pd
@@ -49,13 +49,6 @@ FULL_COLUMNS = tuple(range(9))
 #: Columns of the products of loads, by the names of Table 3.
 PRODUCTS = {"dN": 5, "drho": 6, "Nrho": 7, "dNrho": 8}
 
-# Capacity points: the load at which the fitted accuracy is one half, the other loads held at their
-# means. A point along N or d exists only if accuracy falls with that load; if accuracy rises, it
-# exceeds one half beyond the point.
-
-#: Slopes up to this size (log-odds per unit of d or decade of N) are rounding error.
-NO_SLOPE = 1e-9
-
 
 def grid_means(cells: pd.DataFrame) -> dict[str, float]:
     """Return the means of d, log10_N and rho over the cells with answers (section 3.1.3).
@@ -92,29 +85,3 @@ def roots_along_rho(betas: np.ndarray, means: dict[str, float]) -> np.ndarray:
     roots = np.column_stack([first, second])
     roots[straight] = crossing[straight, None]
     return np.sort(roots, axis=1)
-
-
-def many_points(
-    betas: np.ndarray,
-    means: dict[str, float],
-) -> dict[str, np.ndarray]:
-    """Return the capacity points of many quadratic fits at once (section 3.1.3), of shape (r,).
-
-    betas (r, 5) are coefficients of 1, d, log10 N, rho, rho^2; the other loads are held at
-    ``means`` (d, log10_N, rho). ecl50 is log10 of statements, nt50 the largest root in [0, 1], id50
-    in units of d; NaN if there is no such point.
-    """
-    intercept, slope_d, slope_N, slope_rho, curvature = betas.T
-    at_rho = slope_rho * means["rho"] + curvature * means["rho"] ** 2
-    roots = roots_along_rho(betas, means)
-    is_share = (roots >= 0) & (roots <= 1)
-    shares = np.where(is_share, roots, -np.inf)
-    nt50 = shares.max(axis=1)
-    with np.errstate(all="ignore"):
-        ecl50 = -(intercept + slope_d * means["d"] + at_rho) / slope_N
-        id50 = -(intercept + slope_N * means["log10_N"] + at_rho) / slope_d
-    return {
-        "ecl50": np.where(slope_N < -NO_SLOPE, ecl50, np.nan),
-        "nt50": np.where(is_share.any(axis=1), nt50, np.nan),
-        "id50": np.where(slope_d < -NO_SLOPE, id50, np.nan),
-    }

@@ -2,11 +2,15 @@
 
 import numpy as np
 import pandas as pd
-from formulaic import ModelSpec
 from scipy.optimize import linprog
 
-from cogniload_repro.regression.formulas import build_design, name_covariates
-from cogniload_repro.regression.syntax import COVARIATES, FACTORS
+from cogniload_repro.regression.formulas import (
+    COVARIATES,
+    FACTORS,
+    Design,
+    build_design,
+    name_covariates,
+)
 
 #: Covariates computed from the levels of another column, and that column.
 _LEVELS = {"log10_N": "N", "rho": "ratio_pct"}
@@ -21,10 +25,9 @@ def find_deficiency(cells: pd.DataFrame, formula: str) -> str:
     'rho takes 2 values, the formula needs 3'
     """
     missing = find_missing(cells, formula)
-    if missing:
-        return f"no {missing}"
-    design, spec = build_design(cells, formula)
-    return describe_deficiency(cells, design, spec)
+    if missing or cells.empty:
+        return f"no {missing or 'answers'}"
+    return describe_deficiency(cells, build_design(cells, formula))
 
 
 def find_missing(cells: pd.DataFrame, formula: str) -> str:
@@ -35,47 +38,43 @@ def find_missing(cells: pd.DataFrame, formula: str) -> str:
     return ""
 
 
-def describe_deficiency(
-    cells: pd.DataFrame, design: pd.DataFrame, spec: ModelSpec
-) -> str:
+def describe_deficiency(cells: pd.DataFrame, design: Design) -> str:
     """Return why the coefficients of a design are not unique, "" if they are.
 
     The usual reason is a covariate with fewer distinct values than coefficients. Values of rho are
     counted by nominal ratio, because numbers of needles are rounded: 5% may be .05 or .06 of N.
     """
-    if design.empty:
+    if cells.empty:
         return "no answers"
     for name in COVARIATES:
-        if name not in spec.required_variables:
+        if name not in design.spec.required_variables:
             continue
         level = _LEVELS.get(name, name)
         values = cells[level if level in cells else name].nunique()
-        needed = _count_coefficients(spec, name)
+        needed = _count_coefficients(design, name)
         if values < needed:
-            load = name.removeprefix("log10_")
             noun = "value" if values == 1 else "values"
+            load = name.removeprefix("log10_")
             return f"{load} takes {values} {noun}, the formula needs {needed}"
-    columns = design.shape[1]
-    rank = np.linalg.matrix_rank(design.to_numpy())
-    if rank < columns:
-        return f"the cells determine {rank} of its {columns} coefficients"
+    terms = design.matrix.shape[1]
+    rank = np.linalg.matrix_rank(design.x)
+    if rank < terms:
+        return f"the cells determine {rank} of its {terms} coefficients"
     return ""
 
 
-def _count_coefficients(spec: ModelSpec, name: str) -> int:
+def _count_coefficients(design: Design, name: str) -> int:
     """Return the number of coefficients of terms in one covariate alone, with the intercept."""
     others = {*COVARIATES, *FACTORS} - {name}
     count = 0
-    for term, variables in spec.term_variables.items():
+    for term, variables in design.spec.term_variables.items():
         if not others & {*variables}:
-            count += len(spec.term_indices[term])
+            count += len(design.spec.term_indices[term])
     return count
 
 
 def is_separated(
-    covariates: np.ndarray,
-    correct: np.ndarray,
-    total: np.ndarray,
+    covariates: np.ndarray, correct: np.ndarray, total: np.ndarray
 ) -> bool:
     """Return whether the data are separated, completely or quasi-completely.
 
@@ -98,6 +97,6 @@ def is_separated(
         b_ub=np.zeros(len(one_sided)),
         A_eq=mixed if len(mixed) else None,
         b_eq=np.zeros(len(mixed)) if len(mixed) else None,
-        bounds=[(-1, 1)] * x.shape[1],
+        bounds=(-1, 1),
     )
     return bool(programme.status == 0 and -programme.fun > 1e-6)

@@ -12,49 +12,46 @@ import pandas as pd
 
 from cogniload_repro.grid import CELL
 from cogniload_repro.regression.design import GRID, PRODUCTS, X
-from cogniload_repro.regression.formulas import build_design
-
-#: The places of the cells in the grid.
-_GRID_PLACES = {
-    cell: place for place, cell in enumerate(map(tuple, GRID[CELL].to_numpy()))
-}
+from cogniload_repro.regression.glm import Fit
+from cogniload_repro.regression.reconstructions import (
+    are_committed,
+    from_printed_tables,
+)
 
 
 def _lay_out_fixed_columns() -> np.ndarray:
-    columns = []
-    for load in ("d", "N"):
-        for level in sorted(GRID[load].unique()):
-            columns.append(GRID[load] == level)
-    columns.append(X[:, 3])  # rho
-    columns.append(X[:, 4])  # rho squared
-    for product in PRODUCTS.values():
-        columns.append(X[:, product])
-    return np.column_stack(columns).astype(float)
+    levels = [pd.get_dummies(GRID[load]) for load in ("d", "N")]
+    rho = X[:, [3, 4]]  # and its square
+    return np.column_stack([*levels, rho, X[:, [*PRODUCTS.values()]]]).astype(float)
 
 
+_GRID_INDEX = pd.MultiIndex.from_frame(GRID[CELL].astype(float))
 #: Columns whose sums over correct answers the paper fixes, shape (140, 15), of rank 14.
 FIXED_COLUMNS = _lay_out_fixed_columns()
 
 
-def is_identified(
-    cells: pd.DataFrame,
-    formula: str,
-    family: str = "logit",
-) -> bool:
-    """Return whether the printed tables identify the regression of one reconstructed model.
+def is_identified(fit: Fit) -> bool:
+    """Return whether a regression's counts, or the sums that it depends on, are known.
 
-    Only the logit link has these sufficient statistics.
+    Scored answers are known. Of reconstructed counts, only the committed typical ones stand for all
+    tables that agree with the paper, and only if a logit regression has its columns in the span of
+    `FIXED_COLUMNS`.
     """
-    if family != "logit":
+    if not from_printed_tables(fit.cells).any():
+        return True
+    if fit.design is None or fit.family != "logit" or not are_committed(fit.cells):
         return False
-    covered = cells[cells["total"] > 0]
-    design, _ = build_design(covered, formula)
-    loads = [tuple(cell) for cell in covered[CELL].to_numpy(float)]
-    if not _GRID_PLACES.keys() >= {*loads}:  # the paper has no such cell
-        return False
-    columns = np.zeros((len(GRID), design.shape[1]))
-    columns[[_GRID_PLACES[cell] for cell in loads]] = design
-    return in_span(columns)
+    return in_span(_spread_over_grid(fit.cells, fit.design.x))
+
+
+def _spread_over_grid(cells: pd.DataFrame, columns: np.ndarray) -> np.ndarray:
+    """Return columns over the cells of the grid, zero in those without answers."""
+    places = _GRID_INDEX.get_indexer(
+        pd.MultiIndex.from_frame(cells[CELL].astype(float))
+    )
+    spread = np.zeros((len(GRID), columns.shape[1]))
+    spread[places] = columns
+    return spread
 
 
 def in_span(columns: np.ndarray) -> bool:
@@ -64,3 +61,8 @@ def in_span(columns: np.ndarray) -> bool:
     weights, *_ = np.linalg.lstsq(FIXED_COLUMNS, columns, rcond=None)
     distances = columns - FIXED_COLUMNS @ weights
     return bool(np.abs(distances).max() < 1e-8)
+
+
+def is_mean_identified(cells: pd.DataFrame) -> bool:
+    """Return whether the printed tables fix the mean accuracy over some cells of the grid."""
+    return in_span(_spread_over_grid(cells, np.ones((len(cells), 1))))

@@ -27,8 +27,6 @@ SMOOTH = "r0"
 RANGE = (0.1, 0.9)
 #: Columns that name a cell of a model.
 KEYS = ["model", "N", "d", "ratio_pct"]
-#: In place of a reconstruction's number: fit the counts as given.
-GIVEN = -1
 _TABLE = r"^r\d+$"
 #: Types to which loads are converted before tables are merged.
 _LOAD_TYPES = {"N": float, "d": float, "ratio_pct": float}
@@ -38,18 +36,15 @@ def each_reconstruction(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
     """Yield the cells with the counts of each of the 24 sampled reconstructions.
 
     Models with scored answers keep their counts; if no model is reconstructed, the cells are
-    yielded once. ``.attrs["reconstruction"]`` is the number of the sample, from 1.
+    yielded once.
     """
     correct = cells["correct"].to_numpy()
-    models = reconstructed_models(cells)
-    is_reconstructed = cells["model"].isin(models) & (cells["total"] > 0)
+    is_reconstructed = have_samples(cells) & (cells["total"] > 0)
     samples = correct[None]
     if is_reconstructed.any():
         samples = np.where(is_reconstructed, committed_counts(cells), correct)
-    for number, sample in enumerate(samples.astype(correct.dtype), start=1):
-        table = cells.assign(correct=sample)
-        table.attrs = dict(cells.attrs) | {"reconstruction": number}
-        yield table
+    for sample in samples.astype(correct.dtype):
+        yield cells.assign(correct=sample)
 
 
 def over_reconstructions(
@@ -57,7 +52,7 @@ def over_reconstructions(
 ) -> pd.DataFrame:
     """Apply a statistic to the cells of every sampled reconstruction, and stack the results.
 
-    The first column, ``reconstruction``, is the number of the sample.
+    The first column, ``reconstruction``, is the number of the sample, from 1.
 
     Examples
     --------
@@ -78,6 +73,61 @@ def over_reconstructions(
     return stacked
 
 
+def with_ranges(
+    cells: pd.DataFrame,
+    statistic: Callable[[pd.DataFrame], pd.DataFrame],
+    keys: Sequence[str] = ("model",),
+) -> pd.DataFrame:
+    """Apply a statistic to counts, and where it is not identified to every reconstruction.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        As `load_cells` returns it.
+    statistic : function
+        Returns a table with the columns ``identified`` and ``model``, such as `fit`.
+    keys : sequence of str
+        The columns that name a row of that table.
+
+    Returns
+    -------
+    DataFrame
+        The table. In rows that are not identified, a number is the median over the reconstructions;
+        all numbers have their 10 and 90% quantiles in ``NAME_p10`` and ``NAME_p90``. If a fit fails
+        in some reconstructions only, its status says in how many and its numbers are NaN.
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> cells = cl.load_cells(models="QwQ-32B")
+    >>> formula = "correct ~ d + log10_N + rho + I(rho**2) + I(rho**3)"
+    >>> fits = cl.with_ranges(cells, lambda table: cl.fit(table, formula), ["model", "term"])
+    >>> fits[["term", "coef", "coef_p10", "coef_p90"]].tail(1).round(1)
+    """
+    table = statistic(cells).set_index([*keys])
+    numbers = table.select_dtypes("number").columns
+    ends = [table[numbers].add_suffix(suffix) for suffix in ("_p10", "_p90")]
+    table = pd.concat([table, *ends], axis=1)
+    is_open = ~table["identified"].astype(bool)
+    if not is_open.any():
+        return table.reset_index()
+    models = table[is_open].reset_index()["model"].unique()
+    samples = over_reconstructions(cells[cells["model"].isin(models)], statistic)
+    groups = samples.groupby([*keys], sort=False)
+    medians = groups[numbers].median().join(range_over(groups, numbers))
+    if "status" in table:
+        failures = (samples["status"] != "ok").groupby([samples[key] for key in keys])
+        shares = failures.agg(["sum", "size"])
+        in_some = shares[(shares["sum"] > 0) & (shares["sum"] < shares["size"])]
+        medians.loc[in_some.index] = np.nan
+        for key, failed, size in in_some.itertuples(name=None):
+            table.loc[key, "status"] = f"no fit in {failed} of {size} reconstructions"
+    rows = table.index[is_open].intersection(medians.index)
+    table[medians.columns] = table[medians.columns].astype(float)
+    table.loc[rows, medians.columns] = medians.loc[rows]
+    return table.reset_index()
+
+
 def from_printed_tables(cells: pd.DataFrame) -> pd.Series:
     """Return for each row whether its counts were reconstructed, by the column ``provenance``.
 
@@ -88,35 +138,21 @@ def from_printed_tables(cells: pd.DataFrame) -> pd.Series:
     return cells["provenance"] == "reconstructed"
 
 
-def as_given(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells marked (in ``.attrs``) so that regressions are fitted to them as given."""
-    table = cells.copy(deep=False)
-    table.attrs = dict(cells.attrs) | {"reconstruction": GIVEN}
-    return table
+def have_samples(cells: pd.DataFrame) -> pd.Series:
+    """Return for each row whether its counts were reconstructed and have committed samples."""
+    is_reconstructed = from_printed_tables(cells)
+    if not is_reconstructed.any():
+        return is_reconstructed
+    return is_reconstructed & np.isfinite(committed_counts(cells)).all(axis=0)
 
 
-def reconstructed_models(cells: pd.DataFrame) -> list[str]:
-    """Return the models whose counts equal one committed table in all cells with answers.
-
-    Models with scored answers never count as reconstructed, even if their counts agree.
-    """
-    if not {*KEYS, "total"} <= set(cells):
-        return []
-    rows = cells[cells["total"] > 0]
-    if "provenance" in rows:
-        rows = rows[rows["provenance"] != "scored"]
-    rows = rows.reset_index(drop=True)
-    committed = _join_committed(rows)
-    same_total = (committed["total"] == rows["total"]).to_numpy()
-    tables = committed.filter(regex=_TABLE)
-    same_correct = tables.eq(rows["correct"], axis=0).to_numpy()
-    models = []
-    groups = rows.groupby("model", sort=False, observed=True)
-    for model, places in groups.indices.items():
-        agrees = same_correct[places].all(axis=0)  # with each table
-        if same_total[places].all() and agrees.any():
-            models.append(str(model))
-    return models
+def are_committed(cells: pd.DataFrame) -> bool:
+    """Return whether all counts are those of the committed typical table."""
+    if not {*KEYS} <= {*cells}:
+        return False
+    committed = _join(cells, _load_typical())
+    counts = cells[["total", "correct"]].to_numpy(float)
+    return bool((committed[["total", "correct"]].to_numpy(float) == counts).all())
 
 
 def committed_counts(cells: pd.DataFrame) -> np.ndarray:
@@ -124,8 +160,7 @@ def committed_counts(cells: pd.DataFrame) -> np.ndarray:
 
     They are NaN if the paper has no such cell.
     """
-    tables = _join_committed(cells).filter(regex=_TABLE)
-    samples = tables.drop(columns=SMOOTH)
+    samples = _join(cells, load_tables()).filter(regex=_TABLE).drop(columns=SMOOTH)
     return samples.to_numpy(float).T
 
 
@@ -149,7 +184,7 @@ def mean_cells(cells: pd.DataFrame) -> pd.DataFrame:
 
     A single sample carries the random error of one draw, which averaging over 24 nearly removes.
     """
-    is_reconstructed = cells["model"].isin(reconstructed_models(cells))
+    is_reconstructed = have_samples(cells)
     if not is_reconstructed.any():
         return cells
     mean = committed_counts(cells).mean(axis=0)
@@ -165,7 +200,7 @@ def prediction_band(cells: pd.DataFrame, *levels: str) -> pd.DataFrame:
     """
     from scipy.stats import t  # takes a second, and tables are also read without it
 
-    is_reconstructed = cells["model"].isin(reconstructed_models(cells))
+    is_reconstructed = have_samples(cells)
     rows = cells[is_reconstructed & (cells["total"] > 0)]
     samples = pd.DataFrame(committed_counts(rows).T, index=rows.index)
     counts = pd.concat([rows[[*levels, "total"]], samples], axis=1)
@@ -188,22 +223,20 @@ def prediction_band(cells: pd.DataFrame, *levels: str) -> pd.DataFrame:
 @cache
 def load_tables() -> pd.DataFrame:
     """Return the file of tables: `KEYS` and the correct answers of r0 (`SMOOTH`), r1, r2, ..."""
-    return pd.read_csv(TABLES_FILE)
+    return pd.read_csv(TABLES_FILE).astype(_LOAD_TYPES)
 
 
-def _join_committed(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the committed tables and totals at each row, NaN if the paper has no such cell."""
+@cache
+def _load_typical() -> pd.DataFrame:
+    return pd.read_csv(CELLS_FILE, usecols=[*KEYS, "total", "correct"]).astype(
+        _LOAD_TYPES
+    )
+
+
+def _join(cells: pd.DataFrame, committed: pd.DataFrame) -> pd.DataFrame:
+    """Return committed counts at each row, NaN if the paper has no such cell."""
     keys = cells[KEYS].reset_index(drop=True)
     if "perturbation" in cells:  # a perturbed puzzle is not the paper's
         is_plain = cells["perturbation"].fillna("").to_numpy() == ""
         keys["ratio_pct"] = keys["ratio_pct"].where(is_plain)
-    keys = keys.astype(_LOAD_TYPES)
-    return keys.merge(_load_committed(), on=KEYS, how="left")
-
-
-@cache
-def _load_committed() -> pd.DataFrame:
-    cells = pd.read_csv(CELLS_FILE)
-    totals = cells[[*KEYS, "total"]]
-    tables = load_tables().merge(totals, on=KEYS)
-    return tables.astype(_LOAD_TYPES)
+    return keys.astype(_LOAD_TYPES).merge(committed, on=KEYS, how="left")
