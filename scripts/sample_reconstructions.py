@@ -9,10 +9,10 @@ import click
 
 from cogniload_repro.analysis.divisions import DIVISIONS, search_divisions
 from cogniload_repro.commands.options import JOBS
-from cogniload_repro.counts.bounds import BOUNDS, find_bounds
-from cogniload_repro.counts.feasible import write_tables
-from cogniload_repro.counts.reconstruct import write_csv
 from cogniload_repro.executors import open_executor
+from cogniload_repro.reconstruction.bounds import BOUNDS, find_bounds
+from cogniload_repro.reconstruction.feasible import write_tables
+from cogniload_repro.reconstruction.reconstruct import write_csv
 from cogniload_repro.regression.cell_tables import load_cells
 
 

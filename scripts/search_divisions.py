@@ -26,8 +26,8 @@ from cogniload_repro.analysis.divisions import (
     lay_contrast,
 )
 from cogniload_repro.analysis.interactions import ORIGIN, THIRD, tested_levels
-from cogniload_repro.counts.reconstruct import write_csv
 from cogniload_repro.executors import open_executor
+from cogniload_repro.reconstruction.reconstruct import write_csv
 from cogniload_repro.regression.design import lay_out
 from cogniload_repro.regression.likelihood import maximise_all
 
@@ -50,7 +50,9 @@ def search_divisions(cells: pd.DataFrame) -> pd.DataFrame:
     regressions: list[tuple[str, float | None]] = [(SLOPE, None)]
     levels = tested_levels(cells)
     for term, third in THIRD.items():
-        regressions += [(term, level) for level in (None, ORIGIN[third], *levels[third])]
+        regressions += [
+            (term, level) for level in (None, ORIGIN[third], *levels[third])
+        ]
     possible = constrain(cells)
     rows = []
     for term, level in regressions:
@@ -124,7 +126,9 @@ def find_corner(possible, weights: np.ndarray) -> np.ndarray:
     """Return the overflows by cell with the largest weighted sum: a vertex of the polytope."""
     costs = np.concatenate([np.zeros(len(weights)), -weights])
     options = {"presolve": False}
-    programme = milp(costs, constraints=possible, bounds=Bounds(0, np.inf), options=options)
+    programme = milp(
+        costs, constraints=possible, bounds=Bounds(0, np.inf), options=options
+    )
     return programme.x[len(weights) :]
 
 

@@ -9,8 +9,6 @@ import pytest
 from scipy.stats import chi2, norm
 
 import cogniload_repro as cl
-from cogniload_repro.counts.printed import BETAS
-from cogniload_repro.counts.table2 import derive_each
 from cogniload_repro.files import DATA, ICLR2026
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, MODELS
@@ -23,6 +21,8 @@ from cogniload_repro.published import (
     load_printed,
     load_table,
 )
+from cogniload_repro.reconstruction.printed import BETAS
+from cogniload_repro.reconstruction.table2 import derive_each
 from cogniload_repro.regression.design import GRID, grid_means, roots_along_rho
 
 PLAIN = "correct ~ d + log10_N"

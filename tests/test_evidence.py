@@ -11,13 +11,13 @@ import pytest
 from test_chapters import run
 
 import cogniload_repro as cl
-from cogniload_repro.counts.reconstruct import assemble_cells
-from cogniload_repro.counts.sufficient import sum_cells
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import NAMES
 from cogniload_repro.puzzles.baselines import write_baselines
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_parquet
+from cogniload_repro.reconstruction.reconstruct import assemble_cells
+from cogniload_repro.reconstruction.sufficient import sum_cells
 from cogniload_repro.regression.reconstructions import KEYS, load_tables
 from cogniload_repro.storage import write_table
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from cogniload_repro.counts.printed import BETAS
-from cogniload_repro.counts.table2 import derive_each
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import load_printed
+from cogniload_repro.reconstruction.printed import BETAS
+from cogniload_repro.reconstruction.table2 import derive_each
 
 SCRIPT = Path(__file__).resolve().parents[1] / "scripts" / "rebuild_one_row.py"
 PLAIN = run_path(str(SCRIPT))

@@ -48,7 +48,7 @@ _PUBLIC = {
     "comparisons": "analysis.comparisons",
     "divisions": "analysis.divisions",
     "interactions": "analysis.interactions",
-    "misfit": "counts.misfit",
+    "misfit": "reconstruction.misfit",
     "overflows": "analysis.overflows",
     "specifications": "analysis.specifications",
     "uncertainty": "analysis.uncertainty",

@@ -139,9 +139,7 @@ def test_points_put_any_fit_at_one_half():
         ecl50 = fit_specifications(QWQ, [specification])["ecl50"].iloc[0]
         design = build_design(QWQ, specification.formula)
         at = pd.DataFrame({"N": [ecl50], "d": [5.0], "rho": [QWQ["rho"].mean()]})
-        assert link(design.expand(at) @ fit.coef)[0] == pytest.approx(
-            0.5, abs=1e-4
-        )
+        assert link(design.expand(at) @ fit.coef)[0] == pytest.approx(0.5, abs=1e-4)
 
 
 def test_a_readers_specification_is_the_last_row():

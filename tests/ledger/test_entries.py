@@ -4,12 +4,12 @@ import pandas as pd
 import pytest
 from samples import results_of
 
-from cogniload_repro.counts.printed import uses_table2
 from cogniload_repro.ledger.entries import (
     compare,
     scoreboard,
 )
 from cogniload_repro.published import load_printed
+from cogniload_repro.reconstruction.printed import uses_table2
 from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.schemas import FIDELITY, KINDS, VERDICTS
 

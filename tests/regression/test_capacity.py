@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cogniload_repro as cl
-from cogniload_repro.counts.table2 import row_values
+from cogniload_repro.reconstruction.table2 import row_values
 from cogniload_repro.regression.capacity import POINTS, find_points
 from cogniload_repro.regression.design import grid_means
 from cogniload_repro.regression.glm import QUADRATIC, fit_all

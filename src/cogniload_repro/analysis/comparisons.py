@@ -131,8 +131,8 @@ def _measure(
         models = places.get_indexer(rows[side])
         columns[f"answers_{side}"] = (masks * table.answers[models]).sum(axis=1)
         columns[f"accuracy_{side}"] = mean_shares(table, models, masks).mean
-    indices = [places.get_indexer(rows[side]) for side in _PAIR]
-    differences = compare_means(table, *indices, masks, margin)
+    first, second = (places.get_indexer(rows[side]) for side in _PAIR)
+    differences = compare_means(table, first, second, masks, margin)
     return pd.DataFrame(columns, rows.index).join(differences.set_index(rows.index))
 
 

@@ -191,7 +191,7 @@ def dispersion_table(cells: pd.DataFrame) -> pd.DataFrame:
     """
     columns = ["model", "phi", "lr", "lr_df", "p_lr", "phi_lower_bound"]
     fits = fit_finite(cells)
-    rows = []
+    rows: list[dict[str, object]] = []
     for places in group_by_design(fits):
         rows += _measure_scatter([fits[place] for place in places])
     return pd.DataFrame(rows) if rows else pd.DataFrame(columns=columns)

@@ -245,9 +245,7 @@ def pair_rows(cells: pd.DataFrame) -> pd.DataFrame:
     known = pairs[pairs["identified"]]
     for column in pairs.filter(regex="^significant_"):
         N = int(column.removeprefix("significant_"))
-        differs = known[column].map(
-            {True: "different", False: "not shown to differ"}
-        )
+        differs = known[column].map({True: "different", False: "not shown to differ"})
         level = known[["first", "second", "cells", "identified"]]
         level = level.assign(N=N, estimate=known[f"difference_{N}"])
         parts.append(level.assign(verdict=differs).dropna(subset="estimate"))

@@ -1,6 +1,7 @@
 """Accuracies, regressions, and comparisons of fits and of models, as text for a terminal."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,7 @@ def format_pair(compared: dict[str, Any]) -> Iterator[str]:
     columns: dict = {
         "cells": ("cells", 0),
         "N": ("N", lambda N: "all" if pd.isna(N) else f"{N:g}"),
-        points: ("difference", lambda *numbers: _format_interval(*numbers, 100, 1)),
+        points: ("difference", partial(_format_interval, scale=100, decimals=1)),
         "p": ("p (Holm)", ".2g"),
         "verdict": ("verdict", str),
     }
@@ -125,7 +126,7 @@ def format_pair(compared: dict[str, Any]) -> Iterator[str]:
     for title, scale, decimals in _SHEETS:
         rows = compared[title]
         texts = [
-            _format_interval(*numbers, scale, decimals)
+            _format_interval(*numbers, scale=scale, decimals=decimals)
             for numbers in rows[[*points]].itertuples(index=False)
         ]
         sheet = rows.assign(
@@ -150,6 +151,7 @@ def _format_interval(
     low: float,
     high: float,
     identified: bool,
+    *,
     scale: int,
     decimals: int,
 ) -> str:

@@ -19,13 +19,6 @@ import pandas as pd
 from scipy.stats import norm
 
 from cogniload_repro import formats
-from cogniload_repro.counts.printed import uses_table2
-from cogniload_repro.counts.prose import (
-    EACH_RATIO,
-    PROSE_RATIOS,
-    STRONGEST,
-    prose_along_rho,
-)
 from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.ledger.precision import Number, format_like, judge
@@ -36,6 +29,13 @@ from cogniload_repro.ledger.results import (
 )
 from cogniload_repro.models import BY_NAME, MODELS, NAMES
 from cogniload_repro.published import INTERVAL_ALPHA
+from cogniload_repro.reconstruction.printed import uses_table2
+from cogniload_repro.reconstruction.prose import (
+    EACH_RATIO,
+    PROSE_RATIOS,
+    STRONGEST,
+    prose_along_rho,
+)
 
 #: A row of ``claims.csv``.
 Claim = dict[str, str]

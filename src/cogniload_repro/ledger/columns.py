@@ -6,12 +6,13 @@ accuracy = 1/2 along rho. The reconstruction uses the page for only one model
 (`data/reconstructed/imputed_aics.csv`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import NamedTuple
 
 from cogniload_repro import formats
-from cogniload_repro.counts.printed import BETAS, load_imputed_aics, uses_table2
+from cogniload_repro.reconstruction.printed import BETAS, load_imputed_aics, uses_table2
 from cogniload_repro.regression.design import PRODUCTS
 from cogniload_repro.schemas import ERRORS, TOKENS
 
@@ -31,7 +32,7 @@ class Column(NamedTuple):
     printed: str
     quantity: str
     form: Callable[[float], str]
-    levels: dict[str, int] = {}
+    levels: Mapping[str, int] = MappingProxyType({})
     empty: str | None = None
 
 

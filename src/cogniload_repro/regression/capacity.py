@@ -79,8 +79,8 @@ class Curve(NamedTuple):
         They reach over the limits of `POINTS` or, if the formula is not defined there (as a
         spline), over the tested levels.
         """
-        _, *limits = POINTS[self.point]
-        values = np.linspace(*limits, _POINTS_OF_CURVE)
+        _, lowest, highest = POINTS[self.point]
+        values = np.linspace(lowest, highest, _POINTS_OF_CURVE)
         try:
             return values, self.lay_out(values)
         except ValueError:
@@ -168,6 +168,7 @@ def find_points(fits: Sequence[Fit], point: str) -> pd.DataFrame:
 def _find_in_group(fits: list[Fit], point: str) -> np.ndarray:
     """Return the rows of `find_points` of fits with the same design matrix."""
     first = fits[0]
+    assert first.design is not None  # fits without a design are in no group
     curve = Curve(point, first.design, first.cells, grid_means(first.cells))
     half = float(FAMILIES[first.family](0.5))
     values, statuses = find_roots(curve, np.array([fit.coef for fit in fits]), half)

@@ -124,7 +124,7 @@ def _as_numbers(column: pd.Series) -> pd.Series:
 def _as_float(value: object) -> float:
     if not isinstance(value, numbers.Real):
         return np.nan
-    return float(min(value, 10**300))  # no overflow
+    return float(min(value, 10**300))  # type: ignore[arg-type]  # no overflow
 
 
 def _refuse(cells: pd.DataFrame, faults: pd.Series, sentence: str) -> None:

@@ -10,14 +10,14 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import binom
 
-from cogniload_repro.counts.prose import prose_windows
-from cogniload_repro.counts.sufficient import (
+from cogniload_repro.published import correct_by
+from cogniload_repro.reconstruction.prose import prose_windows
+from cogniload_repro.reconstruction.sufficient import (
     OPEN_COLUMNS,
     ModelSums,
     miss_printed,
     significant,
 )
-from cogniload_repro.published import correct_by
 from cogniload_repro.regression.design import GRID, X
 from cogniload_repro.regression.likelihood import maximise
 

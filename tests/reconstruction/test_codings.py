@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cogniload_repro.counts.codings import CODINGS, lattice_step, needle_shares
+from cogniload_repro.reconstruction.codings import CODINGS, lattice_step, needle_shares
 from cogniload_repro.regression.design import GRID
 
 HALF = Fraction(1, 2)

@@ -4,15 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cogniload_repro.counts.buckets import (
+from cogniload_repro.models import NAMES
+from cogniload_repro.published import ERRORS, load_table
+from cogniload_repro.reconstruction.buckets import (
     CONDITIONS,
     OF_CONDITION,
     allocate_errors,
     can_allocate,
     overflow_chance,
 )
-from cogniload_repro.models import NAMES
-from cogniload_repro.published import ERRORS, load_table
 from cogniload_repro.regression.cell_tables import load_cells
 
 pytestmark = pytest.mark.filterwarnings("error")

@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
-from cogniload_repro.counts.buckets import OF_CONDITION, allocate_errors
-from cogniload_repro.counts.sufficient import ModelSums, recover_sums
 from cogniload_repro.files import write_whole
 from cogniload_repro.models import MODELS, Model
 from cogniload_repro.published import ERRORS
+from cogniload_repro.reconstruction.buckets import OF_CONDITION, allocate_errors
+from cogniload_repro.reconstruction.sufficient import ModelSums, recover_sums
 from cogniload_repro.regression.design import GRID
 from cogniload_repro.regression.reconstructions import KEYS, load_tables
 

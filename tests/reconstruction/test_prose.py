@@ -5,15 +5,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cogniload_repro.counts.prose import (
+from cogniload_repro.models import NAMES
+from cogniload_repro.published import ABOUT_NONE, correct_by
+from cogniload_repro.reconstruction.prose import (
     PROSE_RATIOS,
     STRONGEST,
     curve_range,
     prose_along_rho,
     prose_windows,
 )
-from cogniload_repro.models import NAMES
-from cogniload_repro.published import ABOUT_NONE, correct_by
 from cogniload_repro.regression.design import GRID
 
 pytestmark = pytest.mark.filterwarnings("error")

@@ -5,7 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from cogniload_repro.counts.printed import (
+from cogniload_repro.models import BY_NAME, MODELS
+from cogniload_repro.published import load_table
+from cogniload_repro.reconstruction.printed import (
     exact_sums,
     load_imputed_aics,
     missing_ratios,
@@ -14,9 +16,7 @@ from cogniload_repro.counts.printed import (
     puzzles_per_cell,
     uses_table2,
 )
-from cogniload_repro.counts.table2 import row_deviations, row_values
-from cogniload_repro.models import BY_NAME, MODELS
-from cogniload_repro.published import load_table
+from cogniload_repro.reconstruction.table2 import row_deviations, row_values
 from cogniload_repro.regression.design import (
     GRID,
     LINEAR_COLUMNS,

@@ -14,12 +14,15 @@ import pandas as pd
 from scipy.special import expit
 from scipy.stats import norm
 
-from cogniload_repro.counts.codings import (
+from cogniload_repro.formats import stars
+from cogniload_repro.models import MODELS, Model
+from cogniload_repro.published import load_printed
+from cogniload_repro.reconstruction.codings import (
     coded_covariates,
     coded_means,
     lattice_step,
 )
-from cogniload_repro.counts.printed import (
+from cogniload_repro.reconstruction.printed import (
     AIC_HALF_UNIT,
     BETAS,
     HALF_UNITS,
@@ -29,9 +32,6 @@ from cogniload_repro.counts.printed import (
     printed_rows,
     puzzles_per_cell,
 )
-from cogniload_repro.formats import stars
-from cogniload_repro.models import MODELS, Model
-from cogniload_repro.published import load_printed
 from cogniload_repro.regression.design import roots_along_rho
 from cogniload_repro.regression.likelihood import maximise_all, solve_aic
 

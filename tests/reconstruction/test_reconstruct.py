@@ -3,9 +3,9 @@
 import pandas as pd
 import pytest
 
-from cogniload_repro.counts.reconstruct import reconstruct, write_csv
 from cogniload_repro.models import BY_NAME, MODELS, NAMES
 from cogniload_repro.published import ERRORS
+from cogniload_repro.reconstruction.reconstruct import reconstruct, write_csv
 from cogniload_repro.regression.design import GRID
 from cogniload_repro.regression.reconstructions import CELLS_FILE
 

@@ -7,15 +7,19 @@ import pandas as pd
 import pytest
 from scipy.optimize import linprog
 
-from cogniload_repro.counts.bounds import (
+from cogniload_repro.models import NAMES
+from cogniload_repro.reconstruction.bounds import (
     PANELS,
     find_bounds,
     load_bounds,
     possible_range,
 )
-from cogniload_repro.counts.constraints import constrain
-from cogniload_repro.counts.sufficient import OPEN_COLUMNS, miss_printed, sum_cells
-from cogniload_repro.models import NAMES
+from cogniload_repro.reconstruction.constraints import constrain
+from cogniload_repro.reconstruction.sufficient import (
+    OPEN_COLUMNS,
+    miss_printed,
+    sum_cells,
+)
 from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.regression.design import GRID, X
 from cogniload_repro.regression.reconstructions import KEYS, load_tables

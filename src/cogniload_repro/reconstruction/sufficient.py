@@ -13,15 +13,15 @@ from scipy.optimize import linprog
 from scipy.special import expit
 from scipy.stats import chi2
 
-from cogniload_repro.counts.printed import (
+from cogniload_repro.grid import CELL
+from cogniload_repro.models import Model
+from cogniload_repro.reconstruction.printed import (
     PRINTED,
     missing_ratios,
     printed_windows,
     puzzles_per_cell,
 )
-from cogniload_repro.counts.table2 import DerivedRow, derive_each
-from cogniload_repro.grid import CELL
-from cogniload_repro.models import Model
+from cogniload_repro.reconstruction.table2 import DerivedRow, derive_each
 from cogniload_repro.regression.design import (
     FULL_COLUMNS,
     GRID,

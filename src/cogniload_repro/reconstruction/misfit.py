@@ -15,11 +15,11 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import expit
 from scipy.stats import chi2
 
-from cogniload_repro.counts.constraints import level_sums
-from cogniload_repro.counts.prose import PROSE_RATIOS, prose_along_rho
-from cogniload_repro.counts.sufficient import sum_cells
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ALPHA
+from cogniload_repro.reconstruction.constraints import level_sums
+from cogniload_repro.reconstruction.prose import PROSE_RATIOS, prose_along_rho
+from cogniload_repro.reconstruction.sufficient import sum_cells
 from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.regression.design import GRID, OF_RATIO, X
 from cogniload_repro.regression.likelihood import maximise

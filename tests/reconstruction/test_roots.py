@@ -5,20 +5,20 @@ import pandas as pd
 import pytest
 from scipy.special import expit
 
-from cogniload_repro.counts.printed import (
+from cogniload_repro.models import BY_NAME
+from cogniload_repro.published import load_table
+from cogniload_repro.reconstruction.printed import (
     BETAS,
     load_imputed_aics,
     printed_rows,
 )
-from cogniload_repro.counts.roots import smaller_root_range
-from cogniload_repro.counts.table2 import (
+from cogniload_repro.reconstruction.roots import smaller_root_range
+from cogniload_repro.reconstruction.table2 import (
     derive_all,
     derive_each,
     row_deviations,
     row_values,
 )
-from cogniload_repro.models import BY_NAME
-from cogniload_repro.published import load_table
 from cogniload_repro.regression.design import GRID, X, grid_means, roots_along_rho
 
 #: The model whose Table 6 contradicts its Table 2, and which is therefore no test.

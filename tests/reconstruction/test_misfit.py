@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from cogniload_repro.counts.constraints import expected_accuracy, level_sums
-from cogniload_repro.counts.misfit import (
+from cogniload_repro.reconstruction.constraints import expected_accuracy, level_sums
+from cogniload_repro.reconstruction.misfit import (
     Departures,
     estimate_misfit,
     find_departures,
 )
-from cogniload_repro.counts.sufficient import sum_cells
+from cogniload_repro.reconstruction.sufficient import sum_cells
 from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.regression.design import GRID, X
 

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq, linprog
 
-from cogniload_repro.counts.printed import BETAS, HALF_UNITS
 from cogniload_repro.published import load_table
+from cogniload_repro.reconstruction.printed import BETAS, HALF_UNITS
 from cogniload_repro.regression.design import GRID, grid_means
 
 _GRID_MEANS = grid_means(GRID)

@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from cogniload_repro.counts.integers import draw_counts
-from cogniload_repro.counts.misfit import estimate_misfit, find_departures
-from cogniload_repro.counts.reconstruct import DRAW_SEED, write_csv
-from cogniload_repro.counts.sufficient import recover_sums
 from cogniload_repro.grid import CELL
 from cogniload_repro.models import MODELS, Model
+from cogniload_repro.reconstruction.integers import draw_counts
+from cogniload_repro.reconstruction.misfit import estimate_misfit, find_departures
+from cogniload_repro.reconstruction.reconstruct import DRAW_SEED, write_csv
+from cogniload_repro.reconstruction.sufficient import recover_sums
 from cogniload_repro.regression.design import GRID
 from cogniload_repro.regression.reconstructions import TABLES_FILE
 

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from cogniload_repro.counts.printed import PRINTED, exact_sums, printed_rows
-from cogniload_repro.counts.sufficient import (
+from cogniload_repro.models import BY_NAME
+from cogniload_repro.reconstruction.printed import PRINTED, exact_sums, printed_rows
+from cogniload_repro.reconstruction.sufficient import (
     OPEN_COLUMNS,
     miss_printed,
     predict,
     recover_sums,
     sum_cells,
 )
-from cogniload_repro.counts.table2 import row_deviations, row_values
-from cogniload_repro.models import BY_NAME
+from cogniload_repro.reconstruction.table2 import row_deviations, row_values
 from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.regression.design import GRID, QUADRATIC_COLUMNS, X, grid_means
 from cogniload_repro.regression.likelihood import maximise

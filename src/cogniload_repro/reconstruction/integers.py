@@ -12,19 +12,19 @@ from flint import fmpz_mat
 from scipy.optimize import Bounds, LinearConstraint, OptimizeResult, milp
 from scipy.stats import binom
 
-from cogniload_repro.counts.buckets import (
+from cogniload_repro.reconstruction.buckets import (
     OF_BUCKETS,
     OF_CONDITION,
     bucket_sums,
     can_allocate,
 )
-from cogniload_repro.counts.constraints import (
+from cogniload_repro.reconstruction.constraints import (
     Constraints,
     constrain,
     expected_accuracy,
     surprise,
 )
-from cogniload_repro.counts.sufficient import ModelSums, miss_printed
+from cogniload_repro.reconstruction.sufficient import ModelSums, miss_printed
 from cogniload_repro.regression.design import OF_RATIO, X
 
 # The walk: 20,000 Metropolis steps, about 75 per exchange and direction. A stride of `_STEPS` is

@@ -6,19 +6,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cogniload_repro.counts.codings import (
+from cogniload_repro.models import BY_NAME, MODELS
+from cogniload_repro.published import load_table
+from cogniload_repro.reconstruction.codings import (
     CODINGS,
     coded_covariates,
     coded_means,
     lattice_step,
 )
-from cogniload_repro.counts.printed import (
+from cogniload_repro.reconstruction.printed import (
     exact_sums,
     load_imputed_aics,
     printed_aics,
     printed_rows,
 )
-from cogniload_repro.counts.table2 import (
+from cogniload_repro.reconstruction.table2 import (
     compare_table2,
     derive_all,
     derive_each,
@@ -26,8 +28,6 @@ from cogniload_repro.counts.table2 import (
     row_deviations,
     row_values,
 )
-from cogniload_repro.models import BY_NAME, MODELS
-from cogniload_repro.published import load_table
 from cogniload_repro.regression.design import GRID, grid_means, roots_along_rho
 from cogniload_repro.regression.likelihood import maximise_all, solve_aic
 

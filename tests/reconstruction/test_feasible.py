@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 
-from cogniload_repro.counts.feasible import COUNT, write_tables
-from cogniload_repro.counts.prose import prose_windows
-from cogniload_repro.counts.reconstruct import find_typical
-from cogniload_repro.counts.sufficient import miss_printed, sum_cells
 from cogniload_repro.models import BY_NAME, NAMES
 from cogniload_repro.published import correct_by
+from cogniload_repro.reconstruction.feasible import COUNT, write_tables
+from cogniload_repro.reconstruction.prose import prose_windows
+from cogniload_repro.reconstruction.reconstruct import find_typical
+from cogniload_repro.reconstruction.sufficient import miss_printed, sum_cells
 from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.regression.design import GRID, X
 from cogniload_repro.regression.reconstructions import KEYS, load_tables

@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cogniload_repro.counts.constraints import (
+from cogniload_repro.models import BY_NAME
+from cogniload_repro.reconstruction.constraints import (
     constrain,
     expected_accuracy,
     level_sums,
     surprise,
 )
-from cogniload_repro.counts.sufficient import recover_sums, sum_cells
-from cogniload_repro.models import BY_NAME
+from cogniload_repro.reconstruction.sufficient import recover_sums, sum_cells
 from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.regression.design import GRID, X
 

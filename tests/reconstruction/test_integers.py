@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from flint import fmpz_mat
 
-from cogniload_repro.counts.constraints import constrain, expected_accuracy
-from cogniload_repro.counts.integers import draw_counts, reduce_lattice, walk
-from cogniload_repro.counts.sufficient import miss_printed, recover_sums
 from cogniload_repro.models import BY_NAME
+from cogniload_repro.reconstruction.constraints import constrain, expected_accuracy
+from cogniload_repro.reconstruction.integers import draw_counts, reduce_lattice, walk
+from cogniload_repro.reconstruction.sufficient import miss_printed, recover_sums
 from cogniload_repro.regression.design import X
 
 pytestmark = pytest.mark.filterwarnings("error")
