@@ -24,7 +24,7 @@ LAYERS = (
     ("puzzles",),
     ("regression",),
     ("scoring", "importing", "analysis"),
-    ("counts",),
+    ("reconstruction",),
     ("ledger",),
     ("asking",),
     ("book",),

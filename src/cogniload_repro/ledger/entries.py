@@ -152,7 +152,7 @@ def _judge_all(lookup: ResultLookup, reconstructed: bool) -> Iterator[dict]:
                 if not reconstructed:
                     row["kind"] = "independent"
                 row["evidence"] = "identified" if reconstructed else ""
-                yield row | _recompute(row, column, lookup, levels | column.levels)
+                yield row | _recompute(row, column, lookup, levels | {**column.levels})
 
 
 def _recompute(
