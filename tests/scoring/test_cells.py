@@ -13,7 +13,7 @@ from cogniload_repro.scoring.cells import (
     read_scores,
     write_cells,
 )
-from cogniload_repro.scoring.verdict import BUCKETS
+from cogniload_repro.scoring.outcome import BUCKETS
 from cogniload_repro.storage import read_metadata, write_table
 
 COUNTS = ["total", "correct", "ctx", "valid_logic", "poi_logic", "last_logic", "other"]

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from cogniload_repro.schemas import OUTPUTS, PUZZLES, SCORES
+from cogniload_repro.scoring.outcome import SCORERS
 from cogniload_repro.scoring.scores import WINDOW_CHARS, is_unsure, score_dataset
-from cogniload_repro.scoring.verdict import SCORERS
 from cogniload_repro.storage import read_metadata, table_writer, write_table
 
 IMPORTED = {"source": "made by a test"}

@@ -42,9 +42,9 @@ def score(scorer: str, scheduler: str | None, build: Path, jobs: int) -> None:
     from cogniload_repro import __version__
     from cogniload_repro.executors import open_executor
     from cogniload_repro.puzzles.baselines import write_baselines
-    from cogniload_repro.scoring import cells, scores, verdict
+    from cogniload_repro.scoring import cells, outcome, scores
 
-    rules = verdict.find_scorer(scorer)
+    rules = outcome.find_scorer(scorer)
     with locked(build):
         check_outputs_whole(build)
         write_step(build, "scores", Parameters(scorer=scorer))

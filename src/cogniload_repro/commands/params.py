@@ -178,7 +178,7 @@ def check_parameters(parameters: Parameters) -> None:
     """Reject impossible parameters now, before the earlier steps have been run for nothing."""
     changed = parameters.changes()
     if "scorer" in changed:
-        from cogniload_repro.scoring.verdict import find_scorer
+        from cogniload_repro.scoring.outcome import find_scorer
 
         find_scorer(parameters.scorer)
     if parameters.models and not parameters.sources():

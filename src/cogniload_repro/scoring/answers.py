@@ -4,7 +4,7 @@ import pandas as pd
 
 from cogniload_repro.endings import CUT, STOPS
 from cogniload_repro.scoring.cells import BUCKET_COLUMNS
-from cogniload_repro.scoring.verdict import (
+from cogniload_repro.scoring.outcome import (
     CONTEXT_BUCKET,
     CORRECT_BUCKETS,
     OTHER_BUCKET,
@@ -26,7 +26,7 @@ def summarise_answers(scores: pd.DataFrame) -> pd.DataFrame:
       stopped by a limit), finished (the others), correct_finished;
     - wrong answers by kind, as in Tables 4 and 5: `WRONG`; wrong; unreadable (those that name no
       single value);
-    - correct answers by the window that decided: `verdict.CORRECT_BUCKETS`; leaning (correct by an
+    - correct answers by the window that decided: `outcome.CORRECT_BUCKETS`; leaning (correct by an
       earlier line, while the last sentence after the reasoning is not), alone (the other correct
       ones), hedged (leaning ones whose last sentence says that the answer is not known).
     """

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from cogniload_repro.models import order_models
 from cogniload_repro.schemas import CELLS, SCORES, TOKENS
-from cogniload_repro.scoring.verdict import CORRECT_BUCKETS
+from cogniload_repro.scoring.outcome import CORRECT_BUCKETS
 from cogniload_repro.storage import open_parquet, write_table
 
 #: Column of the cells table in which each bucket is counted (paper, Tables 4 and 5).

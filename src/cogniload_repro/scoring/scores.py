@@ -13,13 +13,13 @@ from tqdm import tqdm
 from cogniload_repro import __version__
 from cogniload_repro.endings import take_answer
 from cogniload_repro.schemas import OUTPUTS, SCORES
-from cogniload_repro.scoring.verdict import (
+from cogniload_repro.scoring.outcome import (
     ANSWER_ONLY,
     PSEUDOCODE,
+    Outcome,
     Question,
     ScorerRules,
-    Verdict,
-    find_verdict,
+    find_outcome,
     take_last_sentence,
 )
 from cogniload_repro.storage import (
@@ -119,21 +119,21 @@ def score_row(row: Mapping, puzzles: Mapping[str, Mapping], rules: ScorerRules) 
         raise ValueError("it is not in the puzzles table; import the outputs again")
     question = Question(*(puzzle[name] for name in Question._fields))
     response = row["response"]
-    verdict = find_verdict(
+    outcome = find_outcome(
         response, question, rules, row["prompt_tokens"], row["response_tokens"]
     )
     answer = take_answer(response)
     answer_correct = False
-    if verdict.is_correct:
+    if outcome.is_correct:
         # the reasoning may give the correct value, and the answer after it another one
-        answer_correct = find_verdict(answer or "", question, ANSWER_ONLY).is_correct
+        answer_correct = find_outcome(answer or "", question, ANSWER_ONLY).is_correct
     return {
         **{name: value for name, value in row.items() if name != "response"},
         **{name: puzzle[name] for name in _LOAD_COLUMNS},
-        "bucket": verdict,
-        "correct": verdict.is_correct,
-        "window": _clip(verdict),
-        "answer": verdict.answer,
+        "bucket": outcome,
+        "correct": outcome.is_correct,
+        "window": _clip(outcome),
+        "answer": outcome.answer,
         "unclosed_trace": answer is None,
         "answer_correct": answer_correct,
         "unsure": is_unsure(answer or ""),
@@ -141,18 +141,18 @@ def score_row(row: Mapping, puzzles: Mapping[str, Mapping], rules: ScorerRules) 
 
 
 def is_unsure(answer: str) -> bool:
-    """Return whether the last sentence says that the answer is not known; a hint, not a verdict."""
+    """Return whether the last sentence says that the answer is not known (a hint only)."""
     _, _, last_line = answer.rstrip("\n").rpartition("\n")
     sentence = take_last_sentence(last_line)
     return _UNSURE.search(sentence[-_SENTENCE_CHARS:]) is not None
 
 
-def _clip(verdict: Verdict) -> str:
+def _clip(outcome: Outcome) -> str:
     """Return the window; a long one is cut around the last occurrence of the answer."""
-    if len(verdict.window) <= WINDOW_CHARS:
-        return verdict.window
-    end = verdict.window.rfind(verdict.answer) + len(verdict.answer) + WINDOW_CHARS // 2
-    return verdict.window[:end][-WINDOW_CHARS:]
+    if len(outcome.window) <= WINDOW_CHARS:
+        return outcome.window
+    end = outcome.window.rfind(outcome.answer) + len(outcome.answer) + WINDOW_CHARS // 2
+    return outcome.window[:end][-WINDOW_CHARS:]
 
 
 @lru_cache(maxsize=1)
