@@ -14,8 +14,7 @@ from cogniload_repro.asking.protocol import (
 )
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles.generate import draw_grid
-from cogniload_repro.puzzles.ids import PuzzleSet
-from cogniload_repro.puzzles.sets import write_set
+from cogniload_repro.puzzles.sets import PuzzleSet, write_set
 from cogniload_repro.regression.design import GRID
 from cogniload_repro.regression.fits import fit
 

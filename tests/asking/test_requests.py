@@ -20,8 +20,7 @@ from cogniload_repro.asking.protocol import (
 )
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles.baselines import baselines
-from cogniload_repro.puzzles.ids import PuzzleSet
-from cogniload_repro.puzzles.sets import draw_rows, write_set
+from cogniload_repro.puzzles.sets import PuzzleSet, draw_rows, write_set
 from cogniload_repro.scoring.response import score_response
 
 SMALL = ("--grid", "N=20,50 ratio=50 d=1,3", "--per-cell", "3", "--jobs", "1")
@@ -226,7 +225,7 @@ def test_whatever_makes_answers_incomparable_raises_the_version():
     When this fails, and the change is meant, raise COMPARABILITY in asking/protocol.py
     and enter the new digest.
     """
-    puzzles = list(draw_rows(PuzzleSet(grid_cells("mini"), 2, 42, "default")))
+    puzzles = list(draw_rows(PuzzleSet(grid_cells("mini"), 2)))
     texts = []
     for row in puzzles:
         ends = [

@@ -6,16 +6,18 @@ limit of a request must be at least what the prompt leaves of the budget, and ma
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow.parquet as pq
 
 from cogniload_repro.asking.protocol import Query
 from cogniload_repro.files import write_whole
 from cogniload_repro.importing.responses import is_safe
-from cogniload_repro.puzzles.sets import cut, write_jsonl
+from cogniload_repro.puzzles.sets import write_jsonl
+
+T = TypeVar("T")
 
 #: Numbers of requests and of bytes at which a batch file is full. The endpoint allows 200 MB; the
 #: rest is for the last line.
@@ -160,3 +162,26 @@ def write_harness(
     )
     write_whole(task / f"{_TASK}_task.py", _MODULE)
     return task
+
+
+def cut(
+    items: Iterable[T],
+    most: int,
+    weigh: Callable[[T], int],
+    limit: int,
+) -> Iterator[list[T]]:
+    """Cut a sequence into lists of at most ``most`` items.
+
+    A list ends earlier if the weights of its items add up to ``limit`` or more.
+    """
+    batch: list[T] = []
+    weight = 0
+    for item in items:
+        batch.append(item)
+        weight += weigh(item)
+        if len(batch) >= most or weight >= limit:
+            yield batch
+            batch = []
+            weight = 0
+    if batch:
+        yield batch
