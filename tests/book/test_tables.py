@@ -15,13 +15,13 @@ from markup import PARSER
 
 from cogniload_repro.book import tables
 from cogniload_repro.book.tables import Table
-from cogniload_repro.files import for_spreadsheet
 from cogniload_repro.formats import format_name
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ERRORS, load_printed, load_table
 from cogniload_repro.regression.capacity import capacity_points
 from cogniload_repro.regression.fits import fit
 from cogniload_repro.regression.glm import QUADRATIC, SYMBOLS
+from cogniload_repro.safe_text import for_spreadsheet
 from cogniload_repro.scoring.cells import token_stats
 
 CELLS = provisional_cells()

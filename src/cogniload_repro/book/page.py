@@ -22,8 +22,9 @@ from cogniload_repro.book.evidence import EVIDENCE, judge_evidence, rests_on_pap
 from cogniload_repro.book.markdown import Fragment
 from cogniload_repro.book.style import PHONE_IN, save_figure
 from cogniload_repro.book.tables import Table
-from cogniload_repro.files import for_spreadsheet, write_whole
+from cogniload_repro.files import write_whole
 from cogniload_repro.formats import format_frame
+from cogniload_repro.safe_text import for_spreadsheet
 
 #: An empty cell, or one that holds only numbers with signs, stars and units, such as an interval
 #: or a share.
