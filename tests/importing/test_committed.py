@@ -10,9 +10,9 @@ import pytest
 from reference_scorer import score
 
 from cogniload_repro.asking.server import BUNDLED_MODEL, MAX_TOKENS, WINDOW
-from cogniload_repro.files import DATA
 from cogniload_repro.grid import PAPER_GRID, Cell
 from cogniload_repro.importing.imports import import_source
+from cogniload_repro.paths import DATA
 from cogniload_repro.puzzles.rows import parse_name
 from cogniload_repro.puzzles.sets import read_default_ids
 from cogniload_repro.scoring.scores import score_dataset

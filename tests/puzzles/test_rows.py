@@ -16,8 +16,7 @@ from cogniload_repro.puzzles.rows import (
     puzzle_row,
     read_known,
 )
-from cogniload_repro.schemas import PUZZLES
-from cogniload_repro.storage import write_table
+from cogniload_repro.storage import PUZZLES, write_table
 
 NAME = "20_1_1_770487_red"
 

@@ -26,8 +26,7 @@ from cogniload_repro.puzzles.sets import (
     write_parquet,
     write_set,
 )
-from cogniload_repro.schemas import PUZZLES
-from cogniload_repro.storage import read_metadata
+from cogniload_repro.storage import PUZZLES, read_metadata
 
 CELLS = grid_cells("N=5,50 ratio=2.5,60 d=1,4")
 SMALL_CELLS = grid_cells("N=5,30 ratio=2.5,60 d=1,4")
@@ -134,7 +133,7 @@ def test_other_cells_numbers_and_seeds_have_spawned_ids(cells, per_cell, seed):
 @pytest.mark.parametrize("edition", EDITIONS)
 @pytest.mark.parametrize("seed", [2, 5])
 def test_a_set_has_as_many_different_puzzles_as_it_says(seed, edition):
-    """Also where the chain comes back to an id: of seed 2 it has 210 ids, of Elixir's seed 5 462."""
+    """Also where the chain comes back: that of seed 2 has 210 ids, of Elixir 5 462."""
     cells = grid_cells("N=20 ratio=5 d=1")
     rows = list(draw_rows(PuzzleSet(cells, 1_000, seed, edition=edition)))
     assert len({row["name"] for row in rows}) == 1_000
@@ -232,7 +231,7 @@ def test_a_stopped_set_leaves_nothing_of_its_own(tmp_path, number, code):
 
 def test_files_are_the_same_for_any_number_of_processes(tmp_path, monkeypatch):
     """A set whose ids are known is drawn by two processes as by one, byte for byte."""
-    monkeypatch.setattr(puzzle_sets, "_TASK", 5)
+    monkeypatch.setattr(puzzle_sets, "_REQUESTS", 5)
     puzzles = PuzzleSet(PAPER_GRID[:8], 4, edition="elixir-1.17")
     write_set(tmp_path / "1", "parquet", puzzles, jobs=1)
     write_set(tmp_path / "2", "parquet", puzzles, jobs=2)

@@ -42,8 +42,12 @@ from cogniload_repro.importing.source_puzzles import SourcePuzzles
 from cogniload_repro.importing.sources import fetch_source
 from cogniload_repro.importing.tables import read_table, read_whole_table
 from cogniload_repro.puzzles.rows import KnownPuzzles, read_known
-from cogniload_repro.schemas import OUTPUTS
-from cogniload_repro.storage import part_writer, partition_path, write_table
+from cogniload_repro.storage import (
+    OUTPUTS,
+    partition_path,
+    table_writer,
+    write_table,
+)
 
 #: The file of each answer, by model and puzzle.
 Answers = dict[tuple[str, str], str]
@@ -93,7 +97,7 @@ def write_responses(
                         f"{model} is in two sources; rename it in one of them"
                     )
                 writers[model] = files.enter_context(
-                    part_writer(path, OUTPUTS, metadata)
+                    table_writer(path, OUTPUTS, metadata)
                 )
             waiting[model].append(response._asdict())
             if len(waiting[model]) == _GROUP:

@@ -17,7 +17,7 @@ from cogniload_repro.puzzles.generate import domain_size, draw_puzzle
 from cogniload_repro.puzzles.ontology import ontology
 from cogniload_repro.puzzles.parse import parse_puzzle
 from cogniload_repro.puzzles.puzzle import Puzzle
-from cogniload_repro.schemas import PUZZLES
+from cogniload_repro.storage import PUZZLES
 
 #: Numbers have no leading zeros, so that a puzzle has only one name.
 _NAME = re.compile(

@@ -16,8 +16,9 @@ from tqdm import tqdm
 
 from cogniload_repro import __version__
 from cogniload_repro.executors import open_executor
-from cogniload_repro.files import DATA, replacing
+from cogniload_repro.files import replacing
 from cogniload_repro.grid import PAPER_GRID, Cell, check_count
+from cogniload_repro.paths import DATA
 from cogniload_repro.puzzles.draws import ELIXIR, PORT
 from cogniload_repro.puzzles.generate import (
     LAST_ID,
@@ -27,8 +28,7 @@ from cogniload_repro.puzzles.generate import (
     find_unused,
 )
 from cogniload_repro.puzzles.rows import puzzle_row
-from cogniload_repro.schemas import PUZZLES
-from cogniload_repro.storage import open_parquet, remove_parts, table_writer
+from cogniload_repro.storage import PUZZLES, open_parquet, table_writer
 
 #: The default set: the paper's grid along the chain, halves rounded up.
 SEED = 42
@@ -42,8 +42,8 @@ Request = tuple[Cell, int]
 
 #: Puzzles in a row group, and read at a time.
 _BATCH = 500
-#: Puzzles in a task for a process.
-_TASK = 32
+#: Puzzles that a process draws at a time.
+_REQUESTS = 32
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,8 @@ def write_set(folder: str | Path, kind: str, puzzles: PuzzleSet, jobs: int = 1) 
     The file is byte for byte the same for any ``jobs``, and appears only when it is complete.
     """
     folder = Path(folder)
-    remove_parts(folder)
+    for part in folder.glob(".puzzles.*.part"):  # of a killed run
+        part.unlink()
     rows = tqdm(draw_rows(puzzles, jobs), "puzzles", len(puzzles), disable=None)
     if kind == "jsonl":
         write_jsonl(folder / "puzzles.jsonl", rows)
@@ -176,7 +177,7 @@ def _draw_requests(puzzles: PuzzleSet, jobs: int) -> Iterator[dict]:
 
     About twice as many tasks as processes are in memory at a time.
     """
-    tasks = _batches(puzzles.requests(), _TASK)
+    tasks = _batches(puzzles.requests(), _REQUESTS)
     if jobs == 1:
         for requests in tasks:
             yield from _draw_task(puzzles.edition, requests)
