@@ -24,7 +24,6 @@ from inspect_ai.model import (
 
 from cogniload_repro.asking.protocol import write_queries
 from cogniload_repro.asking.tasks import answer_budget, cogniload
-from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.importing.imports import import_source
 from cogniload_repro.ledger.prompts import load_prompt_counts
@@ -33,6 +32,7 @@ from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.parse import parse_puzzle
 from cogniload_repro.puzzles.sets import draw_rows
 from cogniload_repro.scoring.cells import write_cells
+from cogniload_repro.scoring.reasoning import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.scoring.scores import score_dataset
 
 ASKED = []

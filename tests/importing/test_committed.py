@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 from reference_scorer import score
 
-from cogniload_repro.files import DATA
 from cogniload_repro.grid import PAPER_GRID, Cell
 from cogniload_repro.importing.imports import import_source
+from cogniload_repro.paths import DATA
 from cogniload_repro.puzzles.catalog import parse_name
 from cogniload_repro.puzzles.ids import read_manifest
 from cogniload_repro.scoring.scores import score_dataset

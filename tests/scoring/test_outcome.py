@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reference_scorer import alt_flag, check_correct_answer, score
 from reference_scorer import take_last_sentence as reference_take_last_sentence
 
-from cogniload_repro.endings import join_reasoning
+from cogniload_repro.importing.endings import join_reasoning
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.ontology import CATEGORIES
 from cogniload_repro.scoring.outcome import (

@@ -28,7 +28,6 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from cogniload_repro.asking.logs import describe_output
 from cogniload_repro.asking.protocol import COMPARABILITY, write_queries
-from cogniload_repro.endings import CONTEXT_TOKENS, CUT, RESERVED_TOKENS
 from cogniload_repro.grid import PAPER_GRID, check_count, grid_cells
 from cogniload_repro.importing.rejections import RowError
 from cogniload_repro.importing.responses import read_response
@@ -36,6 +35,7 @@ from cogniload_repro.puzzles.draws import resolve_edition
 from cogniload_repro.puzzles.ids import SEED, choose_set
 from cogniload_repro.puzzles.sets import draw_rows
 from cogniload_repro.scoring.outcome import BUCKETS
+from cogniload_repro.scoring.reasoning import CONTEXT_TOKENS, CUT, RESERVED_TOKENS
 from cogniload_repro.scoring.response import score_response
 
 #: Raised when parameters or names of metrics change, while answers and outcomes stay comparable.

@@ -22,7 +22,6 @@ from cogniload_repro.analysis.specifications import (
     fit_specifications,
 )
 from cogniload_repro.analysis.uncertainty import capacity_intervals
-from cogniload_repro.endings import CONTEXT_TOKENS
 from cogniload_repro.formats import display_names
 from cogniload_repro.grid import CELL
 from cogniload_repro.models import order_models, resolve_model
@@ -45,6 +44,7 @@ from cogniload_repro.regression.reconstructions import (
     range_over,
 )
 from cogniload_repro.scoring.outcome import find_mention
+from cogniload_repro.scoring.reasoning import CONTEXT_TOKENS
 from cogniload_repro.scoring.response import score_response
 
 _DIGITS = 8  # significant ones in a script

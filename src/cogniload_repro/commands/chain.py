@@ -88,8 +88,7 @@ def fit_command(build: Path) -> None:
     from cogniload_repro.executors import open_executor
     from cogniload_repro.ledger import entries, prompts, results
     from cogniload_repro.regression import paper_tables
-    from cogniload_repro.schemas import CELLS, read_frame
-    from cogniload_repro.storage import read_metadata, write_table
+    from cogniload_repro.storage import CELLS, read_frame, read_metadata, write_table
 
     remedy = "create it with `make score` (outside a checkout: `cogniload score`)"
     with locked(build), open_executor(2) as executor:

@@ -14,7 +14,7 @@ from typing import Any
 import click
 import yaml
 
-from cogniload_repro.files import is_address, without_secrets
+from cogniload_repro.importing.addresses import is_address, without_secrets
 
 RECONSTRUCTED_SOURCE = "reconstructed"
 #: The file at the top of a checkout that sets the parameters of a build.

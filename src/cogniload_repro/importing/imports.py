@@ -43,8 +43,13 @@ from cogniload_repro.importing.sources import fetch_source
 from cogniload_repro.importing.tables import read_table, read_whole_table
 from cogniload_repro.puzzles.catalog import Catalog, read_catalog
 from cogniload_repro.puzzles.draws import Edition
-from cogniload_repro.schemas import OUTPUTS, PUZZLES
-from cogniload_repro.storage import part_writer, partition_path, write_table
+from cogniload_repro.storage import (
+    OUTPUTS,
+    PUZZLES,
+    partition_path,
+    table_writer,
+    write_table,
+)
 
 #: The file of each answer, by model and puzzle.
 Answers = dict[tuple[str, str], str]
@@ -96,7 +101,7 @@ def write_responses(
                         f"{model} is in two sources; rename it in one of them"
                     )
                 writers[model] = files.enter_context(
-                    part_writer(path, OUTPUTS, metadata)
+                    table_writer(path, OUTPUTS, metadata)
                 )
             waiting[model].append(response._asdict())
             if len(waiting[model]) == _GROUP:

@@ -8,7 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS, take_answer
+from cogniload_repro.scoring.reasoning import (
+    CONTEXT_TOKENS,
+    RESERVED_TOKENS,
+    take_answer,
+)
 
 #: Stems by category: a line about the category contains one of them (Appendix D.2).
 QUALIFIERS = {

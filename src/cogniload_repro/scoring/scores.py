@@ -11,8 +11,6 @@ import pyarrow as pa
 from tqdm import tqdm
 
 from cogniload_repro import __version__
-from cogniload_repro.endings import take_answer
-from cogniload_repro.schemas import OUTPUTS, SCORES
 from cogniload_repro.scoring.outcome import (
     ANSWER_ONLY,
     PSEUDOCODE,
@@ -22,10 +20,12 @@ from cogniload_repro.scoring.outcome import (
     find_outcome,
     take_last_sentence,
 )
+from cogniload_repro.scoring.reasoning import take_answer
 from cogniload_repro.storage import (
+    OUTPUTS,
+    SCORES,
     open_parquet,
     read_metadata,
-    remove_parts,
     table_writer,
 )
 
@@ -63,7 +63,6 @@ def score_dataset(
     if not outputs_dir.is_dir() or not puzzles_path.exists():
         remedy = "run `make download-outputs`, outside a checkout `cogniload download-outputs`"
         raise ValueError(f"{outputs_dir} or {puzzles_path} is missing; {remedy}")
-    remove_parts(scores_dir)
     for old in scores_dir.glob("*.parquet"):
         old.unlink()
     with nullcontext(executor) if executor else ThreadPoolExecutor(1) as workers:
@@ -113,7 +112,7 @@ def score_group(
 
 
 def score_row(row: Mapping, puzzles: Mapping[str, Mapping], rules: ScorerRules) -> dict:
-    """Score one row of outputs; return it as a row of `schemas.SCORES`."""
+    """Score one row of outputs; return it as a row of `storage.SCORES`."""
     puzzle = puzzles.get(row["name"])
     if puzzle is None:
         raise ValueError("it is not in the puzzles table; import the outputs again")
