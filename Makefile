@@ -139,7 +139,7 @@ evaluate-local: $(call ready,-evaluate/.local)  ## ask a small model on this mac
 
 # ---- checks ------------------------------------------------------------------------------------------------------
 PYTEST := "$(PY)" -m pytest -n "$(JOBS)"
-EVALUATE_TESTS := tests/asking tests/test_logs.py tests/test_servers.py tests/test_walkthrough.py
+EVALUATE_TESTS := tests/asking tests/test_small_model.py tests/test_servers.py tests/test_walkthrough.py
 
 smoke: reproduce  ## the whole chain on the mini-grid
 lint: $(ENV)  ## ruff, lint and format; types
