@@ -74,8 +74,7 @@ def puzzles(
       cogniload puzzles --grid N=20,50,ratio=5,50,d=1,3 --per-cell 10 --out sets/small
       cogniload puzzles --per-cell 10 --format jsonl --perturb rail_fence --out sets/rails
     """
-    from cogniload_repro.asking.protocol import list_queries
-    from cogniload_repro.asking.requests import write_prompts
+    from cogniload_repro.asking.protocol import list_queries, write_prompts
     from cogniload_repro.grid import grid_cells
     from cogniload_repro.puzzles.draws import resolve_edition
     from cogniload_repro.puzzles.sets import PuzzleSet, write_set
