@@ -276,7 +276,9 @@ def find_windows(
     if qualifiers is None:
         known = ", ".join(QUALIFIERS)
         raise ValueError(f"unknown category {category!r}; the categories are: {known}")
-    text = take_answer(response) or "" if rules.answer_only else response
+    text = with_line_feeds(response)
+    if rules.answer_only:
+        text = take_answer(text) or ""
     if rules.late_drop:
         text = text.rstrip("\n")
     text = _drop_remark(text).rstrip("\n")
@@ -288,6 +290,11 @@ def find_windows(
         valid_poi_last = take_last_sentence(valid_poi_last)
         poi_last = take_last_sentence(poi_last)
     return Windows(valid_poi_last, poi_last, last_sentence)
+
+
+def with_line_feeds(text: str) -> str:
+    """Return a text whose lines all end in LF, as reading a text file does."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _drop_remark(text: str) -> str:
