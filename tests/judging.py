@@ -8,8 +8,7 @@ from types import CodeType
 
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.puzzles.baselines import write_baselines
-from cogniload_repro.puzzles.ids import PuzzleSet
-from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_parquet
+from cogniload_repro.puzzles.sets import PuzzleSet, draw_rows, write_parquet
 from cogniload_repro.storage import write_table
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
@@ -21,7 +20,7 @@ def write_build(folder, puzzles):
     """Write what the shortcut scores on some puzzles per cell to a build folder."""
     drawn = PuzzleSet(PAPER_GRID, puzzles, scheme="spawn")
     file = folder / "puzzles.parquet"
-    write_parquet(file, draw_rows(drawn), describe_set(drawn, ""))
+    write_parquet(file, draw_rows(drawn), drawn.describe(""))
     write_baselines(file, folder / "baselines.parquet")
     return folder
 

@@ -6,10 +6,14 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from cogniload_repro.schemas import OUTPUTS, PUZZLES, SCORES
 from cogniload_repro.scoring.scores import WINDOW_CHARS, is_unsure, score_dataset
-from cogniload_repro.scoring.verdict import SCORERS
-from cogniload_repro.storage import read_metadata, table_writer, write_table
+from cogniload_repro.storage import (
+    OUTPUTS,
+    PUZZLES,
+    SCORES,
+    table_writer,
+    write_table,
+)
 
 IMPORTED = {"source": "made by a test"}
 #: The first two are of one cell, the third of another.
@@ -140,6 +144,7 @@ def test_responses_are_scored_in_order(tmp_path):
         ("Sue has red hair.\nI am not sure.", True, False, False, True),
         ("<think></think>Sue: red", True, False, True, False),
         ("Sue: gray", False, False, False, False),
+        ("<think></think>Sue: red\r\rI am not sure.\r", True, False, False, True),
     ],
 )
 def test_scores_say_what_a_correct_response_rests_on(
@@ -168,7 +173,6 @@ def test_scores_are_those_of_the_outputs_that_are_there(build):
     """A run uses outputs and puzzles as they are, and removes what is left of other runs."""
     score_all(build)
     (build / "outputs/c.parquet").unlink()
-    (build / "scores/.c.parquet.1.part").write_bytes(b"left by a killed run")
     write_outputs(build, "b", [{"name": RED, "response": "Nobody knows."}])
     write_puzzles(build, [QUESTIONS[0] | {"gold": "blue"}, *QUESTIONS[1:]])
     assert sorted(score_all(build)) == ["a.parquet", "b.parquet"]
@@ -177,14 +181,6 @@ def test_scores_are_those_of_the_outputs_that_are_there(build):
     assert pd.read_parquet(build / "scores/b.parquet")["bucket"].tolist() == [
         "wrong_other"
     ]
-
-
-def test_scores_name_their_source_and_their_scorer(build):
-    """So nobody takes those of one scorer for those of another."""
-    score_all(build, rules=SCORERS["prose"])
-    metadata = read_metadata(build / "scores/a.parquet")
-    assert metadata["source"] == IMPORTED["source"]
-    assert "last_mention=True" in metadata["scorer"]
 
 
 @pytest.mark.parametrize(
@@ -199,7 +195,8 @@ def test_a_row_that_cannot_be_scored_is_named(build, response, message):
     write_outputs(build, "b", [*RESPONSES * 10, response], group_rows=15)
     with pytest.raises(ValueError, match=message):
         score_all(build)
-    assert list_names(build / "scores") == ["a.parquet"]
+    assert "a.parquet" in list_names(build / "scores")
+    assert not list((build / "scores").glob("*b.parquet*"))
 
 
 def test_a_damaged_file_is_named(build):
@@ -221,7 +218,7 @@ def test_a_folder_without_outputs_is_refused(build):
 
 
 def test_the_bytes_do_not_depend_on_who_works(build):
-    """Row groups are the tasks; the number of workers does not matter."""
+    """Files are the tasks; the number of workers does not matter."""
     serial = score_all(build, "serial")
     with ThreadPoolExecutor(2) as executor:  # tests/test_executors.py has processes
         assert score_all(build, "parallel", executor=executor) == serial

@@ -16,8 +16,9 @@ from pathlib import Path
 import yaml
 
 from cogniload_repro import __version__
-from cogniload_repro.files import DATA, write_whole
+from cogniload_repro.files import write_whole
 from cogniload_repro.models import MODELS
+from cogniload_repro.paths import DATA
 
 #: What a staged book holds: its folder, where that comes from, and patterns there. Sources and
 #: committed data keep their folders, results of a build do not.
@@ -103,7 +104,9 @@ def _files_below(folder: Path, pattern: str) -> Iterator[tuple[Path, Path]]:
 
 def write_data(build: Path) -> float:
     """Write the data that scripts of pages load into ``BUILD/pages``; return the seconds."""
-    from cogniload_repro.book.page_data import compare_data, explorer_data, write_script
+    from cogniload_repro.book.compare_rows import compare_data
+    from cogniload_repro.book.explorer import explorer_data
+    from cogniload_repro.book.page_data import write_script
 
     start = time.monotonic()
     data = {
