@@ -92,8 +92,9 @@ def count_negative(draws: int, build: Path) -> pd.DataFrame:
     counts = []
     for seed in range(FIRST_SEED, FIRST_SEED + draws):
         write_table(build / "cells.parquet", draw_world("slopes_by_length", seed))
-        space = run_chapter("06_interactions", build)
-        counts.append(space["by_accuracy"]["negative"])
+        by_accuracy = run_chapter("06_interactions", build)["by_accuracy"]
+        pairs = by_accuracy["pairs"].add_prefix("pairs ")
+        counts.append(pd.concat([by_accuracy["negative"], pairs]))
     table = pd.DataFrame(counts).reset_index(drop=True)
     return summarise("slopes by N alone", table)
 
@@ -115,7 +116,9 @@ def main(many: int, few: int, rates: bool) -> None:
     """Draw every world, and write the rates of right verdicts."""
     with tempfile.TemporaryDirectory() as folder:
         build = write_build(Path(folder), puzzles=10)
-        simulations = [count_troughs(trough, few) for trough in (0.4, 0.5, 0.6, 0.7)]
+        simulations = [
+            count_troughs(trough, few) for trough in (0.4, 0.45, 0.5, 0.6, 0.7)
+        ]
         simulations.append(count_negative(few, build))
         columns = ["case", "quantity", "mean", "least", "most", "draws"]
         save(cl.verdicts.SIMULATIONS, pd.concat(simulations)[columns])

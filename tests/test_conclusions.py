@@ -18,6 +18,7 @@ from statsmodels.stats.meta_analysis import combine_effects
 
 import cogniload_repro as cl
 from cogniload_repro.analysis import verdicts
+from cogniload_repro.book.backend import Run
 from cogniload_repro.book.build import Build
 from cogniload_repro.book.page import Page
 from cogniload_repro.book.verdict_rows import read_verdicts, show_verdicts
@@ -296,9 +297,7 @@ def test_conclusions_are_about_the_models_of_the_paper(page_of):
     assert page.data.paper["model"].unique().tolist() == list(CELLS["model"].unique())
 
 
-def test_without_a_finite_fit_of_each_model_nothing_is_tested(
-    page_of, tmp_path, monkeypatch
-):
+def test_without_a_finite_fit_of_each_model_nothing_is_tested(page_of, tmp_path):
     """A model of the paper that is always right leaves every statement untested."""
     counts = CELLS.copy()
     is_perfect = counts["model"] == LEADERS[1]
@@ -306,8 +305,7 @@ def test_without_a_finite_fit_of_each_model_nothing_is_tested(
     counts.loc[is_perfect, list(ERRORS)] = 0
     page = page_of(counts)
     assert not page.data.complete
-    monkeypatch.setattr(Page, "output", tmp_path)
-    monkeypatch.setattr(Page, "chapter", "05_glm")
+    page.run = Run("05_glm", tmp_path)
     claim = "22 models were evaluated"
     show_verdicts(page, {"slopes": verdicts.each([True]), claim: verdicts.single(True)})
     rows = read_verdicts(page.data)
@@ -317,13 +315,12 @@ def test_without_a_finite_fit_of_each_model_nothing_is_tested(
     assert set(rows["chapter"]) == {"05_glm"}
 
 
-def test_the_rows_of_all_chapters_are_read_together(page_of, tmp_path, monkeypatch):
+def test_the_rows_of_all_chapters_are_read_together(page_of, tmp_path):
     """A chapter's rows have its name; what it judges in a second table stands below the first."""
     page = page_of(CELLS)
-    monkeypatch.setattr(Page, "output", tmp_path)
     for chapter in ("05_glm", "06_interactions"):
-        monkeypatch.setattr(Page, "chapter", chapter)
         chapter_page = Page(Build(tmp_path))
+        chapter_page.run = Run(chapter, tmp_path)
         show_verdicts(chapter_page, {"a claim": verdicts.each([True, False])})
         show_verdicts(
             chapter_page, {"slopes": verdicts.each([True])}, {"slopes": "All are."}

@@ -10,8 +10,7 @@ from worlds import WORLDS, draw_world, expect_outcomes
 import cogniload_repro as cl
 from cogniload_repro.analysis.verdicts import AGREES, DISAGREES
 from cogniload_repro.published import load_conclusions
-from cogniload_repro.schemas import ERRORS
-from cogniload_repro.storage import write_table
+from cogniload_repro.storage import ERRORS, write_table
 
 FAST = ("null", "hinge", "loops")
 SLOW = [

@@ -22,6 +22,9 @@ CELLS = cl.load_cells()
 GRID = CELLS.drop_duplicates(["N", "d", "ratio_pct"])
 #: Loads are measured from their means over the grid, where products and curves are zero.
 MEANS = GRID[["d", "log10_N", "rho"]].mean()
+DIFFICULTY = CELLS["d"] - MEANS["d"]
+LENGTH = CELLS["log10_N"] - MEANS["log10_N"]
+RATIO = CELLS["rho"] - MEANS["rho"]
 SUMS = CELLS.groupby("model")[["correct", "total"]].sum()
 #: The models, the most accurate in the paper first.
 STRONGEST = list(SUMS.eval("correct / total").sort_values(ascending=False).index)
@@ -59,119 +62,202 @@ DEFAULTS = {
 
 def draw_world(name: str, seed: int) -> pd.DataFrame:
     """Return the cells of a build in one draw of a world, as scored answers."""
-    return draw_counts(expect_outcomes(WORLDS[name]()), seed)
+    world = WORLDS[name]()
+    return draw_counts(expect_outcomes(world), seed)
 
 
 def expect_outcomes(world: pd.DataFrame) -> pd.DataFrame:
     """Return the cells with the probabilities of a correct answer and of an overflow."""
-    own = world.loc[CELLS["model"]].reset_index(drop=True)
+    own = world.loc[CELLS["model"]]
+    own = own.reset_index(drop=True)
     tracked = expit(find_log_odds(own))
-    repeats = (
-        own["shortcut"] * (CELLS["d"] < 10) / 0.8
-    )  # its mean over five levels of d
-    answered = repeats * score_shortcut() + (1 - repeats) * tracked
+    # its mean over the five levels of d
+    repeats = own["shortcut"] / 0.8
+    repeats = repeats.where(CELLS["d"] < 10, 0)
+    guided = repeats * score_shortcut()
+    answered = guided + (1 - repeats) * tracked
     overflow = find_overflows(own)
-    drift = own["drift"] * (CELLS["log10_N"] - MEANS["log10_N"])
+    drift = own["drift"] * LENGTH
+    valid = own["valid_logic"] - drift
     return CELLS.assign(
         p=(1 - overflow) * answered,
         q=overflow,
-        valid=(own["valid_logic"] - drift).clip(0, 1),
+        valid=valid.clip(0, 1),
     )
 
 
 def find_log_odds(own: pd.DataFrame) -> pd.Series:
     """Return the log-odds of a correct answer where a model tracks the puzzle."""
-    d = CELLS["d"] - MEANS["d"]
-    N = CELLS["log10_N"] - MEANS["log10_N"]
-    rho = CELLS["rho"] - MEANS["rho"]
-    curve = centre((CELLS["rho"] - own["trough"]) ** 2)
-    line = own["level"] + own["d"] * d + own["N"] * N
-    line += own["early"] * centre(CELLS["N"] == 20)
-    line -= own["late"] * centre(CELLS["N"] == 250)
+    distance = CELLS["rho"] - own["trough"]
+    curve = centre(distance**2)
+    is_shortest = CELLS["N"] == 20
+    is_longest = CELLS["N"] == 250
+    above_half = CELLS["rho"] - 0.5
+    bend = above_half.clip(lower=0)
+    line = own["level"]
+    line = line + own["d"] * DIFFICULTY
+    line += own["N"] * LENGTH
+    line += own["early"] * centre(is_shortest)
+    line -= own["late"] * centre(is_longest)
     line += own["curvature"] * curve
-    line += own["hinge"] * centre((CELLS["rho"] - 0.5).clip(lower=0))
-    line += own["dN"] * d * N
-    line += own["drho"] * d * rho
-    line += own["Nrho"] * N * rho
-    line += own["dNrho"] * d * N * rho
-    line += own["deepening"] * d * curve
-    line -= own["flattening"] * N * centre(rho**2)
+    line += own["hinge"] * centre(bend)
+    line += own["dN"] * DIFFICULTY * LENGTH
+    line += own["drho"] * DIFFICULTY * RATIO
+    line += own["Nrho"] * LENGTH * RATIO
+    triple = DIFFICULTY * LENGTH * RATIO
+    line += own["dNrho"] * triple
+    deeper = DIFFICULTY * curve
+    line += own["deepening"] * deeper
+    flatter = LENGTH * centre(RATIO**2)
+    line -= own["flattening"] * flatter
     return line
 
 
 def find_overflows(own: pd.DataFrame) -> pd.Series:
     """Return the share of answers that run out of context."""
-    length = CELLS["N"].map({20: 0.0, 50: 0.0, 100: 0.25, 250: 1.0})
-    share = own["loops"] + own["budget"] * length * CELLS["d"] / MEANS["d"]
-    share += own["needles"] * CELLS["rho"] * (CELLS["N"] == 250)
+    length = CELLS["N"].map(
+        {
+            20: 0.0,
+            50: 0.0,
+            100: 0.25,
+            250: 1.0,
+        }
+    )
+    difficulty = CELLS["d"] / MEANS["d"]
+    is_longest = CELLS["N"] == 250
+    share = own["loops"]
+    share = share + own["budget"] * length * difficulty
+    share += own["needles"] * CELLS["rho"] * is_longest
     return share.clip(upper=0.95)
 
 
 def centre(curve: pd.Series) -> pd.Series:
     """Return a curve less its mean over the cells of its model."""
-    return curve - curve.groupby(CELLS["model"]).transform("mean")
+    by_model = curve.groupby(CELLS["model"])
+    return curve - by_model.transform("mean")
 
 
 def score_shortcut() -> pd.Series:
     """Return how often the last-clause shortcut is right in each cell, rounded."""
-    easy = {5: 0.36, 10: 0.56, 25: 0.84, 50: 0.96, 75: 0.98, 90: 0.99, 95: 0.99}
+    easy = {
+        5: 0.36,
+        10: 0.56,
+        25: 0.84,
+        50: 0.96,
+        75: 0.98,
+        90: 0.99,
+        95: 0.99,
+    }
     is_easy = CELLS["d"] == 1
-    return CELLS["rho"].mask(is_easy, CELLS["ratio_pct"].map(easy))
+    at_ratio = CELLS["ratio_pct"].map(easy)
+    return CELLS["rho"].mask(is_easy, at_ratio)
 
 
 def draw_counts(expected: pd.DataFrame, seed: int) -> pd.DataFrame:
     """Return cells with counts drawn from the probabilities of their outcomes."""
     wrong = 1 - expected["p"] - expected["q"]
+    invalid = wrong * (1 - expected["valid"])
     shares = {
         "correct": expected["p"],
         "ctx": expected["q"],
-        "valid_logic": wrong * expected["valid"],
+        "valid_logic": wrong - invalid,
     }
     for error, share in OTHER_ERRORS.items():
-        shares[error] = wrong * (1 - expected["valid"]) * share
-    outcomes = np.column_stack(list(shares.values())).clip(0, 1)
+        shares[error] = invalid * share
+    outcomes = np.column_stack(list(shares.values()))
     rng = np.random.default_rng(seed)
-    cells = expected.drop(columns=["p", "q", "valid", "log10_N"])
-    cells[list(shares)] = rng.multinomial(expected["total"].to_numpy(), outcomes)
+    counts = rng.multinomial(
+        expected["total"].to_numpy(),
+        outcomes.clip(0, 1),
+    )
+    cells = expected.drop(
+        columns=["p", "q", "valid", "log10_N"],
+    )
+    cells[list(shares)] = counts
     return cells.assign(provenance="scored")
 
 
-def spread(**values: object) -> pd.DataFrame:
+def spread(**values: float) -> pd.DataFrame:
     """Return the parameters of a world: defaults, and the given values of all models."""
     return pd.DataFrame(DEFAULTS | values, index=STRONGEST)
 
 
+def give(world: pd.DataFrame, models: object, **values: object) -> None:
+    """Set parameters of some models of a world."""
+    for name, value in values.items():
+        world.loc[models, name] = value
+
+
 def paper() -> pd.DataFrame:
     """All conclusions of the paper hold."""
-    world = spread(d=-0.13, dN=-0.17, deepening=1.2, flattening=5.0)
+    world = spread(
+        d=-0.13,
+        dN=-0.17,
+        deepening=1.2,
+        flattening=5.0,
+    )
     # the large models of the frontier class are ahead at N = 20 and lose most
-    slope = TIERS.map({"frontier": -4.5, "mid": -1.9, "low": -0.4, "": -0.8})
+    slope = TIERS.map(
+        {
+            "frontier": -4.5,
+            "mid": -1.9,
+            "low": -0.4,
+            "": -0.8,
+        }
+    )
     world["N"] = slope * np.linspace(1.2, 0.7, len(world))
-    world.loc[GEMINI, "N"] = [-4.0, -4.0, -0.5]
-    world.loc[TIERS == "frontier", "d"] = -0.07
     world["curvature"] = np.resize([5.0, 12.0], len(world))
     world["trough"] = np.linspace(0.4, 0.5, len(world))
-    # without interactions, far ahead
-    world.loc[LEADERS, "N"] = -5.0
-    world.loc[LEADERS, "d"] = -0.12
-    world.loc[LEADERS, ["dN", "deepening"]] = 0.0
-    # three classes of ECL50, and a gap between them
-    length = TIERS.map({"frontier": 230.0, "mid": 17.0, "low": 5.0, "": 25.0})
-    length *= 0.94 ** (np.arange(len(world)) % 7)
+    give(world, TIERS == "frontier", d=-0.07)
+    give(world, TIERS == "low", drift=0.2)
+    # two leaders without interactions
+    give(
+        world,
+        LEADERS,
+        N=-5.0,
+        d=-0.12,
+        dN=0.0,
+        deepening=0.0,
+    )
+    give(
+        world,
+        GEMINI,
+        N=[-4.0, -4.0, -0.5],
+        budget=[0.4, 0.3, 0.1],
+    )
+    # two regimes of N x rho
+    give(world, "gemini-2.5-pro", Nrho=-9.0)
+    give(world, "DeepSeek-R1-Distill-Qwen-7B", Nrho=-3.0)
+    give(world, ["Qwen3-32B", "QwQ-32B"], Nrho=3.0)
+    return place_classes(world)
+
+
+def place_classes(world: pd.DataFrame) -> pd.DataFrame:
+    """Give the models ECL50 in three classes with gaps between them, and two leaders far ahead."""
+    length = TIERS.map(
+        {
+            "frontier": 230.0,
+            "mid": 17.0,
+            "low": 5.0,
+            "": 25.0,
+        }
+    )
+    place = np.arange(len(world)) % 7
+    length *= 0.94**place
     length[LEADERS] = [620.0, 600.0]
     length["gemini-2.5-flash"] = 70.0
-    world["level"] = -world["N"] * (np.log10(length) - MEANS["log10_N"])
+    from_mean = np.log10(length) - MEANS["log10_N"]
+    world["level"] = -world["N"] * from_mean
     world["early"] = -0.6 * world["N"]
-    world.loc[LEADERS, "early"] = 0.0
-    world.loc[TIERS == "low", "level"] = -1.4
-    world.loc[TIERS == "low", "early"] = 0.3
-    world.loc[["EXAONE-Deep-32B", "gemini-2.5-flash-lite"], "level"] = -0.8
-    # two regimes of N x rho
-    world.loc["gemini-2.5-pro", "Nrho"] = -9.0
-    world.loc["DeepSeek-R1-Distill-Qwen-7B", "Nrho"] = -3.0
-    world.loc[["Qwen3-32B", "QwQ-32B"], "Nrho"] = 3.0
-    world.loc[GEMINI, "budget"] = [0.4, 0.3, 0.1]
-    world.loc[TIERS == "low", "drift"] = 0.2
+    give(world, LEADERS, early=0.0)
+    give(
+        world,
+        TIERS == "low",
+        level=-1.4,
+        early=0.3,
+    )
+    give(world, "EXAONE-Deep-32B", level=-0.8)
+    give(world, "gemini-2.5-flash-lite", level=-0.8)
     return world
 
 
@@ -182,11 +268,17 @@ def null() -> pd.DataFrame:
 
 def continuum() -> pd.DataFrame:
     """Abilities are evenly spaced and slopes of d differ most; some slopes of N are zero."""
-    world = spread(N=-0.9, late=0.6, curvature=5.0)
+    world = spread(
+        N=-0.9,
+        late=0.6,
+        curvature=5.0,
+    )
     world["level"] = np.linspace(2.0, -1.5, len(world))
-    world.loc["gpt-5-mini-2025-08-07", "level"] = 2.0
-    world["d"] = -0.35 + 0.3 * np.resize([-1, 0, 1], len(world))
-    world.loc[STRONGEST[4::5], ["N", "late"]] = 0.0
+    step = np.resize([-1, 0, 1], len(world))
+    world["d"] = -0.35 + 0.3 * step
+    give(world, "gpt-5-mini-2025-08-07", level=2.0)
+    flat = STRONGEST[4::5]
+    give(world, flat, N=0.0, late=0.0)
     return world
 
 
@@ -205,36 +297,51 @@ def tilt() -> pd.DataFrame:
 
     Formats drift in all but the weakest models.
     """
-    world = spread(curvature=3.0, trough=0.5, drho=-0.17, Nrho=1.5, drift=0.2)
+    world = spread(
+        curvature=3.0,
+        trough=0.5,
+        drho=-0.17,
+        Nrho=1.5,
+        drift=0.2,
+    )
     world["level"] = np.linspace(3.0, -1.5, len(world))
-    world.loc[LEADERS, ["dN", "drho"]] = -0.6
-    world.loc[TIERS == "low", "drift"] = 0.0
+    give(world, LEADERS, dN=-0.6, drho=-0.6)
+    give(world, TIERS == "low", drift=0.0)
     return world
 
 
 def slopes_by_length() -> pd.DataFrame:
     """The slope d x rho depends on N alone: -0.34 at N = 20, none at N = 250."""
-    world = spread(curvature=3.0, trough=0.5, drho=-0.17, dNrho=0.31)
+    world = spread(
+        curvature=3.0,
+        trough=0.5,
+        drho=-0.17,
+        dNrho=0.31,
+    )
     world["level"] = np.linspace(3.0, -1.5, len(world))
     return world
 
 
 def budget() -> pd.DataFrame:
     """Finished answers do not depend on d; overflows at great N and d make the interaction."""
-    return spread(level=0.8, d=0.0, budget=0.35)
+    return spread(
+        level=0.8,
+        d=0.0,
+        budget=0.35,
+    )
 
 
 def needles() -> pd.DataFrame:
     """Finished answers show no N x rho; Gemini's overflows at N = 250 grow with rho."""
     world = spread(level=0.8)
-    world.loc[GEMINI, "needles"] = 0.9
+    give(world, GEMINI, needles=0.9)
     return world
 
 
 def loops() -> pd.DataFrame:
     """Answers run out of context equally often in all puzzles, Gemini's most; d has no effect."""
     world = spread(loops=0.02, d=0.0)
-    world.loc[GEMINI, "loops"] = 0.15
+    give(world, GEMINI, loops=0.15)
     return world
 
 

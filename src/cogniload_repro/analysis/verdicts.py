@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pandas as pd
 from scipy.stats import binomtest
 
-from cogniload_repro.files import DATA
+from cogniload_repro.paths import DATA
 from cogniload_repro.published import ALPHA
 
 #: How often each verdict is right in simulated worlds: conclusion, world, right (the word that is
