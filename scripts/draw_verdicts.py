@@ -37,6 +37,8 @@ from cogniload_repro.storage import write_table  # noqa: E402
 FIRST_SEED = 1000
 #: Worlds whose rates are stated with more draws.
 MOST_DRAWN = ("paper", "null")
+#: Where the power of the two sums is simulated.
+TROUGHS = (0.4, 0.45, 0.5, 0.6, 0.7)
 
 
 def count_words(world: str, draws: int, build: Path) -> pd.DataFrame:
@@ -116,20 +118,16 @@ def main(many: int, few: int, rates: bool) -> None:
     """Draw every world, and write the rates of right verdicts."""
     with tempfile.TemporaryDirectory() as folder:
         build = write_build(Path(folder), puzzles=10)
-        simulations = [
-            count_troughs(trough, few) for trough in (0.4, 0.45, 0.5, 0.6, 0.7)
-        ]
-        simulations.append(count_negative(few, build))
-        columns = ["case", "quantity", "mean", "least", "most", "draws"]
-        save(cl.verdicts.SIMULATIONS, pd.concat(simulations)[columns])
-        if not rates:
-            return
         tables = []
-        for world in WORLDS:
+        for world in WORLDS if rates else ():
             draws = many if world in MOST_DRAWN else few
             tables.append(count_words(world, draws, build))
             print(tables[-1][["statement", "right", "words"]].to_string(), flush=True)
             save(cl.verdicts.RATES, pd.concat(tables))
+        simulations = [count_troughs(trough, few) for trough in TROUGHS]
+        simulations.append(count_negative(few, build))
+        columns = ["case", "quantity", "mean", "least", "most", "draws"]
+        save(cl.verdicts.SIMULATIONS, pd.concat(simulations)[columns])
 
 
 def save(path: Path, table: pd.DataFrame) -> None:
