@@ -14,13 +14,13 @@ from itertools import islice
 import pandas as pd
 from count_prompt_tokens import count
 
-from cogniload_repro.files import DATA
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.ledger.prompts import (
     TOKENIZERS,
     compare_prompts,
     prompt_statistics,
 )
+from cogniload_repro.paths import DATA
 from cogniload_repro.puzzles.draws import resolve_edition
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import draw_rows

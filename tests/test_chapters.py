@@ -25,8 +25,8 @@ from cogniload_repro.book.chapters import list_chapters
 from cogniload_repro.grid import PAPER_GRID, grid_cells
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import draw_rows
+from cogniload_repro.scoring.outcome import BUCKETS
 from cogniload_repro.scoring.response import score_response
-from cogniload_repro.scoring.verdict import BUCKETS
 from cogniload_repro.storage import write_table
 
 _ROOT = Path(__file__).parents[1]

@@ -26,8 +26,7 @@ from cogniload_repro.models import NAMES
 from cogniload_repro.puzzles.baselines import write_baselines
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.regression.cell_tables import describe_cells
-from cogniload_repro.schemas import FIDELITY
-from cogniload_repro.storage import write_table
+from cogniload_repro.storage import FIDELITY, write_table
 
 pytestmark = pytest.mark.usefixtures("one_process")
 O3 = "o3-2025-04-16"

@@ -149,8 +149,8 @@ def test_a_real_model_is_asked_imported_and_scored(tmp_path, run):
     puzzles = tmp_path / "puzzles.parquet"
     (scores_path,) = score_dataset(tmp_path / "outputs", puzzles, tmp_path / "scores")
     scores = {row["name"]: row for row in pq.read_table(scores_path).to_pylist()}
-    verdicts = {sample.id: sample.scores["verdict"].reason for sample in log.samples}
-    assert {name: row["bucket"] for name, row in scores.items()} == verdicts
+    outcomes = {sample.id: sample.scores["outcome"].reason for sample in log.samples}
+    assert {name: row["bucket"] for name, row in scores.items()} == outcomes
 
 
 @served

@@ -221,7 +221,7 @@ def test_the_files_of_a_task_fit_one_another(task):
 
 
 def test_whatever_makes_answers_incomparable_raises_the_version():
-    """Prompts, draws and verdicts of a sample of puzzles are those of this comparability version.
+    """Prompts, draws and outcomes of a sample of puzzles are those of this comparability version.
 
     When this fails, and the change is meant, raise COMPARABILITY in asking/protocol.py
     and enter the new digest.

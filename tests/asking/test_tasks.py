@@ -24,7 +24,6 @@ from inspect_ai.model import (
 
 from cogniload_repro.asking.protocol import split_perturbations, write_queries
 from cogniload_repro.asking.tasks import answer_budget, cogniload
-from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.importing.imports import import_source
 from cogniload_repro.ledger.prompts import load_prompt_counts
@@ -33,6 +32,7 @@ from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.parse import parse_puzzle
 from cogniload_repro.puzzles.sets import draw_rows
 from cogniload_repro.scoring.cells import write_cells
+from cogniload_repro.scoring.reasoning import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.scoring.scores import score_dataset
 
 ASKED = []
@@ -93,7 +93,7 @@ def metrics(log):
 
 
 def cut(messages, tools, tool_choice, config):
-    """Answer, and be cut off by one of two limits half of the time, which changes no verdict."""
+    """Answer, and be cut off by one of two limits half of the time, which changes no outcome."""
     output = answer(messages, tools, tool_choice, config)
     output.choices[0].stop_reason = ("stop", "max_tokens", "model_length", "stop")[
         len(ASKED) % 4
@@ -123,7 +123,7 @@ def test_each_puzzle_is_asked_once_with_the_paper_s_prompt_budget_and_an_effort(
     }
 
 
-def test_the_log_imported_has_the_verdicts_of_the_log(mini, tmp_path):
+def test_the_log_imported_has_the_outcomes_of_the_log(mini, tmp_path):
     """Bucket, window and answer of each sample are those of the chain.
 
     What was evaluated is what the book shows.
@@ -139,7 +139,7 @@ def test_the_log_imported_has_the_verdicts_of_the_log(mini, tmp_path):
     )
     scored = {row["name"]: row for row in pq.read_table(scores_path).to_pylist()}
     for sample in mini.samples:
-        score = sample.scores["verdict"]
+        score = sample.scores["outcome"]
         row = scored[sample.id]
         assert (score.reason, score.explanation, score.answer) == (
             row["bucket"],

@@ -2,9 +2,9 @@
 
 from harness import check_source, write_lines
 
-from cogniload_repro.endings import STOPS
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.importing.check import format_check
+from cogniload_repro.scoring.reasoning import STOPS
 
 COVERAGE = ["responses", "cells", "fewest", "most", "tokens", "empty", "open"]
 

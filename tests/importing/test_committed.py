@@ -10,9 +10,9 @@ import pytest
 from reference_scorer import score
 
 from cogniload_repro.asking.server import BUNDLED_MODEL, MAX_TOKENS, WINDOW
-from cogniload_repro.files import DATA
 from cogniload_repro.grid import PAPER_GRID, Cell
 from cogniload_repro.importing.imports import import_source
+from cogniload_repro.paths import DATA
 from cogniload_repro.puzzles.catalog import parse_name
 from cogniload_repro.puzzles.ids import read_manifest
 from cogniload_repro.scoring.scores import score_dataset
@@ -79,7 +79,7 @@ def test_the_model_had_room_for_each_answer_and_the_limit_cut_the_longest(rows):
     assert all(row["response_tokens"] <= MAX_TOKENS for row in rows)
 
 
-def test_the_scorer_gives_every_real_answer_the_verdict_of_the_printed_algorithm(
+def test_the_scorer_gives_every_real_answer_the_outcome_of_the_printed_algorithm(
     rows, imported
 ):
     """Appendix D line by line, on what a model wrote: the same bucket for each answer."""

@@ -22,8 +22,7 @@ from cogniload_repro.puzzles.draws import resolve_edition
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import draw_rows
-from cogniload_repro.schemas import OUTPUTS, PUZZLES
-from cogniload_repro.storage import read_metadata, write_table
+from cogniload_repro.storage import OUTPUTS, PUZZLES, read_metadata, write_table
 
 NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
 

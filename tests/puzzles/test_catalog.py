@@ -16,8 +16,7 @@ from cogniload_repro.puzzles.catalog import (
 from cogniload_repro.puzzles.draws import resolve_edition
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.ontology import ontology
-from cogniload_repro.schemas import PUZZLES
-from cogniload_repro.storage import write_table
+from cogniload_repro.storage import PUZZLES, write_table
 
 NAME = "20_1_1_770487_red"
 

@@ -27,8 +27,7 @@ from cogniload_repro.puzzles.sets import (
     write_parquet,
     write_set,
 )
-from cogniload_repro.schemas import PUZZLES
-from cogniload_repro.storage import read_metadata
+from cogniload_repro.storage import PUZZLES, read_metadata
 
 CELLS = grid_cells("N=5,50 ratio=2.5,60 d=1,4")
 SMALL_CELLS = grid_cells("N=5,30 ratio=2.5,60 d=1,4")

@@ -27,7 +27,7 @@ from cogniload_repro.files import locked, write_whole
 from cogniload_repro.importing.rejections import RowError
 from cogniload_repro.importing.responses import SETTINGS, is_safe, read_response
 from cogniload_repro.puzzles.sets import write_jsonl
-from cogniload_repro.schemas import OUTPUTS
+from cogniload_repro.storage import OUTPUTS
 
 #: The model always writes its likeliest token, so that the same prompt gives the same answer.
 TEMPERATURE = 0.0

@@ -23,7 +23,7 @@ from cogniload_repro.asking.perturbations import (
 )
 from cogniload_repro.puzzles.sets import read_puzzles
 
-#: Version of what models are asked, raised when prompts, verdicts or the order of draws change.
+#: Version of what models are asked, raised when prompts, outcomes or the order of draws change.
 COMPARABILITY = 1
 #: The condition of a text that is prepared like the others and asked without perturbation.
 BASELINE = "baseline"

@@ -93,7 +93,7 @@ _TASK = "cogniload"
 _MODULE = '''\
 """The functions that the task's YAML names.
 
-The verdicts are those of the package cogniload_repro.
+The outcomes are those of the package cogniload_repro.
 """
 
 from pathlib import Path

@@ -42,9 +42,9 @@ def score(scorer: str, scheduler: str | None, build: Path, jobs: int) -> None:
     from cogniload_repro import __version__
     from cogniload_repro.executors import open_executor
     from cogniload_repro.puzzles.baselines import write_baselines
-    from cogniload_repro.scoring import cells, scores, verdict
+    from cogniload_repro.scoring import cells, outcome, scores
 
-    rules = verdict.find_scorer(scorer)
+    rules = outcome.find_scorer(scorer)
     with locked(build):
         check_outputs_whole(build)
         write_step(build, "scores", Parameters(scorer=scorer))
@@ -88,8 +88,7 @@ def fit_command(build: Path) -> None:
     from cogniload_repro.executors import open_executor
     from cogniload_repro.ledger import entries, prompts, results
     from cogniload_repro.regression import paper_tables
-    from cogniload_repro.schemas import CELLS, read_frame
-    from cogniload_repro.storage import read_metadata, write_table
+    from cogniload_repro.storage import CELLS, read_frame, read_metadata, write_table
 
     remedy = "create it with `make score` (outside a checkout: `cogniload score`)"
     with locked(build), open_executor(2) as executor:

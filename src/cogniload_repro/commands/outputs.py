@@ -19,7 +19,8 @@ from cogniload_repro.commands.params import (
     label_of,
     takes,
 )
-from cogniload_repro.files import ANSWERS, locked, write_whole
+from cogniload_repro.files import locked, write_whole
+from cogniload_repro.paths import ANSWERS
 
 #: Temporary folder of a build, in which outputs are prepared before they replace the old ones.
 _STAGE = ".outputs-"

@@ -14,7 +14,7 @@ from typing import Any
 import click
 import yaml
 
-from cogniload_repro.files import is_address, without_secrets
+from cogniload_repro.importing.addresses import is_address, without_secrets
 
 RECONSTRUCTED_SOURCE = "reconstructed"
 #: The file at the top of a checkout that sets the parameters of a build.
@@ -178,7 +178,7 @@ def check_parameters(parameters: Parameters) -> None:
     """Reject impossible parameters now, before the earlier steps have been run for nothing."""
     changed = parameters.changes()
     if "scorer" in changed:
-        from cogniload_repro.scoring.verdict import find_scorer
+        from cogniload_repro.scoring.outcome import find_scorer
 
         find_scorer(parameters.scorer)
     if parameters.models and not parameters.sources():

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from cogniload_repro.endings import STOPS, take_answer
 from cogniload_repro.grid import CELL
 from cogniload_repro.importing.responses import Response
 from cogniload_repro.models import order_models
 from cogniload_repro.puzzles.catalog import Catalog
+from cogniload_repro.scoring.reasoning import STOPS, take_answer
 
 _LEGEND = """
   cells     configurations with a response; fewest, most: responses in a cell

@@ -7,7 +7,7 @@ How a response gets from its file to its score:
 - `responses.read_response` turns a record into a response, or says why it is not one
 - `write_responses` writes it to the table of its model
 - `scoring.scores.score_group` reads that table, and calls `score_row` for each response
-- `scoring.verdict.find_verdict` returns its bucket and the evidence, from its `find_windows`
+- `scoring.outcome.find_outcome` returns its bucket and the evidence, from its `find_windows`
 """
 
 from collections import defaultdict
@@ -43,8 +43,13 @@ from cogniload_repro.importing.sources import fetch_source
 from cogniload_repro.importing.tables import read_table, read_whole_table
 from cogniload_repro.puzzles.catalog import Catalog, read_catalog
 from cogniload_repro.puzzles.draws import Edition
-from cogniload_repro.schemas import OUTPUTS, PUZZLES
-from cogniload_repro.storage import part_writer, partition_path, write_table
+from cogniload_repro.storage import (
+    OUTPUTS,
+    PUZZLES,
+    partition_path,
+    table_writer,
+    write_table,
+)
 
 #: The file of each answer, by model and puzzle.
 Answers = dict[tuple[str, str], str]
@@ -96,7 +101,7 @@ def write_responses(
                         f"{model} is in two sources; rename it in one of them"
                     )
                 writers[model] = files.enter_context(
-                    part_writer(path, OUTPUTS, metadata)
+                    table_writer(path, OUTPUTS, metadata)
                 )
             waiting[model].append(response._asdict())
             if len(waiting[model]) == _GROUP:

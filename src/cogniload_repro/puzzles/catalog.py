@@ -16,7 +16,7 @@ from cogniload_repro.puzzles.generate import domain_size, draw_puzzle
 from cogniload_repro.puzzles.ontology import ontology
 from cogniload_repro.puzzles.parse import parse_puzzle
 from cogniload_repro.puzzles.puzzle import Puzzle
-from cogniload_repro.schemas import PUZZLES
+from cogniload_repro.storage import PUZZLES
 
 #: Longest puzzle (statements) that is redrawn from its name alone: ten times the paper's longest.
 MAX_NAMED_STATEMENTS = 2_500

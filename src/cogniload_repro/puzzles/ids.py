@@ -7,8 +7,8 @@ from itertools import chain, repeat
 
 import numpy as np
 
-from cogniload_repro.files import DATA
 from cogniload_repro.grid import PAPER_GRID, Cell, check_count
+from cogniload_repro.paths import DATA
 from cogniload_repro.puzzles.draws import PORT, Edition
 from cogniload_repro.puzzles.generate import LAST_ID
 

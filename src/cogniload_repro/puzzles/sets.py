@@ -20,8 +20,7 @@ from cogniload_repro.puzzles.catalog import puzzle_row
 from cogniload_repro.puzzles.draws import Edition
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
 from cogniload_repro.puzzles.ids import PuzzleSet
-from cogniload_repro.schemas import PUZZLES
-from cogniload_repro.storage import open_parquet, remove_parts, table_writer
+from cogniload_repro.storage import PUZZLES, open_parquet, table_writer
 
 T = TypeVar("T")
 
@@ -41,7 +40,8 @@ def write_set(folder: str | Path, kind: str, puzzles: PuzzleSet, jobs: int = 1) 
     The file is byte for byte the same for any ``jobs``, and appears only when it is complete.
     """
     folder = Path(folder)
-    remove_parts(folder)
+    for part in folder.glob(".puzzles.*.part"):  # of a killed run
+        part.unlink()
     rows = tqdm(draw_rows(puzzles, jobs), "puzzles", len(puzzles), disable=None)
     if kind == "jsonl":
         write_jsonl(folder / "puzzles.jsonl", rows)
