@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from cogniload_repro.book import page_data
 from cogniload_repro.grid import MINI_GRID, PAPER_GRID
 from cogniload_repro.models import NAMES
-from cogniload_repro.puzzles.catalog import puzzle_row
 from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.puzzles.rows import puzzle_row
 from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.scoring.outcome import BUCKETS
 from cogniload_repro.scoring.response import score_response
