@@ -7,7 +7,7 @@ from itertools import chain, islice, product
 from typing import Any
 
 from cogniload_repro.importing.layout import STATE, Layout
-from cogniload_repro.importing.rejections import UNKNOWN_PUZZLE, RowError
+from cogniload_repro.importing.rejections import RowError
 from cogniload_repro.importing.tables import read_whole_table
 from cogniload_repro.puzzles.catalog import (
     Catalog,
@@ -70,7 +70,7 @@ class SourcePuzzles:
                 raise ValueError(self._faults[name])
             self._catalog[name] = self._check_text(name)
         except ValueError as error:
-            raise RowError(UNKNOWN_PUZZLE, f"{name}: {error}", name) from None
+            raise RowError("unknown puzzle", f"{name}: {error}", name) from None
 
     def _check_text(self, name: str) -> dict:
         """Return a known or redrawn puzzle; ValueError if its text differs from the source's."""
