@@ -10,8 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 from bench_generation import best_seconds
 
-from cogniload_repro.puzzles.catalog import puzzle_row
 from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.puzzles.rows import puzzle_row
 from cogniload_repro.scoring.response import score_response
 from cogniload_repro.scoring.scores import score_dataset
 from cogniload_repro.storage import OUTPUTS, PUZZLES, write_table

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from cogniload_repro.executors import open_executor
-from cogniload_repro.puzzles.catalog import draw_named
+from cogniload_repro.puzzles.rows import draw_named
 from cogniload_repro.scoring.scores import score_dataset
 from cogniload_repro.storage import OUTPUTS, PUZZLES, write_table
 

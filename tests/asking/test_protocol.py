@@ -18,8 +18,7 @@ from cogniload_repro.asking.protocol import (
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles.baselines import baselines
 from cogniload_repro.puzzles.generate import draw_grid
-from cogniload_repro.puzzles.ids import PuzzleSet
-from cogniload_repro.puzzles.sets import draw_rows, write_set
+from cogniload_repro.puzzles.sets import PuzzleSet, draw_rows, write_set
 from cogniload_repro.scoring.response import score_response
 
 CELLS = grid_cells("N=20 ratio=50 d=1,3")
@@ -130,7 +129,7 @@ def test_whatever_makes_answers_incomparable_raises_the_version():
     When this fails, and the change is meant, raise COMPARABILITY in asking/protocol.py
     and enter the new digest.
     """
-    puzzles = list(draw_rows(PuzzleSet(grid_cells("mini"), 2, 42, "default")))
+    puzzles = list(draw_rows(PuzzleSet(grid_cells("mini"), 2, 42)))
     texts = []
     for row in puzzles:
         ends = [

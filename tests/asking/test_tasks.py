@@ -27,10 +27,9 @@ from cogniload_repro.asking.tasks import answer_budget, cogniload
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.importing.imports import import_source
 from cogniload_repro.ledger.prompts import load_prompt_counts
-from cogniload_repro.puzzles.catalog import draw_named
-from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.parse import parse_puzzle
-from cogniload_repro.puzzles.sets import draw_rows
+from cogniload_repro.puzzles.rows import draw_named
+from cogniload_repro.puzzles.sets import PuzzleSet, draw_rows
 from cogniload_repro.scoring.cells import write_cells
 from cogniload_repro.scoring.reasoning import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.scoring.scores import score_dataset
@@ -117,7 +116,7 @@ def test_each_puzzle_is_asked_once_with_the_paper_s_prompt_budget_and_an_effort(
     assert len({text for _, text, _, _ in ASKED}) == len(ASKED) == 36
     assert {(role, effort) for role, _, _, effort in ASKED} == {("user", "medium")}
     assert all(budget == answer_budget(text) for _, text, budget, _ in ASKED)
-    puzzles = draw_rows(PuzzleSet(grid_cells("mini"), 2, 42, "default"))
+    puzzles = draw_rows(PuzzleSet(grid_cells("mini"), 2))
     assert {sample.id: sample.input for sample in mini.samples} == {
         row["name"]: row["text"] for row in puzzles
     }
@@ -184,9 +183,7 @@ def know(perturbation=None):
     """A model that knows the puzzle behind each query of two cells."""
     drawn = {
         row["name"]: row
-        for row in draw_rows(
-            PuzzleSet(grid_cells("N=20 ratio=50 d=1,3"), 3, 42, "default")
-        )
+        for row in draw_rows(PuzzleSet(grid_cells("N=20 ratio=50 d=1,3"), 3))
     }
     pairs = [(name, row["text"]) for name, row in drawn.items()]
     known = {

@@ -12,8 +12,8 @@ from reference_scorer import score
 from cogniload_repro.grid import PAPER_GRID, Cell
 from cogniload_repro.importing.imports import import_source
 from cogniload_repro.paths import DATA
-from cogniload_repro.puzzles.catalog import parse_name
-from cogniload_repro.puzzles.ids import read_manifest
+from cogniload_repro.puzzles.rows import parse_name
+from cogniload_repro.puzzles.sets import read_default_ids
 from cogniload_repro.scoring.scores import score_dataset
 
 ANSWERS = DATA / "outputs" / "smollm2-135m-instruct.jsonl"
@@ -59,7 +59,7 @@ def test_each_cell_of_the_levels_asked_has_the_first_two_puzzles_of_the_default_
     rows,
 ):
     """A level of N and d has all ratios or is left out; the README lists the same levels."""
-    ids = read_manifest()
+    ids = read_default_ids()
     counts = Counter()
     for row in rows:
         puzzle = parse_name(row["name"])

@@ -11,7 +11,7 @@ from typing import Any
 from inspect_ai.log import EvalSample, read_eval_log, read_eval_log_samples
 from inspect_ai.model import ContentReasoning, ModelOutput
 
-from cogniload_repro.puzzles.catalog import parse_name
+from cogniload_repro.puzzles.rows import parse_name
 
 
 def read_log_rows(path: str) -> Iterator[dict]:

@@ -32,8 +32,7 @@ from cogniload_repro.grid import PAPER_GRID, check_count, grid_cells
 from cogniload_repro.importing.rejections import RowError
 from cogniload_repro.importing.responses import read_response
 from cogniload_repro.puzzles.draws import resolve_edition
-from cogniload_repro.puzzles.ids import SEED, choose_set
-from cogniload_repro.puzzles.sets import draw_rows
+from cogniload_repro.puzzles.sets import SEED, PuzzleSet, draw_rows
 from cogniload_repro.scoring.outcome import BUCKETS
 from cogniload_repro.scoring.reasoning import CONTEXT_TOKENS, CUT, RESERVED_TOKENS
 from cogniload_repro.scoring.response import score_response
@@ -93,7 +92,7 @@ def cogniload(
         grid = " ".join(grid)
     cells = grid_cells(grid, rounding)
     generator = resolve_edition(edition)
-    puzzles = choose_set(cells, per_cell, seed, generator, otherwise="spawn")
+    puzzles = PuzzleSet(cells, per_cell, seed, "spawn", generator)
     rows = {row["name"]: row for row in draw_rows(puzzles)}
     texts = [(name, row["text"]) for name, row in rows.items()]
     samples = []

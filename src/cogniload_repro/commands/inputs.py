@@ -47,7 +47,7 @@ STEPS = {
         ("sources.json", "puzzles.parquet"),
     ),
     "scores": Step(
-        ("scorer",), "outputs", ("cells.parquet", "tokens.parquet", "baselines.parquet")
+        (), "outputs", ("cells.parquet", "tokens.parquet", "baselines.parquet")
     ),
     "fits": Step(
         (),

@@ -10,7 +10,7 @@ import pandas as pd
 from cogniload_repro.grid import CELL
 from cogniload_repro.importing.responses import Response
 from cogniload_repro.models import order_models
-from cogniload_repro.puzzles.catalog import Catalog
+from cogniload_repro.puzzles.rows import KnownPuzzles
 from cogniload_repro.scoring.reasoning import STOPS, take_answer
 
 #: Share of samples in which a test should find a difference, and its level (two-sided).
@@ -34,15 +34,15 @@ _LEGEND = """
 
 
 def summarise_responses(
-    responses: Iterable[Response], catalog: Catalog
+    responses: Iterable[Response], known: KnownPuzzles
 ) -> pd.DataFrame:
     """Return one row per model, the paper's first, with the columns that `format_check` explains.
 
-    The catalog has the puzzles of the responses.
+    ``known`` has the puzzles of the responses.
     """
-    facts = [_describe(response, catalog[response.name]) for response in responses]
-    columns = ["model", "stopped", "tokens", "empty", "open", *CELL]
-    answers = pd.DataFrame(facts, columns=columns)
+    facts = [_describe(response) for response in responses]
+    columns = ["model", "name", "stopped", "tokens", "empty", "open"]
+    answers = pd.DataFrame(facts, columns=columns).join(known.cells(), on="name")
     cells = answers.groupby(["model", *CELL]).size().groupby("model")
     summary = cells.agg(responses="sum", cells="size", fewest="min", most="max")
     sums = answers.groupby("model")[["tokens", "empty", "open"]].sum()
@@ -72,15 +72,15 @@ def find_difference(answers, others, variance: float = 0.25):
     return np.minimum(100 * quantiles * error, 100)
 
 
-def _describe(response: Response, puzzle: dict) -> dict:
-    """Return a response's model, stop reason, flags and configuration."""
+def _describe(response: Response) -> dict:
+    """Return a response's model, puzzle, stop reason and flags."""
     return {
         "model": response.model,
+        "name": response.name,
         "stopped": response.stopped or "unknown",
         "tokens": response.has_tokens,
         "empty": not response.response,
         "open": take_answer(response.response) is None,
-        **puzzle,
     }
 
 

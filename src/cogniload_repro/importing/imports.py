@@ -38,11 +38,9 @@ from cogniload_repro.importing.responses import (
 from cogniload_repro.importing.source_puzzles import SourcePuzzles
 from cogniload_repro.importing.sources import fetch_source
 from cogniload_repro.importing.tables import Record, read_table, read_whole_table
-from cogniload_repro.puzzles.catalog import Catalog, read_catalog
-from cogniload_repro.puzzles.draws import Edition
+from cogniload_repro.puzzles.rows import KnownPuzzles, read_known
 from cogniload_repro.storage import (
     OUTPUTS,
-    PUZZLES,
     partition_path,
     table_writer,
     write_table,
@@ -72,15 +70,16 @@ def import_source(
     """
     layout = find_files(*fetch_source(source, cache))
     metadata = {"source": layout.name}
-    known = folder / "puzzles.parquet"
-    catalog = read_catalog(known) if known.exists() else {}
+    path = folder / "puzzles.parquet"
+    known = read_known(path)
     report = Report()
-    responses = read_source(layout, catalog, report, **options)
+    responses = read_source(layout, known, report, **options)
     try:
         write_responses(responses, folder / "outputs", metadata)
     finally:
         report.write_rejected(folder / "rejected.csv")
-    write_table(known, pa.Table.from_pylist([*catalog.values()], PUZZLES), metadata)
+    if known.added:
+        write_table(path, known.to_table(), metadata)
     return report
 
 
@@ -111,32 +110,34 @@ def write_responses(
 
 def read_source(
     layout: Layout,
-    catalog: Catalog,
+    known: KnownPuzzles,
     report: Report,
     *,
     model: str | None = None,
-    edition: Edition | None = None,
+    edition: str | None = None,
     known_only: bool = False,
 ) -> Iterator[Response]:
     """Yield the responses of a source, one by one, in the order of paths and rows.
 
     Rejected rows and the number of responses go to the report. The source's own puzzles, and those
-    drawn from their names, are added to the catalog; `known_only` omits answers to puzzles that it
-    does not have. `model` replaces the model names of the source; `edition` draws puzzles known by
-    name alone, by default the one that fits.
+    drawn from their names, are added to the known ones; `known_only` omits answers to others.
+    `model` replaces the model names of the source; `edition` draws puzzles known by name
+    alone, by default the one that fits.
     """
-    puzzles = SourcePuzzles(layout, catalog, edition, read_names(layout))
+    puzzles = SourcePuzzles(layout, known, edition, read_names(layout))
     answers: Answers = {}
     for path, number, record in Bar(read_records(layout), "import", disable=None):
         file = clean_text(path.relative_to(layout.root).as_posix())
         try:
             response = read_response(record, model)
-            if known_only and response.name not in catalog:
+            if known_only and response.name not in known:
                 continue
             puzzles.find(response.name)
             refuse_duplicate(response, answers)
-        except RowError as error:
-            report.rejected.append(Rejected(file, number, *error.args))
+        except (RowError, RecursionError) as error:
+            is_known = isinstance(error, RowError)
+            fault = error.args if is_known else ("malformed row", "too deeply nested")
+            report.rejected.append(Rejected(file, number, *fault))
             continue
         answers[response.model, response.name] = file
         report.count(response)
