@@ -10,12 +10,12 @@ import pandas as pd
 from cogniload_repro.grid import CELL
 from cogniload_repro.importing.responses import Response
 from cogniload_repro.models import order_models
+from cogniload_repro.published import ALPHA
 from cogniload_repro.puzzles.rows import KnownPuzzles
 from cogniload_repro.scoring.reasoning import STOPS, take_answer
 
-#: Share of samples in which a test should find a difference, and its level (two-sided).
-POWER = 0.8
-LEVEL = 0.05
+#: Share of samples in which a test should find a difference.
+_FOUND_SHARE = 0.8
 #: Puzzles per cell that most of the paper's models have answered.
 _PAPER_PER_CELL = 100
 
@@ -67,7 +67,7 @@ def find_difference(answers, others, variance: float = 0.25):
         Mean variance of an answer within a cell, 0.25 for accuracies of 50%.
     """
     normal = NormalDist()
-    quantiles = normal.inv_cdf(1 - LEVEL / 2) + normal.inv_cdf(POWER)
+    quantiles = normal.inv_cdf(1 - ALPHA / 2) + normal.inv_cdf(_FOUND_SHARE)
     error = np.sqrt(variance * (1 / answers + 1 / others))
     return np.minimum(100 * quantiles * error, 100)
 

@@ -46,7 +46,7 @@ class Report:
         counts = f"responses: {total:,}, models: {len(self.responses):,}"
         lines = [f"{counts}, rejected rows: {self.unusable:,}"]
         if self.untested:
-            cause = f"{self.untested:,} responses have not both token counts"
+            cause = f"{self.untested:,} responses lack a number of tokens"
             lines.append(f"  {cause}: whether they overflow cannot be tested")
         if self.origin:
             lines.append(self.origin)

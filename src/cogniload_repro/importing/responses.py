@@ -33,8 +33,8 @@ SETTINGS = (
 )
 #: What spreadsheets, pandas and R write in place of a value that is lost or missing.
 LOST_WORDS = re.compile(
-    r"#\w[\w/]*[!?]|#N/?[AV]|#GETTING_DATA|Err:\d{3}|Loading\.\.\.|<NA>|NA|N/A|nan|null|none",
-    re.IGNORECASE,
+    r"#\w[\w/]*[!?]|#N/?[AV]|#GETTING_DATA|Err:\d{3}|Loading\.\.\."
+    r"|<NA>|NA|N/A|NaN|nan|NULL|null|None"
 )
 # keys for the text of a part; the first that is not empty counts
 _TEXT_KEYS = ("text", "thinking", "reasoning", "content", "summary", "refusal")
