@@ -118,7 +118,8 @@ def _read_csv_rows(path: Path) -> Iterator[Record]:
         except csv.Error as error:
             # a quotation mark may be open over several rows, or to the end
             if rows.line_num > line + 1 or "expected after" not in str(error):
-                raise
+                remedy = "put texts in quotation marks, and end rows in LF or CRLF"
+                raise ValueError(f"row {number}: {error}; {remedy}") from None
             yield number, RowError("malformed row", f"its quotation marks: {error}")
             continue
         if fields:
