@@ -222,7 +222,7 @@ class PaperFigure:
                 ax.plot(levels, rows["accuracy"], color="0.85", linewidth=0.8, zorder=1)
                 continue
             if self.banded:
-                look = {"color": pen.color, "linewidth": 0} | band
+                look: dict[str, Any] = {"color": pen.color, "linewidth": 0} | band
                 ax.fill_between(levels, rows["lowest"], rows["highest"], **look)
             draw_course(ax, levels, rows["accuracy"], pen, rows["marked"])
 
@@ -245,7 +245,8 @@ class PaperFigure:
             bar = pen.line() | {"linestyle": "-"}
             ax.vlines(places, rows["low"], rows["high"], **bar)
             if self.banded:
-                look = {"color": pen.color, "alpha": 0.25, "linewidth": 3, "zorder": 1}
+                look: dict[str, Any] = {"color": pen.color, "alpha": 0.25}
+                look |= {"linewidth": 3, "zorder": 1}
                 ax.vlines(places, rows["lowest"], rows["highest"], **look)
 
     def _set_numeric_levels(self, ax: Axes, panel: Panel) -> None:
