@@ -1,4 +1,4 @@
-"""Error buckets: the sums printed in Tables 4 and 5, and allocations of errors with these sums.
+"""Errors by type: the sums printed in Tables 4 and 5, and allocations of errors with these sums.
 
 Both tables pool the needle ratios, so errors are allocated within the 20 conditions (N, d).
 """
@@ -20,15 +20,15 @@ CONDITIONS = pd.MultiIndex.from_frame(GRID[["N", "d"]].drop_duplicates())
 OF_CONDITION = np.array(
     [(GRID["N"] == N) & (GRID["d"] == d) for N, d in CONDITIONS], dtype=float
 )
-#: Matrix, shape (20, 100), that sums the buckets of each condition.
-OF_BUCKETS = np.kron(np.eye(len(CONDITIONS)), np.ones(len(ERRORS)))
+#: Matrix, shape (20, 100), that sums the types of each condition.
+OF_TYPES = np.kron(np.eye(len(CONDITIONS)), np.ones(len(ERRORS)))
 
 
 @cache
-def bucket_sums(model: str) -> tuple[np.ndarray, np.ndarray]:
+def error_sums(model: str) -> tuple[np.ndarray, np.ndarray]:
     """Return A and b of the equations A x = b that Tables 4 and 5 print for a model's errors.
 
-    x has the errors of 20 conditions times 5 buckets; A has zeros and ones, shape (45, 100).
+    x has the errors of 20 conditions times 5 types; A has zeros and ones, shape (45, 100).
     """
     groups = []
     sums = []
@@ -37,41 +37,41 @@ def bucket_sums(model: str) -> tuple[np.ndarray, np.ndarray]:
         of_model = printed[printed["model"] == model].set_index(load)
         levels = CONDITIONS.get_level_values(load)
         for level, counts in of_model[list(ERRORS)].iterrows():
-            for bucket in np.eye(len(ERRORS)):
-                groups.append(np.kron(levels == level, bucket))
+            for of_type in np.eye(len(ERRORS)):
+                groups.append(np.kron(levels == level, of_type))
             sums.extend(counts)
     return np.array(groups, float), np.array(sums, float)
 
 
 def can_allocate(model: str, correct: np.ndarray, answers: np.ndarray) -> bool:
-    """Return whether a table's errors can be divided to give the printed sums of the buckets.
+    """Return whether a table's errors can be divided to give the printed sums of the types.
 
     The linear programme has no objective and allows fractions of errors.
     """
-    groups, sums = bucket_sums(model)
+    groups, sums = error_sums(model)
     errors = OF_CONDITION @ (answers - correct)
     programme = linprog(
         np.zeros(groups.shape[1]),
-        A_eq=np.vstack([groups, OF_BUCKETS]),
+        A_eq=np.vstack([groups, OF_TYPES]),
         b_eq=np.concatenate([sums, errors]),
     )
     return programme.status == 0
 
 
 def allocate_errors(model: str, errors: np.ndarray) -> np.ndarray:
-    """Allocate the errors of each condition to the buckets, meeting the printed sums exactly.
+    """Allocate the errors of each condition to the types, meeting the printed sums exactly.
 
     Returns the integers, shape (20, 5), with the least total absolute distance from the most even
     allocation.
     """
-    groups, sums = bucket_sums(model)
-    groups = np.vstack([groups, OF_BUCKETS])
+    groups, sums = error_sums(model)
+    groups = np.vstack([groups, OF_TYPES])
     sums = np.concatenate([sums, errors])
     even = _allocate_evenly(model, groups, sums)
     programme = _find_nearest_whole(even, LinearConstraint(groups, sums, sums))
     if programme.x is None:
         raise ValueError(
-            f"the errors of {model} cannot be allocated to the buckets of Tables 4 and 5 "
+            f"the errors of {model} cannot be allocated to the types of Tables 4 and 5 "
             f"({programme.message}); try another seed"
         )
     whole = np.rint(programme.x[: len(even)]).astype(int)
