@@ -206,7 +206,7 @@ def _make_feasible(
     correct: np.ndarray,
     model: str,
 ) -> np.ndarray:
-    """Move a table with the exact sums to one that meets the box, the windows and the sums of errors.
+    """Move a table with the exact sums to one that meets the box, the windows and the errors.
 
     The variables of the mixed-integer programme are the multiple of each basis vector (integer) and
     the errors by condition and type (continuous).
