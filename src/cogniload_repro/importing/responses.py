@@ -149,9 +149,9 @@ def take_name(row: Mapping, column: str) -> str:
 
 
 def is_safe(name: str) -> bool:
-    """Return whether a name is printable, and short enough for a file that is not hidden."""
-    is_plain = name.isprintable() and name == name.strip() and not name.startswith(".")
-    return is_plain and len(quote(name)) <= 200
+    """Return whether a name is printable, not quoted, and that of a file that is not hidden."""
+    is_plain = name.isprintable() and name == name.strip() and '"' not in name
+    return is_plain and not name.startswith(".") and len(quote(name)) <= 200
 
 
 def refuse_failure(row: Mapping) -> None:
