@@ -1,12 +1,15 @@
 """Outputs of a source, written as the outputs table."""
 
+import io
 import json
+import threading
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from harness import check_source, read_source, run, write_lines
 from hypothesis import given, settings
@@ -15,11 +18,11 @@ from packing import make_archive, write_packed
 from samples import release_state
 
 from cogniload_repro.grid import grid_cells
-from cogniload_repro.importing.imports import import_source
+from cogniload_repro.importing.imports import Bar, import_source
 from cogniload_repro.importing.rejections import Rejected
 from cogniload_repro.puzzles.draws import resolve_edition
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
-from cogniload_repro.puzzles.rows import draw_named, read_known
+from cogniload_repro.puzzles.rows import draw_named
 from cogniload_repro.puzzles.sets import PuzzleSet, draw_rows
 from cogniload_repro.storage import OUTPUTS, PUZZLES, read_metadata, write_table
 
@@ -243,7 +246,7 @@ def answer_all(path, puzzles, **prompts):
 def draw_in(folder, source, **options):
     """Import a source; return the report and the texts of known puzzles by name."""
     report = import_source(source, folder, folder, **options)
-    rows = read_known(folder / "puzzles.parquet").to_table().to_pylist()
+    rows = pq.read_table(folder / "puzzles.parquet").to_pylist()
     return report, {row["name"]: row["text"] for row in rows}
 
 
@@ -301,3 +304,11 @@ def test_commands_take_an_edition(tmp_path):
         assert done.exit_code == 0
         assert "responses: 12, models: 1, rejected rows: 0" in done.output
         assert "names fit" not in done.output
+
+
+def test_a_progress_bar_starts_no_thread():
+    """Not even when it is shown."""
+    before = threading.enumerate()
+    shown = list(Bar(range(3), file=io.StringIO(), disable=False))
+    assert shown == [0, 1, 2]
+    assert threading.enumerate() == before

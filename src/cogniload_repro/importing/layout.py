@@ -5,7 +5,6 @@ texts ``exp/**/NAME.txt`` and their metadata ``meta/**/NAME_state.json``. A tabl
 beside them may say more of each answer: model, name, and any column of a table but response.
 """
 
-import os
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,6 +14,11 @@ from cogniload_repro.importing.rejections import IMPORT_PAGE
 from cogniload_repro.importing.tables import TABLE_ENDINGS
 from cogniload_repro.puzzles.rows import parse_name
 
+#: How a log of Inspect becomes a table.
+LOG_REMEDY = (
+    "convert logs of Inspect: .venv-evaluate/bin/python -m cogniload_repro.asking.logs"
+    " LOG.eval > answers.jsonl"
+)
 #: Ending of the names of the authors' metadata files.
 STATE = "_state.json"
 
@@ -37,25 +41,25 @@ def find_files(path: Path, name: str) -> Layout:
         kind = find_kind(file.relative_to(layout.root))
         layout.files[kind if file.is_file() else "not read"].append(file)
     if not layout.files["table"] and not layout.files["answer"]:
-        endings = ", ".join(TABLE_ENDINGS)
-        raise ValueError(f"{name} has no answers; read are {endings}; {IMPORT_PAGE}")
+        remedies = [IMPORT_PAGE, *map(describe_unread, layout.files["not read"])]
+        raise ValueError(f"{name} has no answers; {remedies[-1]}")
     return layout
+
+
+def describe_unread(path: Path) -> str:
+    """Return what to do with a file that is not read."""
+    return LOG_REMEDY if path.suffix == ".eval" else IMPORT_PAGE
 
 
 def _walk(root: Path) -> Iterator[Path]:
     """Yield the files below a folder, and links to folders; OSError if it cannot be read."""
-
-    def refuse(error: OSError) -> None:
-        raise error
-
-    for folder, folders, names in os.walk(root, onerror=refuse):
-        folders[:] = [
-            name for name in folders if not name.startswith((".", "__MACOSX"))
-        ]
-        for name in (*folders, *names):
-            path = Path(folder, name)
-            if not name.startswith(".") and (path.is_symlink() or not path.is_dir()):
-                yield path
+    for path in root.iterdir():
+        if path.name.startswith((".", "__MACOSX")):
+            continue
+        if path.is_dir() and not path.is_symlink():
+            yield from _walk(path)
+        else:
+            yield path
 
 
 def find_kind(path: Path) -> str:

@@ -1,13 +1,13 @@
 """The puzzles that a source answers, and the edition that drew them."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from itertools import chain, islice, product
-from typing import Any
+from pathlib import Path
 
 from cogniload_repro.importing.layout import STATE, Layout
-from cogniload_repro.importing.rejections import UNKNOWN_PUZZLE, RowError
+from cogniload_repro.importing.rejections import RowError
 from cogniload_repro.importing.tables import read_whole_table
 from cogniload_repro.puzzles.draws import EDITIONS
 from cogniload_repro.puzzles.parse import read_question
@@ -21,6 +21,7 @@ from cogniload_repro.puzzles.rows import (
 
 #: Most puzzles that are redrawn to find out which edition drew them.
 SAMPLE = 300
+_OTHER_TEXT = "its text differs from the known or drawn one; add its metadata"
 
 
 class SourcePuzzles:
@@ -44,20 +45,18 @@ class SourcePuzzles:
         self._texts = {path.stem: path for path in layout.files["text"]}
         # why puzzles of the source cannot be used, by name
         self._faults: dict[str, str] = {}
-        for row in chain(
-            self._read_states(layout), *map(read_whole_table, layout.files["puzzles"])
-        ):
+        states = map(self._read_state, layout.files["state"])
+        tables = map(read_whole_table, layout.files["puzzles"])
+        for row in chain(states, *tables):
             try:
                 known.add(check_row(row))
             except ValueError as error:
                 self._faults[str(row.get("name"))] = str(error)
 
-    def _read_states(self, layout: Layout) -> Iterator[dict]:
-        for path in layout.files["state"]:
-            name = path.name.removesuffix(STATE)
-            yield read_state(
-                name, self._read_text(name) or "", path.read_text("utf-8-sig")
-            )
+    def _read_state(self, path: Path) -> dict:
+        name = path.name.removesuffix(STATE)
+        text = self._read_text(name) or ""
+        return read_state(name, text, path.read_text("utf-8-sig"))
 
     def _read_text(self, name: str) -> str | None:
         return self._texts[name].read_text("utf-8-sig") if name in self._texts else None
@@ -68,22 +67,20 @@ class SourcePuzzles:
             if name in self._faults:
                 raise ValueError(self._faults[name])
             text = self._read_text(name)
-            if text is not None or name not in self._known:
-                self._known.add(self._find_or_draw(name, text))
+            if name not in self._known:
+                self._known.add(self._draw(name, text))
+            elif text is not None and not self._known.has_text(name, text):
+                raise ValueError(_OTHER_TEXT)
         except ValueError as error:
-            raise RowError(UNKNOWN_PUZZLE, f"{name}: {error}", name) from None
+            raise RowError("unknown puzzle", f"{name}: {error}", name) from None
 
-    def _find_or_draw(self, name: str, text: str | None) -> dict:
-        """Return a known or redrawn puzzle; ValueError if its text differs from the source's."""
-        puzzle = self._known.find(name)
-        if puzzle is None:
-            if self._edition is None:
-                self._edition = self._detect_edition()
-            puzzle = draw_named(name, self._edition)
+    def _draw(self, name: str, text: str | None) -> dict:
+        """Return a redrawn puzzle; ValueError if its text differs from the source's."""
+        if self._edition is None:
+            self._edition = self._detect_edition()
+        puzzle = draw_named(name, self._edition)
         if text is not None and text.strip() != puzzle["text"].strip():
-            raise ValueError(
-                "its text differs from the known or drawn one; add its metadata"
-            )
+            raise ValueError(_OTHER_TEXT)
         return puzzle
 
     def _detect_edition(self) -> str:
@@ -110,17 +107,19 @@ def read_state(name: str, text: str, metadata: str) -> dict:
 
     The row is incomplete if the metadata are.
     """
-    row: dict[str, Any] = {"name": name, "text": text}
     try:
         state = json.loads(metadata)
         _, category = read_question(text.rstrip().rpartition("\n")[2])
-        row["category"] = category
-        row["poi"] = state["poi"]
-        row["N"] = state["num_statements"]
-        row["d"] = state["difficulty"]
-        # the released program writes the number of needles still to draw, always 0
-        row["needles"] = state["needles"] or None
-        row["domain"] = state["category_defaults"][category]
+        return {
+            "name": name,
+            "text": text,
+            "category": category,
+            "poi": state["poi"],
+            "N": state["num_statements"],
+            "d": state["difficulty"],
+            # the released program writes the number of needles still to draw, always 0
+            "needles": state["needles"] or None,
+            "domain": state["category_defaults"][category],
+        }
     except (ValueError, LookupError, TypeError, RecursionError):
         return {"name": name}
-    return row
