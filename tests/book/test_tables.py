@@ -20,7 +20,7 @@ from cogniload_repro.formats import format_name
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ERRORS, load_printed, load_table
 from cogniload_repro.regression.fits import capacity_points, fit
-from cogniload_repro.regression.glm import QUADRATIC, SYMBOLS
+from cogniload_repro.regression.formulas import QUADRATIC, SYMBOLS
 from cogniload_repro.scoring.cells import token_stats
 
 CELLS = provisional_cells()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import cogniload_repro as cl
 from cogniload_repro.regression.checks import MOST_ANSWERS, check_cells
-from cogniload_repro.regression.glm import QUADRATIC
+from cogniload_repro.regression.formulas import QUADRATIC
 
 QWQ = cl.load_cells(models="QwQ-32B").drop(columns="log10_N").assign(model="mine")
 FITS = cl.fit(QWQ)

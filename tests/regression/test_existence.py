@@ -9,7 +9,7 @@ from samples import fit_one
 
 from cogniload_repro.regression.design import GRID, QUADRATIC_COLUMNS, X
 from cogniload_repro.regression.existence import find_deficiency
-from cogniload_repro.regression.glm import QUADRATIC
+from cogniload_repro.regression.formulas import QUADRATIC
 
 pytestmark = pytest.mark.filterwarnings("error")
 

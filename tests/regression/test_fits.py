@@ -13,7 +13,7 @@ import cogniload_repro as cl
 from cogniload_repro.analysis.uncertainty import capacity_intervals as intervals
 from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.regression.fits import fit, spread_terms
-from cogniload_repro.regression.glm import QUADRATIC
+from cogniload_repro.regression.formulas import QUADRATIC
 from cogniload_repro.regression.selection import compare_fits
 
 CELLS = load_cells()

@@ -14,8 +14,12 @@ from scipy.stats import norm
 from cogniload_repro.analysis.differences import QUANTILE, two_sided_p
 from cogniload_repro.analysis.uncertainty import POWER, correct_within
 from cogniload_repro.regression.fits import PRODUCT_TERMS
-from cogniload_repro.regression.formulas import add_logarithm
-from cogniload_repro.regression.glm import INTERACTIONS, SYMBOLS, Fit, fit_finite
+from cogniload_repro.regression.formulas import (
+    INTERACTIONS,
+    SYMBOLS,
+    add_logarithm,
+)
+from cogniload_repro.regression.glm import Fit, fit_finite
 
 #: Terms of the products of loads, by Table 3's names.
 TERMS = {SYMBOLS[term]: term for term in PRODUCT_TERMS}

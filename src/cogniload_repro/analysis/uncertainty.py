@@ -16,15 +16,16 @@ from scipy.stats import chi2, norm
 
 from cogniload_repro.analysis.differences import two_sided_p
 from cogniload_repro.published import ALPHA
-from cogniload_repro.regression.capacity import POINTS, Curve, find_points
+from cogniload_repro.regression.capacity import POINTS, find_points
 from cogniload_repro.regression.checks import check_cells
 from cogniload_repro.regression.design import grid_means
-from cogniload_repro.regression.glm import QUADRATIC, Fit, fit_finite
-from cogniload_repro.regression.identification import is_identified
+from cogniload_repro.regression.formulas import QUADRATIC
+from cogniload_repro.regression.glm import Fit, fit_finite
 from cogniload_repro.regression.likelihood import maximise
 
 #: Power of a test against an effect of the size called detectable.
 POWER = 0.8
+_ENDS = ["estimate", "profile_low", "profile_high"]
 _TROUGH_LIMITS = (-10.0, 10.0)
 #: The range of rho in which the paper states that accuracy is lowest (section 3), nominal.
 STATED_TROUGH = (0.25, 0.5)
@@ -106,37 +107,33 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
     fits = fit_finite(check_cells(cells, QUADRATIC))
     tables = []
     for point in POINTS:
-        points = find_points(fits, point)
-        points.insert(0, "model", [fit.model for fit in fits])
-        points.insert(1, "point", point)
-        ends = [
-            _profile(fit, *row[1:4])
-            for fit, row in zip(fits, points.to_numpy(), strict=True)
-        ]
-        points[["profile_low", "profile_high"]] = np.reshape(ends, (-1, 2))
-        points["identified"] = [is_identified(fit) for fit in fits]
-        tables.append(points.rename(columns={"value": "estimate"}))
-    table = pd.concat(tables).sort_index(kind="stable").reset_index(drop=True)
-    numbers = ["estimate", "profile_low", "profile_high"]
-    is_length = table["point"] == "ecl50"
-    with np.errstate(over="ignore"):
-        lengths = 10 ** table.loc[is_length, numbers].astype(float)
-    table[numbers] = table[numbers].astype(float)
-    table.loc[is_length, numbers] = lengths
-    return table[["model", "point", "se", *numbers, "identified"]]
+        table = find_points(fits, point).rename(columns={"value": "estimate"})
+        table.insert(0, "model", [fit.model for fit in fits])
+        table.insert(1, "point", point)
+        table["identified"] = [fit.identified for fit in fits]
+        pairs = zip(fits, table["estimate"], table["se"], strict=True)
+        ends = [_profile(fit, point, *pair) for fit, *pair in pairs]
+        table[["profile_low", "profile_high"]] = np.reshape(ends, (-1, 2))
+        if point == "ecl50":
+            with np.errstate(over="ignore"):
+                table[_ENDS] = 10 ** table[_ENDS]
+        tables.append(table)
+    columns = ["model", "point", "se", *_ENDS, "identified"]
+    return pd.concat(tables).sort_index(kind="stable")[columns].reset_index(drop=True)
 
 
 def _profile(fit: Fit, point: str, value: float, se: float) -> tuple[float, float]:
     """Return the ends of a profile-likelihood interval, NaN if there is no such point."""
     if np.isnan(value) or fit.design is None:
         return np.nan, np.nan
-    curve = Curve(point, fit.design, fit.cells, grid_means(fit.cells))
+    load, *limits = POINTS[point]
     x = fit.design.x[:, 1:]
+    loads = grid_means(fit.cells)
 
     def loss_at(value: float) -> float:
-        return lose_likelihood(fit, x - curve.lay_out(np.array([value]))[:, 1:])
+        d, log10_N, rho = (loads | {load: value}).values()
+        return lose_likelihood(fit, x - np.array([d, log10_N, rho, rho**2]))
 
-    _, *limits = POINTS[point]
     return _search_ends(loss_at, value, se, (limits[0], limits[1]))
 
 

@@ -81,7 +81,7 @@ def format_comparison(
 
     A line says in how many models AIC improves; one line per model follows.
     """
-    from cogniload_repro.regression.glm import QUADRATIC
+    from cogniload_repro.regression.formulas import QUADRATIC
 
     better = (compared["daic"] < -2).sum()
     worse = (compared["daic"] > 2).sum()

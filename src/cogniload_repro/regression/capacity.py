@@ -10,19 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import elementwise
 
 from cogniload_repro.regression.checks import check_cells
 from cogniload_repro.regression.design import grid_means
-from cogniload_repro.regression.formulas import Design
-from cogniload_repro.regression.glm import (
-    FAMILIES,
-    QUADRATIC,
-    Fit,
-    fit_all,
-    group_by_design,
-)
-from cogniload_repro.regression.identification import is_identified
+from cogniload_repro.regression.families import FAMILIES
+from cogniload_repro.regression.formulas import QUADRATIC, Design
+from cogniload_repro.regression.glm import Fit, fit_all, group_by_design
 
 #: The load along which each point is searched for, and the limits of the search.
 POINTS = {
@@ -37,6 +30,8 @@ _LOADS = {"d", "N", "log10_N", "rho", "ratio_pct", "needles"}
 _POINTS_OF_CURVE = 2001
 #: Step of the numerical derivative along a load.
 _STEP = 1e-6
+#: From linear interpolation between two points of a curve, each step doubles the correct digits.
+_NEWTON_STEPS = 3
 
 
 class Curve(NamedTuple):
@@ -50,6 +45,12 @@ class Curve(NamedTuple):
     design: Design
     cells: pd.DataFrame
     means: dict[str, float]
+
+    @classmethod
+    def of(cls, fit: Fit, point: str) -> "Curve":
+        """Return the curve of a fit that has a design matrix."""
+        assert fit.design is not None
+        return cls(point, fit.design, fit.cells, grid_means(fit.cells))
 
     @property
     def load(self) -> str:
@@ -105,91 +106,79 @@ class Curve(NamedTuple):
         return np.unique(column.astype(float))
 
 
-def find_roots(
-    curve: Curve, coef: np.ndarray, half: float = 0.0
-) -> tuple[np.ndarray, list[str]]:
-    """Return the loads at which fits have the predictor ``half``, and "ok" or why there is none.
-
-    ``coef`` has the shape (fits, terms). Of several roots, that along rho is the largest, others
-    are nearest to the mean; along N and d the predictor falls at the root. ECL50 is a decimal
-    logarithm.
-    """
-    roots = np.full(len(coef), np.nan)
-    absence = curve.explain_absence()
-    if absence:
-        return roots, [absence] * len(coef)
-    values, rows = curve.sample()
-    brackets = [_find_bracket(curve, values, rows @ b - half) for b in coef]
-    low = np.array([bracket[0] for bracket in brackets])
-    found = np.flatnonzero(np.isfinite(low))
-
-    def above_half(values: np.ndarray, place: np.ndarray) -> np.ndarray:
-        return (curve.lay_out(values) * coef[place.astype(int)]).sum(axis=1) - half
-
-    if len(found):
-        ends = low[found], low[found] + (values[1] - values[0]) * (1 + 1e-9)
-        roots[found] = elementwise.find_root(above_half, ends, args=(found,)).x
-    return roots, [bracket[1] for bracket in brackets]
-
-
-def _find_bracket(
-    curve: Curve, values: np.ndarray, height: np.ndarray
-) -> tuple[float, str]:
-    """Return the value after which a curve has its capacity point, and "ok" or why it has none."""
-    is_above = height > 0
-    is_crossed = is_above[:-1] != is_above[1:]
-    if curve.point == "nt50":
-        places = np.flatnonzero(is_crossed)
-        middle = values[-1]
-    else:
-        places = np.flatnonzero(is_crossed & is_above[:-1])
-        middle = curve.means[curve.load]
-    if len(places):
-        return values[places[np.abs(values[places] - middle).argmin()]], "ok"
-    load = curve.load.removeprefix("log10_")
-    if is_crossed.any():
-        return np.nan, f"accuracy does not fall with {load}"
-    side = "above" if is_above[0] else "below"
-    return np.nan, f"accuracy is {side} one half at every {load}"
-
-
 def find_points(fits: Sequence[Fit], point: str) -> pd.DataFrame:
     """Return a capacity point of each fit: value, se (delta method) and status.
 
-    Without such a point, value and se are NaN and the status says why.
+    ECL50 is a decimal logarithm. Of several roots, NT50 is the largest; along N and d the predictor
+    falls at the root, and the nearest to the mean is taken. Without such a point, value and se are
+    NaN and the status says why.
     """
     points = pd.DataFrame({"value": np.nan, "se": np.nan}, index=range(len(fits)))
     points["status"] = [fit.status for fit in fits]
     for places in group_by_design(fits):
-        points.loc[places] = _find_in_group([fits[place] for place in places], point)
+        group = [fits[place] for place in places]
+        curve = Curve.of(group[0], point)
+        absence = curve.explain_absence()
+        if absence:
+            points.loc[places, "status"] = absence
+        else:
+            found = _find_in_group(curve, group)
+            points.loc[places] = found.set_axis(places)
     return points
 
 
-def _find_in_group(fits: list[Fit], point: str) -> np.ndarray:
+def _find_in_group(curve: Curve, fits: list[Fit]) -> pd.DataFrame:
     """Return the rows of `find_points` of fits with the same design matrix."""
-    first = fits[0]
-    assert first.design is not None  # fits without a design are in no group
-    curve = Curve(point, first.design, first.cells, grid_means(first.cells))
-    half = float(FAMILIES[first.family](0.5))
-    values, statuses = find_roots(curve, np.array([fit.coef for fit in fits]), half)
-    errors = np.full(len(fits), np.nan)
-    found = np.flatnonzero(np.isfinite(values))
+    points = pd.DataFrame({"value": np.nan, "se": np.nan}, index=range(len(fits)))
+    coef = np.array([fit.coef for fit in fits])
+    half = FAMILIES[fits[0].family].half
+    values, rows = curve.sample()
+    heights = coef @ rows.T - half
+    brackets = [_find_bracket(curve, values, height) for height in heights]
+    points["status"] = [status for _, status in brackets]
+    starts = np.array([start for start, _ in brackets])
+    found = np.flatnonzero(starts >= 0)
     if len(found):
-        errors[found] = _find_errors(
-            curve, [fits[place] for place in found], values[found]
-        )
-    return np.array([values, errors, statuses], dtype=object).T
+        starts = starts[found]
+        above = heights[found, starts]
+        below = heights[found, starts + 1]
+        share = above / (above - below)
+        low = values[starts]
+        width = values[1] - values[0]
+        covariance = np.array([fits[place].covariance for place in found])
+        root = low + share * width
+        for _ in range(_NEWTON_STEPS):
+            # backwards, since a spline ends at the last tested level
+            design = curve.lay_out(np.concatenate([root, root - _STEP]))
+            row, before = np.split(design, 2)
+            height = (row * coef[found]).sum(axis=1) - half
+            slope = ((row - before) * coef[found]).sum(axis=1) / _STEP
+            root = np.clip(root - height / slope, low, low + width)
+        variance = np.einsum("ip,ipq,iq->i", row, covariance, row)
+        points.loc[found, "value"] = root
+        points.loc[found, "se"] = np.sqrt(variance) / np.abs(slope)
+    return points
 
 
-def _find_errors(curve: Curve, fits: list[Fit], roots: np.ndarray) -> list[float]:
-    """Return standard errors of roots: that of the predictor there over its slope."""
-    # a spline ends at the last tested level
-    steps = curve.lay_out(np.concatenate([roots, roots - _STEP]))
-    errors = []
-    for row, before, fit in zip(*np.split(steps, 2), fits, strict=True):
-        slope = (row - before) @ fit.coef / _STEP
-        errors.append(float(np.sqrt(row @ fit.covariance @ row) / abs(slope)))
-    return errors
+def _find_bracket(
+    curve: Curve, values: np.ndarray, height: np.ndarray
+) -> tuple[int, str]:
+    """Return the place before a curve's capacity point and "ok", or -1 and why it has none."""
+    is_above = height > 0
+    is_crossed = is_above[:-1] != is_above[1:]
+    middle = curve.means[curve.load]
+    places = np.flatnonzero(is_crossed & is_above[:-1])
+    if curve.point == "nt50":
+        middle = values[-1]
+        places = np.flatnonzero(is_crossed)
+    if len(places):
+        nearest = np.abs(values[places] - middle).argmin()
+        return int(places[nearest]), "ok"
+    load = curve.load.removeprefix("log10_")
+    if is_crossed.any():
+        return -1, f"accuracy does not fall with {load}"
+    side = "above" if is_above[0] else "below"
+    return -1, f"accuracy is {side} one half at every {load}"
 
 
 def capacity_points(
@@ -232,5 +221,5 @@ def capacity_points(
         points[point] = 10**value if point == "ecl50" else value
         points[f"{point}_status"] = found["status"]
     points["status"] = [fit.status for fit in fits]
-    points["identified"] = [is_identified(fit) for fit in fits]
+    points["identified"] = [fit.identified for fit in fits]
     return points
