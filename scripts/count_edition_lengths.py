@@ -14,24 +14,20 @@ from itertools import islice
 import pandas as pd
 from count_prompt_tokens import count
 
-from cogniload_repro.files import DATA
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.ledger.prompts import (
     TOKENIZERS,
     compare_prompts,
     prompt_statistics,
 )
+from cogniload_repro.paths import DATA
 from cogniload_repro.puzzles.draws import resolve_edition
-from cogniload_repro.puzzles.ids import PuzzleSet
-from cogniload_repro.puzzles.sets import draw_rows
+from cogniload_repro.puzzles.sets import PuzzleSet, draw_rows
 
 MODEL, NAME = "DeepSeek-R1-Distill-Llama-70B", "llama3"
 entry = json.loads(TOKENIZERS.read_text("utf-8"))[NAME]
 editions = [resolve_edition(name) for name in ("python", "elixir")]
-sets = {
-    str(edition): PuzzleSet(PAPER_GRID, scheme="default", edition=edition)
-    for edition in editions
-}
+sets = {str(edition): PuzzleSet(PAPER_GRID, edition=edition) for edition in editions}
 sets["expected"] = PuzzleSet(PAPER_GRID, 1_000, 7, scheme="spawn")
 parts = []
 for name, puzzles in sets.items():

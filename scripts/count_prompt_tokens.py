@@ -25,7 +25,7 @@ import tokenizers
 from tqdm import tqdm
 
 from cogniload_repro.ledger.prompts import PROMPT_TOKENS, TOKENIZERS
-from cogniload_repro.puzzles.catalog import draw_named
+from cogniload_repro.puzzles.rows import draw_named
 from cogniload_repro.storage import write_table
 
 FOLDER = TOKENIZERS.with_suffix("")

@@ -1,6 +1,6 @@
 """Responses that end as models end theirs, and as nobody expects: one random case after another."""
 
-from cogniload_repro.scoring.verdict import QUALIFIERS
+from cogniload_repro.scoring.outcome import QUALIFIERS
 
 NAMES = ["Sue", "Ali", "Jan", "Ian", "Mark", "Hank", "Chen", "Raymond", "Mary Ann"]
 ODD_NAMES = [

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles.baselines import find_last_value
-from cogniload_repro.puzzles.ids import PuzzleSet
-from cogniload_repro.puzzles.sets import draw_rows
+from cogniload_repro.puzzles.sets import PuzzleSet, draw_rows
 
 PERFECT = "mine-perfect"
 CLAUSE = "mine-last-clause"

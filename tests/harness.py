@@ -9,6 +9,7 @@ from cogniload_repro.importing.check import summarise_responses
 from cogniload_repro.importing.imports import read_source as read_layout
 from cogniload_repro.importing.layout import find_files
 from cogniload_repro.importing.report import Report
+from cogniload_repro.puzzles.rows import KnownPuzzles
 
 
 def run(*arguments, text=None) -> Result:
@@ -30,18 +31,18 @@ def write_lines(path, rows):
     return path
 
 
-def read_source(source, catalog=None, **options):
+def read_source(source, known=None, **options):
     """The responses of a source, and its rejected rows."""
     report = Report()
     layout = find_files(source, source.name)
-    known = {} if catalog is None else catalog
+    known = KnownPuzzles() if known is None else known
     responses = list(read_layout(layout, known, report, **options))
     return responses, report.rejected
 
 
-def check_source(source, catalog=None):
+def check_source(source, known=None):
     """What a local source holds: a row per model, and the report."""
     report = Report()
-    known = {} if catalog is None else catalog
+    known = KnownPuzzles() if known is None else known
     responses = read_layout(find_files(source, source.name), known, report)
     return summarise_responses(responses, known), report

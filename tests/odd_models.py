@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 import cogniload_repro as cl
-from cogniload_repro.schemas import ERRORS
+from cogniload_repro.storage import ERRORS
 
 _CELLS = cl.load_cells(models="QwQ-32B").drop(columns=["log10_N", *ERRORS])
 _GRID = _CELLS.assign(provenance="scored").reset_index(drop=True)

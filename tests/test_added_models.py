@@ -13,8 +13,7 @@ from samples import table_of
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.puzzles.baselines import write_baselines
 from cogniload_repro.puzzles.generate import draw_puzzle
-from cogniload_repro.schemas import FIDELITY
-from cogniload_repro.storage import write_table
+from cogniload_repro.storage import FIDELITY, write_table
 
 #: Chapters that take another regression.
 REGRESSIONS = ["05_glm", "06_interactions", "07_aic", "11_alternatives"]

@@ -11,7 +11,7 @@ from program_files import (
     write_answers,
 )
 
-from cogniload_repro.endings import MARKS, take_answer
+from cogniload_repro.scoring.reasoning import MARKS, take_answer
 
 RED, PURPLE = NAMES
 GOOD = Answer(PURPLE)
@@ -201,13 +201,13 @@ def test_the_answer_follows_the_mark_that_ends_reasoning():
 
 def test_a_reader_may_add_marks(tmp_path, monkeypatch):
     """A line of the list is a word of tags, or a pair of marks."""
-    from cogniload_repro import endings
+    from cogniload_repro.scoring import reasoning
 
     marks = tmp_path / "marks.txt"
     marks.write_text(MARKS.read_text("utf-8") + "ponder\n{{ ... }}\n", "utf-8")
-    monkeypatch.setattr(endings, "MARKS", marks)
-    endings._read_marks.cache_clear()
-    endings._compile_marks.cache_clear()
+    monkeypatch.setattr(reasoning, "MARKS", marks)
+    reasoning._read_marks.cache_clear()
+    reasoning._compile_marks.cache_clear()
     try:
         assert [take_answer(text) for text in ("<pondering>a", "{{a", "{{a}}b")] == [
             None,
@@ -215,5 +215,5 @@ def test_a_reader_may_add_marks(tmp_path, monkeypatch):
             "b",
         ]
     finally:
-        endings._read_marks.cache_clear()
-        endings._compile_marks.cache_clear()
+        reasoning._read_marks.cache_clear()
+        reasoning._compile_marks.cache_clear()

@@ -23,10 +23,9 @@ import cogniload_repro as cl
 from cogniload_repro.book import page
 from cogniload_repro.book.chapters import list_chapters
 from cogniload_repro.grid import PAPER_GRID, grid_cells
-from cogniload_repro.puzzles.ids import PuzzleSet
-from cogniload_repro.puzzles.sets import draw_rows
+from cogniload_repro.puzzles.sets import PuzzleSet, draw_rows
+from cogniload_repro.scoring.outcome import BUCKETS
 from cogniload_repro.scoring.response import score_response
-from cogniload_repro.scoring.verdict import BUCKETS
 from cogniload_repro.storage import write_table
 
 _ROOT = Path(__file__).parents[1]
@@ -114,7 +113,7 @@ def test_sentences_read_as_they_stand(name):
 def test_the_readme_has_the_findings_of_the_first_page(tmp_path, monkeypatch):
     """Both are one list; `scripts/write_findings.py` copies it."""
     write_table(tmp_path / "cells.parquet", cl.load_cells().drop(columns="log10_N"))
-    puzzles = pd.DataFrame(draw_rows(PuzzleSet(PAPER_GRID, 100, scheme="default")))
+    puzzles = pd.DataFrame(draw_rows(PuzzleSet(PAPER_GRID, 100)))
     write_table(tmp_path / "baselines.parquet", cl.baselines(puzzles))
     monkeypatch.chdir(_ROOT / "notebooks")
     findings = run("00_introduction", monkeypatch, build=tmp_path)["findings"].markdown

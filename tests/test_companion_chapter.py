@@ -172,3 +172,30 @@ def test_the_protocol_stops_at_the_first_size_that_is_failed():
     assert capacity["n_max"].dropna().to_dict() == {"state": 39, "rules": 2, "path": 29}
     loads = capacity["load"]
     assert loads["critical"] == pytest.approx(loads[["state", "rules", "path"]].mean())
+
+
+ANSWERS = [
+    ("m", "a", True, "stop", 100),
+    ("m (v2) (baseline)", "a", True, "stop", 50),
+    ("m (v2) (baseline)", "b", True, "stop", 150),
+    ("m (v2) (rail_fence)", "a", False, "refusal", 300),
+    ("m (v2) (rail_fence)", "b", True, "stop", 100),
+    ("m (v2) (rail_fence)", "c", True, "stop", 900),
+]
+
+
+def test_perturbed_answers_are_compared_with_the_baseline_on_the_same_puzzles(
+    monkeypatch,
+):
+    """The chapter's lines; a puzzle without an answer to both is left out."""
+    page = json.loads(CHAPTER.read_text(encoding="utf-8"))["cells"]
+    (text,) = ["".join(cell["source"]) for cell in page if cell["id"] == "own-logs"]
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    columns = ["model", "name", "correct", "stopped", "response_tokens"]
+    scores = pd.DataFrame(ANSWERS, columns=columns)
+    monkeypatch.setattr(cl, "read_scores", lambda _: scores)
+    variables = {}
+    exec(code, variables)
+    table = variables["table"]
+    assert list(table.index) == [("m (v2)", "baseline"), ("m (v2)", "rail_fence")]
+    assert table.loc[("m (v2)", "rail_fence")].tolist() == [0.5, 0.5, 200]

@@ -24,8 +24,11 @@ from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ERRORS, load_conclusions, load_contradictions
 from cogniload_repro.puzzles.baselines import write_baselines
-from cogniload_repro.puzzles.ids import PuzzleSet
-from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_parquet
+from cogniload_repro.puzzles.sets import (
+    PuzzleSet,
+    draw_rows,
+    write_parquet,
+)
 from cogniload_repro.storage import write_table
 
 CELLS = cl.load_cells()
@@ -96,7 +99,7 @@ def build(tmp_path_factory):
     """A build of the committed counts, with what a shortcut scores on a few puzzles."""
     folder = tmp_path_factory.mktemp("build")
     few = PuzzleSet(PAPER_GRID, 1, scheme="spawn")
-    write_parquet(folder / "puzzles.parquet", draw_rows(few), describe_set(few, ""))
+    write_parquet(folder / "puzzles.parquet", draw_rows(few), few.describe(""))
     write_baselines(folder / "puzzles.parquet", folder / "baselines.parquet")
     counts = CELLS.drop(columns="log10_N").assign(provenance="reconstructed")
     write_table(folder / "cells.parquet", counts)

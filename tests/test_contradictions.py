@@ -9,9 +9,9 @@ import pytest
 from scipy.stats import chi2, norm
 
 import cogniload_repro as cl
-from cogniload_repro.files import DATA, ICLR2026
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, MODELS
+from cogniload_repro.paths import DATA, ICLR2026
 from cogniload_repro.published import (
     ALPHA,
     STARRED,

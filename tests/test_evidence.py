@@ -14,8 +14,11 @@ import cogniload_repro as cl
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import NAMES
 from cogniload_repro.puzzles.baselines import write_baselines
-from cogniload_repro.puzzles.ids import PuzzleSet
-from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_parquet
+from cogniload_repro.puzzles.sets import (
+    PuzzleSet,
+    draw_rows,
+    write_parquet,
+)
 from cogniload_repro.reconstruction.reconstruct import assemble_cells
 from cogniload_repro.reconstruction.sufficient import sum_cells
 from cogniload_repro.regression.reconstructions import KEYS, load_tables
@@ -36,7 +39,7 @@ def run_on_reconstruction(chapter, number, tmp_path, monkeypatch):
     write_table(build / "cells.parquet", cells.assign(provenance="reconstructed"))
     # for what the last-clause shortcut scores
     few = PuzzleSet(PAPER_GRID, 1, scheme="spawn")
-    write_parquet(build / "puzzles.parquet", draw_rows(few), describe_set(few, ""))
+    write_parquet(build / "puzzles.parquet", draw_rows(few), few.describe(""))
     write_baselines(build / "puzzles.parquet", build / "baselines.parquet")
     fragments = run(chapter, monkeypatch, build=build)
     return {key: fragment.markdown for key, fragment in fragments.items()}

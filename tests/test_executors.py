@@ -10,10 +10,9 @@ import pyarrow as pa
 import pytest
 
 from cogniload_repro.executors import open_executor
-from cogniload_repro.puzzles.catalog import draw_named
-from cogniload_repro.schemas import OUTPUTS, PUZZLES
+from cogniload_repro.puzzles.rows import draw_named
 from cogniload_repro.scoring.scores import score_dataset
-from cogniload_repro.storage import write_table
+from cogniload_repro.storage import OUTPUTS, PUZZLES, write_table
 
 NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
 ROWS = 400

@@ -19,9 +19,8 @@ import pytest
 from harness import ask as run
 from harness import write_lines
 
-from cogniload_repro.schemas import OUTPUTS
 from cogniload_repro.scoring.scores import score_dataset
-from cogniload_repro.storage import write_table
+from cogniload_repro.storage import OUTPUTS, write_table
 
 NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
 

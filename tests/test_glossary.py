@@ -1,11 +1,11 @@
-"""The glossary and the schemas name the same columns."""
+"""The glossary and the tables name the same columns."""
 
 import fnmatch
 import json
 import re
 from pathlib import Path
 
-from cogniload_repro import schemas
+from cogniload_repro import storage
 from cogniload_repro.importing.rejections import Rejected
 
 CELLS = json.loads(
@@ -21,13 +21,13 @@ ENTRIES = "\n".join(re.findall(r"^: ([^(]*)\(", PAGE, re.MULTILINE))
 LISTED = re.findall(r"`([^`]+)`", ENTRIES)
 TABLES = (
     *(
-        schemas.PUZZLES.names,
-        schemas.OUTPUTS.names,
+        storage.PUZZLES.names,
+        storage.OUTPUTS.names,
         Rejected._fields,
-        schemas.SCORES.names,
-        schemas.FIDELITY,
+        storage.SCORES.names,
+        storage.FIDELITY,
     ),
-    *(table.names for table in schemas.FRAMES.values()),
+    *(table.names for table in storage.FRAMES.values()),
 )
 COLUMNS = {name for table in TABLES for name in table}
 

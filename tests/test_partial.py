@@ -14,7 +14,6 @@ from click.testing import CliRunner
 from samples import GPT5, table_of
 
 import cogniload_repro as cl
-from cogniload_repro.asking.server import BUNDLED_MODEL
 from cogniload_repro.book import tables
 from cogniload_repro.book.build import Build
 from cogniload_repro.book.evidence import judge_evidence
@@ -26,10 +25,11 @@ from cogniload_repro.models import NAMES
 from cogniload_repro.puzzles.baselines import write_baselines
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.regression.cell_tables import describe_cells
-from cogniload_repro.schemas import FIDELITY
-from cogniload_repro.storage import write_table
+from cogniload_repro.storage import FIDELITY, write_table
 
 pytestmark = pytest.mark.usefixtures("one_process")
+#: The model of the committed answers.
+COMMITTED_MODEL = "SmolLM2-135M-Instruct"
 O3 = "o3-2025-04-16"
 SMALL = "Qwen3-1.7B"
 
@@ -138,13 +138,13 @@ def test_an_own_model_beside_the_papers(tmp_path):
         tmp_path, "--grid", "N=20,50 ratio=50 d=1,3", "--jobs", 1, "--add", source
     )
     cells = cl.load_cells(build)
-    scored = [BUNDLED_MODEL, "me/mine"]
+    scored = [COMMITTED_MODEL, "me/mine"]
     models = cells["model"].unique().tolist()
     assert models[-3:] == ["o4-mini-2025-04-16", *scored]
     assert len(models) == len(NAMES) + 2
     assert cells.query("provenance == 'scored'")["model"].unique().tolist() == scored
     outputs = {path.name for path in (build / "outputs").glob("*.parquet")}
-    assert outputs == {f"{BUNDLED_MODEL}.parquet", "me%2Fmine.parquet"}
+    assert outputs == {f"{COMMITTED_MODEL}.parquet", "me%2Fmine.parquet"}
     note = describe_cells(cells)
     assert note.startswith("The paper's models: reconstructed from its tables")
     assert note.endswith("Partial grid: 2 to 4 of the paper's 140 cells")

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cogniload_repro.files import PUBLISHED
 from cogniload_repro.models import NAMES
+from cogniload_repro.paths import PUBLISHED
 from cogniload_repro.published import (
     ERRORS,
     TABLES,

@@ -15,8 +15,7 @@ from cogniload_repro.ledger.prompts import (
     load_prompt_counts,
 )
 from cogniload_repro.published import load_table
-from cogniload_repro.puzzles.ids import PuzzleSet
-from cogniload_repro.puzzles.sets import draw_rows
+from cogniload_repro.puzzles.sets import PuzzleSet, draw_rows
 
 ROOT = Path(__file__).resolve().parents[1]
 PATTERNS = (
@@ -111,5 +110,5 @@ def test_the_findings_of_the_readme_are_those_of_the_data():
 
 def baselines_of_default_set():
     """What the last-clause shortcut scores on twenty puzzles of each cell of the default set."""
-    rows = draw_rows(PuzzleSet(PAPER_GRID, 20, scheme="default"))
+    rows = draw_rows(PuzzleSet(PAPER_GRID, 20))
     return cl.baselines(pd.DataFrame(rows))

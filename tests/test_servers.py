@@ -111,7 +111,7 @@ def run_with_faults(folder, *options, stop_at, interrupt_at):
 def test_two_hundred_puzzles_survive_server_and_evaluation(tmp_path):
     """Every puzzle once in the outputs, none asked again that was kept.
 
-    Verdicts, cut-offs and rates as they are.
+    Outcomes, cut-offs and rates as they are.
     """
     log, files, before, after = run_with_faults(
         tmp_path,

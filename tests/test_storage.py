@@ -1,12 +1,14 @@
-"""Parquet that says how it was made."""
+"""Tables of builds and of the repository, and Parquet that says how it was made."""
 
 import pandas as pd
 import pytest
 
 from cogniload_repro.storage import (
+    CELLS,
+    OPTIONAL,
     open_parquet,
+    read_frame,
     read_metadata,
-    remove_parts,
     write_table,
 )
 
@@ -30,17 +32,6 @@ def test_a_table_comes_back_with_its_label(tmp_path):
     assert read_metadata(path) == LABEL
 
 
-def test_only_hidden_parts_of_killed_runs_are_removed(tmp_path):
-    """A reader's own files stay."""
-    for name in ("page.parquet", ".page.parquet.17.part", "own.part"):
-        (tmp_path / name).touch()
-    remove_parts(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "own.part",
-        "page.parquet",
-    ]
-
-
 def test_a_file_that_is_no_parquet_is_refused_by_name(tmp_path):
     """Such as a page of a server that was saved in its place."""
     path = tmp_path / "page.parquet"
@@ -50,3 +41,57 @@ def test_a_file_that_is_no_parquet_is_refused_by_name(tmp_path):
     )
     with refused, open_parquet(path):
         pass
+
+
+CELL_TABLE = pd.DataFrame(
+    {
+        "model": ["nan", "my  model", "007"],
+        "N": [20, 50, 100],
+        "d": [1, 3, 5],
+        "ratio_pct": [5.0, 25.0, 95.0],
+        "rho": [0.05, 0.26, 0.95],
+        "total": [100, 100, 99],
+        "correct": [90, 0, 99],
+    }
+)
+
+
+@pytest.mark.parametrize("name", ["cells.csv", "cells.parquet"])
+def test_a_table_is_the_same_from_csv_and_parquet(tmp_path, name):
+    """A model may have any name, a number's or NaN among them."""
+    path = tmp_path / name
+    if path.suffix == ".csv":
+        CELL_TABLE.to_csv(path, index=False)
+    else:
+        CELL_TABLE.to_parquet(path)
+    cells = read_frame(path, CELLS, "mend it")
+    pd.testing.assert_frame_equal(cells, CELL_TABLE)
+
+
+@pytest.mark.parametrize("name", ["empty.csv", "empty.parquet"])
+def test_a_file_without_a_table_is_refused_by_name(tmp_path, name):
+    """The sentence ends with the remedy."""
+    (tmp_path / name).touch()
+    with pytest.raises(
+        ValueError, match=rf"{name} cannot be read .*; delete it and mend it"
+    ):
+        read_frame(tmp_path / name, CELLS, "mend it")
+
+
+def test_a_missing_file_is_refused_by_name(tmp_path):
+    """The sentence ends with the remedy."""
+    with pytest.raises(ValueError, match=r"cells\.parquet is missing; mend it"):
+        read_frame(tmp_path / "cells.parquet", CELLS, "mend it")
+
+
+def test_absent_columns_are_named_together(tmp_path):
+    """In the order of the schema."""
+    path = tmp_path / "cells.csv"
+    CELL_TABLE.drop(columns=["rho", "N"]).to_csv(path, index=False)
+    with pytest.raises(ValueError, match=r"cells\.csv has no column N, rho; mend it"):
+        read_frame(path, CELLS, "mend it")
+
+
+def test_columns_that_a_table_may_lack_are_columns_of_cells():
+    """Errors, tokens, the number of needles, perturbation and provenance are optional."""
+    assert set(CELLS.names) > OPTIONAL

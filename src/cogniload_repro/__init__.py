@@ -13,7 +13,7 @@ The public names are listed here and imported at first use; everything else is i
 
 from importlib import import_module
 
-__version__ = "1.0.0"
+__version__ = "1.0.0.dev0"
 
 #: Public names, and where they are defined: a module, or a module and a name in it.
 _PUBLIC = {

@@ -12,7 +12,8 @@ from cogniload_repro.commands import (
     puzzles,
     render,
 )
-from cogniload_repro.files import describe_error, for_terminal
+from cogniload_repro.files import describe_error
+from cogniload_repro.safe_text import for_terminal
 
 
 class _Group(click.Group):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from cogniload_repro.files import ICLR2026
+from cogniload_repro.paths import ICLR2026
 
 # characters that are ignored when names are compared
 _SEPARATORS = re.compile(r"[^a-z0-9]")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from cogniload_repro.files import ICLR2026, PUBLISHED
-from cogniload_repro.schemas import ERRORS
+from cogniload_repro.paths import ICLR2026, PUBLISHED
+from cogniload_repro.storage import ERRORS
 
 #: The levels of the paper's stars (Tables 2 and 3).
 STAR_LEVELS = (0.05, 0.01, 0.001)

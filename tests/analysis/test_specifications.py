@@ -25,8 +25,7 @@ from cogniload_repro.analysis.specifications import (
 from cogniload_repro.analysis.uncertainty import capacity_intervals
 from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.regression.design import grid_means
-from cogniload_repro.regression.formulas import build_design
-from cogniload_repro.regression.formulas import QUADRATIC
+from cogniload_repro.regression.formulas import QUADRATIC, build_design
 from cogniload_repro.regression.reconstructions import each_reconstruction
 
 CELLS = load_cells()

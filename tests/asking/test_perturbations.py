@@ -152,7 +152,9 @@ END = "\n<Problem A: first 10 symbols>"
 )
 def test_what_is_out_of_scope_is_refused(name, text, other):
     """A text that could not be restored is refused, never changed silently."""
-    with pytest.raises(ValueError, match=r"take |choose one of|give it as `other`"):
+    with pytest.raises(
+        ValueError, match=r"take |first argument is one of|give it as `other`"
+    ):
         perturb(name, text, other)
 
 
@@ -250,3 +252,12 @@ def test_prepared_texts_hold_no_escape_either_way_round(text):
         assert f"\\{letter}" not in prepared
         assert f"\\{letter}" not in prepared[::-1]
     assert prepare(prepared) == prepared
+
+
+def test_swapped_arguments_are_refused_in_a_short_sentence():
+    """The text is not printed whole."""
+    with pytest.raises(
+        ValueError, match="the first argument is one of not_not"
+    ) as caught:
+        perturb("Where is Ada? " * 1000, "rail_fence")
+    assert len(str(caught.value)) < 400

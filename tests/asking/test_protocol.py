@@ -1,23 +1,25 @@
 """What is asked with perturbed puzzles and with several at once, and how answers are judged."""
 
-import numpy as np
-import pandas as pd
+import hashlib
+import json
+import re
+from pathlib import Path
+
 import pytest
+from harness import read_source, run
 
 from cogniload_repro.asking.perturbations import PERTURBATIONS, prepare, restore
 from cogniload_repro.asking.protocol import (
-    compare_perturbations,
+    COMPARABILITY,
     list_queries,
     protocol_prompt,
-    split_perturbations,
     write_queries,
 )
 from cogniload_repro.grid import grid_cells
+from cogniload_repro.puzzles.baselines import baselines
 from cogniload_repro.puzzles.generate import draw_grid
-from cogniload_repro.puzzles.ids import PuzzleSet
-from cogniload_repro.puzzles.sets import write_set
-from cogniload_repro.regression.design import GRID
-from cogniload_repro.regression.fits import fit
+from cogniload_repro.puzzles.sets import PuzzleSet, draw_rows, write_set
+from cogniload_repro.scoring.response import score_response
 
 CELLS = grid_cells("N=20 ratio=50 d=1,3")
 
@@ -80,60 +82,73 @@ def test_a_query_that_cannot_be_written_is_refused(puzzles, perturbation, messag
         next(write_queries(pairs, perturbation))
 
 
-ANSWERS = [
-    ("m", "a", True, "stop", 100),
-    ("m", "b", True, "stop", 100),
-    ("m (baseline)", "a", True, "stop", 50),
-    ("m (baseline)", "b", False, "stop", 150),
-    ("m (rail_fence)", "a", False, "refusal", 300),
-    ("m (rail_fence)", "b", False, "stop", 100),
-    ("m (rail_fence)", "c", True, "stop", 900),
-    ("k", "a", True, "stop", 100),
-    ("k (not_not)", "a", True, "stop", None),
-]
-SCORES = pd.DataFrame(
-    ANSWERS, columns=["model", "name", "correct", "stopped", "response_tokens"]
-)
+SMALL = ("--grid", "N=20,50 ratio=50 d=1,3", "--per-cell", "3", "--jobs", "1")
 
 
-def test_perturbed_answers_are_compared_with_the_same_puzzles():
-    """Against the baseline if it was asked; a puzzle without an answer to both is left out."""
-    rows = compare_perturbations(SCORES).set_index("model")
-    assert rows.loc["m"].to_dict() == {
-        "perturbation": "rail_fence",
-        "total": 2,
-        "accuracy": 0.0,
-        "baseline": 0.5,
-        "drop": 0.5,
-        "refusals": 0.5,
-        "tokens": 200.0,
-        "tokens_ratio": 2.0,
-    }
+def test_the_loop_of_the_book_makes_rows_of_outputs(tmp_path, monkeypatch):
+    """The page's own lines, with a server that always answers the same, leave a table that imports.
 
-
-def test_without_a_baseline_puzzles_as_they_are_are_compared():
-    """Token counts may be missing."""
-    rows = compare_perturbations(SCORES).set_index("model")
-    assert rows.loc["k", "drop"] == 0.0
-    assert np.isnan(rows.loc["k", "tokens"])
-
-
-def test_perturbation_is_a_factor_of_the_regression():
-    """Answers with a perturbation are counted apart, and its coefficient is the drawn one."""
-    rng = np.random.default_rng(3)
-    tables = []
-    for model, accuracy in (("mine", 0.8), ("mine (rail_fence)", 0.3)):
-        correct = rng.binomial(100, accuracy, len(GRID))
-        tables.append(GRID.assign(model=model, total=100, correct=correct))
-    split = split_perturbations(pd.concat(tables, ignore_index=True))
-    assert set(split["model"]) == {"mine"}
-    assert split["perturbation"].tolist() == [""] * len(GRID) + ["rail_fence"] * len(
-        GRID
+    So filtered.
+    """
+    page = json.loads(
+        (Path(__file__).parents[2] / "notebooks" / "evaluate.ipynb").read_text("utf-8")
     )
-    fits = fit(split, "correct ~ d + log10_N + rho + C(perturbation)").set_index("term")
-    row = fits.loc["C(perturbation)[T.rail_fence]"]
-    drawn = np.log(0.3 / 0.7) - np.log(0.8 / 0.2)
-    assert row["status"] == "ok"
-    assert abs(row["coef"] - drawn) < 4 * row["se"]
-    plain = fit(split, "correct ~ d + log10_N + rho + perturbation")  # words are levels
-    assert np.allclose(plain["coef"], fits["coef"])
+    text = "".join(
+        "".join(cell["source"])
+        for cell in page["cells"]
+        if cell["cell_type"] == "markdown"
+    )
+    loop, choice = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    options = (
+        "--format",
+        "jsonl",
+        "--perturb",
+        "not_not",
+        "--out",
+        tmp_path / "sets" / "mine",
+    )
+    assert run("puzzles", *SMALL, *options).exit_code == 0
+    monkeypatch.chdir(tmp_path)
+    exec(loop, {"ask": lambda prompt: (prompt[:5], "length", 10, 2)})
+    outputs, _ = read_source(tmp_path / "answers.jsonl")
+    assert [output[0:6:2] + output[5:6] for output in outputs] == [
+        ("mine (not_not)", "Solve", 2, "length")
+    ] * 12
+    exec(choice, {})
+    scores = baselines(tmp_path / "sets" / "mine").set_index("name")["last_clause"]
+    rows = [
+        json.loads(line)["name"]
+        for line in (tmp_path / "sets/mine/prompts.jsonl").read_text().splitlines()
+    ]
+    assert rows == [output.name for output in outputs if not scores[output.name]] != []
+
+
+def test_whatever_makes_answers_incomparable_raises_the_version():
+    """Prompts, draws and outcomes of a sample of puzzles are those of this comparability version.
+
+    When this fails, and the change is meant, raise COMPARABILITY in asking/protocol.py
+    and enter the new digest.
+    """
+    puzzles = list(draw_rows(PuzzleSet(grid_cells("mini"), 2, 42)))
+    texts = []
+    for row in puzzles:
+        ends = [
+            f"{row['poi']} is wearing {value}, eats {value}." for value in row["domain"]
+        ]
+        for response in (*ends, "", "I am not sure.", f"{ends[0]}\n{ends[-1]}\n(done)"):
+            texts.append(
+                score_response(
+                    response,
+                    **{key: row[key] for key in ("poi", "gold", "domain", "category")},
+                )
+            )
+    pairs = [(row["name"], row["text"]) for row in puzzles[:2]]
+    queries = [
+        query.text
+        for perturbation in (*PERTURBATIONS, None)
+        for query in write_queries(pairs, perturbation)
+    ]
+    digest = hashlib.sha256(
+        json.dumps([[row["text"] for row in puzzles], texts, queries]).encode()
+    ).hexdigest()[:16]
+    assert (COMPARABILITY, digest) == (1, "a01f4e98f2c45271")

@@ -22,17 +22,16 @@ from inspect_ai.model import (
     get_model,
 )
 
-from cogniload_repro.asking.protocol import split_perturbations, write_queries
+from cogniload_repro.asking.protocol import write_queries
 from cogniload_repro.asking.tasks import answer_budget, cogniload
-from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.importing.imports import import_source
 from cogniload_repro.ledger.prompts import load_prompt_counts
-from cogniload_repro.puzzles.catalog import draw_named
-from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.parse import parse_puzzle
-from cogniload_repro.puzzles.sets import draw_rows
+from cogniload_repro.puzzles.rows import draw_named
+from cogniload_repro.puzzles.sets import PuzzleSet, draw_rows
 from cogniload_repro.scoring.cells import write_cells
+from cogniload_repro.scoring.reasoning import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.scoring.scores import score_dataset
 
 ASKED = []
@@ -93,7 +92,7 @@ def metrics(log):
 
 
 def cut(messages, tools, tool_choice, config):
-    """Answer, and be cut off by one of two limits half of the time, which changes no verdict."""
+    """Answer, and be cut off by one of two limits half of the time, which changes no outcome."""
     output = answer(messages, tools, tool_choice, config)
     output.choices[0].stop_reason = ("stop", "max_tokens", "model_length", "stop")[
         len(ASKED) % 4
@@ -117,13 +116,13 @@ def test_each_puzzle_is_asked_once_with_the_paper_s_prompt_budget_and_an_effort(
     assert len({text for _, text, _, _ in ASKED}) == len(ASKED) == 36
     assert {(role, effort) for role, _, _, effort in ASKED} == {("user", "medium")}
     assert all(budget == answer_budget(text) for _, text, budget, _ in ASKED)
-    puzzles = draw_rows(PuzzleSet(grid_cells("mini"), 2, 42, "default"))
+    puzzles = draw_rows(PuzzleSet(grid_cells("mini"), 2))
     assert {sample.id: sample.input for sample in mini.samples} == {
         row["name"]: row["text"] for row in puzzles
     }
 
 
-def test_the_log_imported_has_the_verdicts_of_the_log(mini, tmp_path):
+def test_the_log_imported_has_the_outcomes_of_the_log(mini, tmp_path):
     """Bucket, window and answer of each sample are those of the chain.
 
     What was evaluated is what the book shows.
@@ -139,7 +138,7 @@ def test_the_log_imported_has_the_verdicts_of_the_log(mini, tmp_path):
     )
     scored = {row["name"]: row for row in pq.read_table(scores_path).to_pylist()}
     for sample in mini.samples:
-        score = sample.scores["verdict"]
+        score = sample.scores["outcome"]
         row = scored[sample.id]
         assert (score.reason, score.explanation, score.answer) == (
             row["bucket"],
@@ -184,9 +183,7 @@ def know(perturbation=None):
     """A model that knows the puzzle behind each query of two cells."""
     drawn = {
         row["name"]: row
-        for row in draw_rows(
-            PuzzleSet(grid_cells("N=20 ratio=50 d=1,3"), 3, 42, "default")
-        )
+        for row in draw_rows(PuzzleSet(grid_cells("N=20 ratio=50 d=1,3"), 3))
     }
     pairs = [(name, row["text"]) for name, row in drawn.items()]
     known = {
@@ -227,9 +224,8 @@ def test_a_condition_is_asked_kept_and_imported(tmp_path):
     score_dataset(
         tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "scores"
     )
-    split = split_perturbations(write_cells(tmp_path, {}))
-    right = split.groupby(["model", "perturbation"])["correct"].sum().to_dict()
-    assert right == {("mockllm/model", ""): 6, ("mockllm/model", "rail_fence"): 6}
+    right = write_cells(tmp_path, {}).groupby("model")["correct"].sum().to_dict()
+    assert right == dict.fromkeys(models, 6)
 
 
 def fill(messages, tools, tool_choice, config):

@@ -254,7 +254,9 @@ def test_prose_pages_type_no_result():
         text = re.sub(
             r"```.*?```|`[^`]*`", "", page.read_text(encoding="utf-8"), flags=re.S
         )
-        text = re.sub(r"CC BY \d\.\d|Apache \d\.\d|[Ss]ections? \d(\.\d)*", "", text)
+        settings = r"CC BY \d\.\d|Apache \d\.\d|[Ss]ections? \d(\.\d)*"
+        limits = r"32,76[78] (tokens|characters)"
+        text = re.sub(f"{settings}|{limits}", "", text)
         assert not re.search(
             r"\d\.\d|\d+ (models|of \d+|puzzles|answers)|\d,\d{3}", text
         ), page.name

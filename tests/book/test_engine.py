@@ -1,10 +1,13 @@
 """What the cells of a notebook show, in a book as in Jupyter."""
 
 import matplotlib as mpl
+import nbformat
 import pytest
-from nbformat.v4 import new_code_cell
+from nbformat.v4 import new_code_cell, new_notebook
 
+from cogniload_repro.book.backend import Run
 from cogniload_repro.book.engine import run_cells
+from cogniload_repro.book.notebooks import run_notebook
 
 # of matplotlib_inline itself, when its settings are first changed
 pytestmark = pytest.mark.filterwarnings("ignore:InlineBackend:DeprecationWarning")
@@ -28,7 +31,7 @@ def show(*sources, tags=()):
     notebook = [
         new_code_cell(source, metadata={"tags": list(tags)}) for source in sources
     ]
-    assert run_cells(notebook) is None
+    assert run_cells(notebook, Run()) is None
     outputs = []
     for cell in notebook:
         outputs.append([])
@@ -86,7 +89,8 @@ def test_figures_are_pictures_whatever_a_notebook_asks_for(magic):
 
 def test_a_figure_of_the_page_is_shown_by_the_page_alone(tmp_path):
     """In whichever cell it was made; another one, made beside it, is shown where it was made."""
-    page = f"import cogniload_repro as cl\npage = cl.Page(cl.Build({str(tmp_path)!r}))"
+    build = f"cl.Build({str(tmp_path)!r})"
+    page = f"import cogniload_repro as cl\ncl.style.use()\npage = cl.Page({build})"
     place = "page.figure(figure, 'n', caption='c', alt='a', evidence='')"
     both = PLOT + f"{place};\nplt.subplots(figsize=(1, 1))"
     outputs = show(page, PLOT + "None", place, both)
@@ -119,7 +123,7 @@ def test_tags_of_cells_are_kept_to():
     """An error that is meant is shown, and a cell that is not to be run is left alone."""
     meant = {"tags": ["raises-exception"]}
     cells = [new_code_cell("1 / 0", metadata=meant), new_code_cell("print(1)")]
-    assert run_cells(cells) is None
+    assert run_cells(cells, Run()) is None
     assert cells[0].outputs[0].evalue == "division by zero"
     assert cells[1].outputs[0].text == "1\n"
     assert show("1 / 0", tags=["skip-execution"]) == [[]]
@@ -130,7 +134,7 @@ def test_a_cell_that_ends_the_notebook_fails(code):
     """The cells behind it would be lost without a word."""
     notebook = [new_code_cell(code), new_code_cell("print(1)")]
     with pytest.warns(UserWarning, match="To exit"):
-        assert run_cells(notebook) is notebook[0]
+        assert run_cells(notebook, Run()) is notebook[0]
     assert notebook[0].outputs[-1].ename == "RuntimeError"
     assert notebook[1].outputs == []
 
@@ -139,3 +143,18 @@ def test_a_value_that_cannot_be_shown_says_why():
     """The cell goes on, as in Jupyter."""
     code = "class Bad:\n    def __repr__(self):\n        return 1 / 0\nBad()"
     assert show(code, "1 + 1")[1] == [("2",)]
+
+
+def test_a_chapter_leaves_no_settings_and_its_page_none_either(tmp_path):
+    """Matplotlib is set up by the notebook's own call, and only while the chapter runs."""
+    page = f"import cogniload_repro as cl\ncl.Page(cl.Build({str(tmp_path)!r}));"
+    look = "import matplotlib as mpl\nprint(mpl.rcParams['axes.spines.top'])"
+    codes = [page, look, "cl.style.use()", look]
+    notebook = new_notebook(cells=[new_code_cell(code) for code in codes])
+    nbformat.write(notebook, tmp_path / "chapter.ipynb")
+    before = dict(mpl.rcParams)
+    copy = run_notebook(tmp_path / "chapter.ipynb", tmp_path / "copy.ipynb", {})
+    cells = nbformat.read(copy, as_version=4).cells
+    texts = [cell.outputs[0].text for cell in cells if cell.outputs]
+    assert texts == ["True\n", "False\n"]
+    assert dict(mpl.rcParams) == before

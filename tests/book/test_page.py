@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 import cogniload_repro as cl
 from cogniload_repro.analysis.verdicts import each
 from cogniload_repro.book import markdown
+from cogniload_repro.book.backend import Run
 from cogniload_repro.book.build import Build
 from cogniload_repro.book.page import Page
 from cogniload_repro.book.verdict_rows import show_verdicts
@@ -61,10 +62,10 @@ def test_one_partial_own_model_repaints_nothing_of_the_papers(build):
     assert "Table 2" not in fragment
 
 
-def test_a_figure_states_its_evidence_in_the_file(build, monkeypatch, tmp_path):
+def test_a_figure_states_its_evidence_in_the_file(build, tmp_path):
     """The line on the evidence is a strip below the figure."""
-    monkeypatch.setattr(Page, "output", tmp_path / "output")
     page = build()
+    page.run = Run("chapter", tmp_path / "output")
     heights = []
     for evidence in ("", "identified"):
         figure = Figure(figsize=(4, 3), dpi=100)

@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 from cogniload_repro.book import page_data
 from cogniload_repro.grid import MINI_GRID, PAPER_GRID
 from cogniload_repro.models import NAMES
-from cogniload_repro.puzzles.catalog import puzzle_row
 from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.puzzles.rows import puzzle_row
 from cogniload_repro.regression.cell_tables import load_cells
-from cogniload_repro.schemas import PUZZLES
+from cogniload_repro.scoring.outcome import BUCKETS
 from cogniload_repro.scoring.response import score_response
-from cogniload_repro.scoring.verdict import BUCKETS
-from cogniload_repro.storage import write_table
+from cogniload_repro.storage import PUZZLES, write_table
 
 _VALUES = st.recursive(
     st.none()

@@ -15,12 +15,13 @@ from markup import PARSER
 
 from cogniload_repro.book import tables
 from cogniload_repro.book.tables import Table
-from cogniload_repro.files import for_spreadsheet
 from cogniload_repro.formats import format_name
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ERRORS, load_printed, load_table
-from cogniload_repro.regression.fits import capacity_points, fit
+from cogniload_repro.regression.capacity import capacity_points
+from cogniload_repro.regression.fits import fit
 from cogniload_repro.regression.formulas import QUADRATIC, SYMBOLS
+from cogniload_repro.safe_text import for_spreadsheet
 from cogniload_repro.scoring.cells import token_stats
 
 CELLS = provisional_cells()
@@ -57,8 +58,7 @@ def as_fits(wide):
         for beta in BETAS
     ]
     fits = pd.DataFrame(rows, columns=["model", "term", "coef", "se", "p", "status"])
-    fits.attrs = {"formula": QUADRATIC, "family": "logit"}
-    return fits, wide
+    return fits.assign(formula=QUADRATIC, family="logit"), wide
 
 
 ALL = [
@@ -98,12 +98,12 @@ def test_table2_is_a_fixed_point():
 def test_table2_prints_other_models_and_formulas():
     """Models that the order does not name follow.
 
-    Other terms get a column each, absent capacity points none.
+    Other terms get a column each, absent capacity points a dash.
     """
     mine = CELLS[CELLS["model"] == "QwQ-32B"].assign(model="own")
     cells = pd.concat([mine, CELLS[CELLS["model"] == "o3-2025-04-16"]])
-    fits = fit(cells, "correct ~ d + np.sqrt(N)")
-    table = tables.table2(fits, capacity_points(fits, cells))
+    formula = "correct ~ d + np.sqrt(N)"
+    table = tables.table2(fit(cells, formula), capacity_points(cells, formula))
     assert list(table.frame) == [
         "model",
         "beta_0",
@@ -114,11 +114,11 @@ def test_table2_prints_other_models_and_formulas():
         "id50",
     ]
     assert table.frame["model"].tolist() == ["o3-2025-04-16", "own"]
-    assert table.frame["ecl50"].tolist() == ["--", "--"]
+    assert "--" not in table.frame["ecl50"].tolist()
+    assert table.frame["nt50"].tolist() == ["--", "--"]  # the formula lacks rho
     assert "***" in table.frame["np.sqrt(N)"].iloc[1]
     assert table.name == "your_table2"
     assert "correct ~ d + np.sqrt(N) (logit)" in table.caption
-    assert "Capacity points: not defined with the term np.sqrt(N)." in table.caption
 
 
 def test_tables_3_and_6_are_fixed_points():

@@ -8,8 +8,7 @@ from harness import write_lines
 from cogniload_repro.commands import outputs as commands
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.models import NAMES
-from cogniload_repro.puzzles.ids import PuzzleSet
-from cogniload_repro.puzzles.sets import draw_rows
+from cogniload_repro.puzzles.sets import PuzzleSet, draw_rows
 
 
 def run(*arguments):
@@ -106,7 +105,7 @@ def answers_to(path, model, *grids):
     """Write a right answer of a model to two puzzles of the default set in each cell."""
     rows = []
     for grid in grids:
-        for puzzle in draw_rows(PuzzleSet(grid_cells(grid), 2, scheme="default")):
+        for puzzle in draw_rows(PuzzleSet(grid_cells(grid), 2)):
             response = f"{puzzle['poi']}: {puzzle['gold']}."
             rows.append({"model": model, "name": puzzle["name"], "response": response})
     return write_lines(path, rows)

@@ -73,7 +73,6 @@ def test_the_environment_takes_precedence_over_the_file(folder, monkeypatch):
         ("formula: correct ~ d + nope", "cannot be built from d, N, log10_N"),
         ("family: normal", "no family 'normal'"),
         ("models: [o3, o5]", "unknown model 'o5'"),
-        ("scorer: kindly", "kindly"),
     ],
 )
 def test_what_is_wrong_in_the_file_changes_nothing(folder, text, complaint):

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from harness import ask, run
 
-from cogniload_repro.files import DATA
+from cogniload_repro.paths import DATA
 from cogniload_repro.puzzles import sets
 
 CELL = ("--grid", "N=20 ratio=50 d=1", "--jobs", "1")

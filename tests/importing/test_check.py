@@ -2,21 +2,22 @@
 
 from harness import check_source, write_lines
 
-from cogniload_repro.endings import STOPS
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.importing.check import format_check
+from cogniload_repro.puzzles.rows import KnownPuzzles
+from cogniload_repro.scoring.reasoning import STOPS
 
 COVERAGE = ["responses", "cells", "fewest", "most", "tokens", "empty", "open"]
 
 
 def puzzles_table(cells, per_cell):
     """Puzzles without text, some in each cell, by name."""
-    puzzles = {}
+    puzzles = KnownPuzzles()
     for cell in cells:
         for number in range(per_cell):
             name = f"{cell.N}_{cell.d}_{cell.needles}_{100_000 + number}_red"
             loads = {"N": cell.N, "d": cell.d, "ratio_pct": cell.ratio_pct}
-            puzzles[name] = {"name": name, **loads}
+            puzzles.add({"name": name, **loads})
     return puzzles
 
 
@@ -29,7 +30,7 @@ def row_of(model, name, tokens):
 def test_cells_and_answers_in_them_are_counted(tmp_path):
     """The paper's models stand first; a second answer is a rejected row."""
     puzzles = puzzles_table(PAPER_GRID[:3], 4)
-    names = list(puzzles)
+    names = list(puzzles.added)
     rows = [row_of("mine", name, 5) for name in [*names[0:3], *names[4:6]]]
     rows += [row_of("mine", names[0], None), row_of("o3-2025-04-16", names[0], None)]
     summary, report = check_source(write_lines(tmp_path / "o.jsonl", rows), puzzles)
@@ -52,7 +53,7 @@ def test_why_models_stopped_is_counted(tmp_path):
         (None, "red"),
     ]
     rows = []
-    for name, (word, response) in zip(puzzles, answers, strict=True):
+    for name, (word, response) in zip(puzzles.added, answers, strict=True):
         rows.append(
             {"model": "m", "name": name, "response": response, "done_reason": word}
         )

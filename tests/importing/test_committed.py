@@ -9,15 +9,18 @@ import pyarrow.parquet as pq
 import pytest
 from reference_scorer import score
 
-from cogniload_repro.asking.server import BUNDLED_MODEL, MAX_TOKENS, WINDOW
-from cogniload_repro.files import DATA
 from cogniload_repro.grid import PAPER_GRID, Cell
 from cogniload_repro.importing.imports import import_source
-from cogniload_repro.puzzles.catalog import parse_name
-from cogniload_repro.puzzles.ids import read_manifest
+from cogniload_repro.paths import DATA
+from cogniload_repro.puzzles.rows import parse_name
+from cogniload_repro.puzzles.sets import read_default_ids
 from cogniload_repro.scoring.scores import score_dataset
 
 ANSWERS = DATA / "outputs" / "smollm2-135m-instruct.jsonl"
+#: As the README says.
+MODEL = "SmolLM2-135M-Instruct"
+WINDOW = 8_192
+MAX_TOKENS = 512
 README = DATA / "outputs" / "README.md"
 RATIOS = sorted({cell.ratio_pct for cell in PAPER_GRID})
 
@@ -49,14 +52,14 @@ def test_every_row_is_usable_and_of_one_model(rows, imported):
     """The import rejects nothing, and the model has a name that a reader knows."""
     _, report = imported
     assert report.rejected == []
-    assert dict(report.responses) == {BUNDLED_MODEL: len(rows)}
+    assert dict(report.responses) == {MODEL: len(rows)}
 
 
 def test_each_cell_of_the_levels_asked_has_the_first_two_puzzles_of_the_default_set(
     rows,
 ):
     """A level of N and d has all ratios or is left out; the README lists the same levels."""
-    ids = read_manifest()
+    ids = read_default_ids()
     counts = Counter()
     for row in rows:
         puzzle = parse_name(row["name"])
@@ -79,7 +82,7 @@ def test_the_model_had_room_for_each_answer_and_the_limit_cut_the_longest(rows):
     assert all(row["response_tokens"] <= MAX_TOKENS for row in rows)
 
 
-def test_the_scorer_gives_every_real_answer_the_verdict_of_the_printed_algorithm(
+def test_the_scorer_gives_every_real_answer_the_outcome_of_the_printed_algorithm(
     rows, imported
 ):
     """Appendix D line by line, on what a model wrote: the same bucket for each answer."""

@@ -17,13 +17,11 @@ from samples import release_state
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.importing.imports import import_source
 from cogniload_repro.importing.rejections import Rejected
-from cogniload_repro.puzzles.catalog import draw_named, read_catalog
 from cogniload_repro.puzzles.draws import resolve_edition
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
-from cogniload_repro.puzzles.ids import PuzzleSet
-from cogniload_repro.puzzles.sets import draw_rows
-from cogniload_repro.schemas import OUTPUTS, PUZZLES
-from cogniload_repro.storage import read_metadata, write_table
+from cogniload_repro.puzzles.rows import draw_named, read_known
+from cogniload_repro.puzzles.sets import PuzzleSet, draw_rows
+from cogniload_repro.storage import OUTPUTS, PUZZLES, read_metadata, write_table
 
 NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
 
@@ -112,7 +110,7 @@ def test_many_models_with_many_rows_lose_none(tmp_path):
     """Tables are written in groups of rows, and hold all rows in order."""
     models = [f"m{number}" for number in range(60)]
     rows = rows_of(*models)
-    puzzles = PuzzleSet(grid_cells("N=20 ratio=50 d=1,3,5"), 100, scheme="default")
+    puzzles = PuzzleSet(grid_cells("N=20 ratio=50 d=1,3,5"), 100)
     names = [row["name"] for row in draw_rows(puzzles)]
     rows += [{"model": "m0", "name": name, "response": "red"} for name in names]
     source = write_lines(tmp_path / "many.jsonl", rows)
@@ -245,13 +243,13 @@ def answer_all(path, puzzles, **prompts):
 def draw_in(folder, source, **options):
     """Import a source; return the report and the texts of known puzzles by name."""
     report = import_source(source, folder, folder, **options)
-    catalog = read_catalog(folder / "puzzles.parquet")
-    return report, {name: row["text"] for name, row in catalog.items()}
+    rows = read_known(folder / "puzzles.parquet").to_table().to_pylist()
+    return report, {row["name"]: row["text"] for row in rows}
 
 
 def test_puzzles_known_by_name_are_drawn_under_the_edition_that_fits(tmp_path):
     """An import says which edition the answered puzzles fit; a few bad names are rejected."""
-    edition = resolve_edition("elixir-1.14")
+    edition = resolve_edition("elixir")
     puzzles = list(draw_grid(CELLS, 2, 3, edition=edition))
     source = answer_all(tmp_path / "answers.jsonl", puzzles)
     with source.open("a", encoding="utf-8") as file:

@@ -4,8 +4,8 @@ import pytest
 from samples import release_state
 
 from cogniload_repro.importing.source_puzzles import read_state
-from cogniload_repro.puzzles.catalog import check_row, puzzle_row
 from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.puzzles.rows import check_row, puzzle_row
 
 PUZZLE = draw_puzzle(20, 3, 5, 770_487)
 

@@ -11,7 +11,7 @@ from cogniload_repro.ledger.entries import (
 from cogniload_repro.published import load_printed
 from cogniload_repro.reconstruction.printed import uses_table2
 from cogniload_repro.regression.cell_tables import load_cells
-from cogniload_repro.schemas import FIDELITY, KINDS, VERDICTS
+from cogniload_repro.storage import FIDELITY, KINDS, VERDICTS
 
 CELLS = load_cells()
 QWQ = CELLS[CELLS["model"] == "QwQ-32B"]

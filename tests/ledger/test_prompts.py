@@ -19,7 +19,7 @@ from cogniload_repro.ledger.prompts import (
 )
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import load_printed, load_table
-from cogniload_repro.puzzles.catalog import draw_named
+from cogniload_repro.puzzles.rows import draw_named
 from cogniload_repro.storage import read_metadata
 
 

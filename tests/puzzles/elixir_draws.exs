@@ -1,7 +1,7 @@
-# Prints draws of Elixir's own functions, for test_elixir.py to compare with ours. After each draw, one more number shows
-# where the generator stands.
+# Prints draws of those of Elixir's own functions that draw alike in all versions, for test_rng.py to compare with ours.
+# After each draw, one more number shows where the generator stands.
 seeds = [0, 1, 42, 770_487, 999_999, 2_097_151, 2_097_152, 123_456_789_012]
-sizes = [1, 2, 3, 4, 5, 7, 10, 12, 13, 33, 159]
+sizes = [2, 3, 4, 5, 7, 10, 12, 13, 33, 159]
 
 show = fn name, arguments, drawn ->
   state = :rand.uniform(1_000_000_007)
@@ -18,12 +18,7 @@ for seed <- seeds do
   end
 
   for n <- sizes do
-    list = Enum.to_list(0..(n - 1))
-    show.("random", [n], Enum.random(list))
-    show.("shuffle", [n], Enum.shuffle(list))
-    for count <- Enum.uniq([1, 2, 3, div(n, 2), n - 1, n, n + 1]), count > 0 do
-      show.("take_random", [n, count], Enum.take_random(list, count))
-    end
+    show.("random", [n], Enum.random(Enum.to_list(0..(n - 1))))
   end
 
   show.("range", [100_000, 999_999], Enum.random(100_000..999_999))

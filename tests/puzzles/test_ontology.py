@@ -2,7 +2,7 @@
 
 import json
 
-from cogniload_repro.files import ICLR2026
+from cogniload_repro.paths import ICLR2026
 from cogniload_repro.puzzles.ontology import CATEGORIES, ontology
 
 PRINTED = json.loads((ICLR2026 / "ontology.json").read_text(encoding="utf-8"))

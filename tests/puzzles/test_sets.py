@@ -5,30 +5,28 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from cogniload_repro.grid import grid_cells
+from cogniload_repro.grid import PAPER_GRID, Cell, grid_cells
 from cogniload_repro.puzzles import sets as puzzle_sets
-from cogniload_repro.puzzles.draws import resolve_edition
-from cogniload_repro.puzzles.generate import draw_grid
-from cogniload_repro.puzzles.ids import PuzzleSet
+from cogniload_repro.puzzles.draws import EDITIONS, ELIXIR
+from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
 from cogniload_repro.puzzles.sets import (
-    cut,
-    describe_set,
+    PUZZLES_PER_CELL,
+    SEED,
+    PuzzleSet,
     draw_rows,
-    map_batches,
+    read_default_ids,
     read_puzzles,
+    spawn_ids,
     write_parquet,
     write_set,
 )
-from cogniload_repro.schemas import PUZZLES
-from cogniload_repro.storage import read_metadata
+from cogniload_repro.storage import PUZZLES, read_metadata
 
 CELLS = grid_cells("N=5,50 ratio=2.5,60 d=1,4")
 SMALL_CELLS = grid_cells("N=5,30 ratio=2.5,60 d=1,4")
@@ -51,7 +49,7 @@ def test_a_written_table_has_the_rows_and_what_they_are(tmp_path):
     puzzles = PuzzleSet(CELLS, 2, 3)
     rows = list(draw_rows(puzzles))
     path = tmp_path / "puzzles.parquet"
-    metadata = describe_set(puzzles, "a command")
+    metadata = puzzles.describe("a command")
     write_parquet(path, rows, metadata)
     assert pq.read_schema(path).equals(PUZZLES)
     assert pq.read_table(path).to_pylist() == rows
@@ -60,38 +58,100 @@ def test_a_written_table_has_the_rows_and_what_they_are(tmp_path):
     assert metadata["rounding"] == "half-up"
 
 
-@given(st.lists(st.integers(0, 9)), st.integers(1, 5), st.integers(1, 20))
-def test_pieces_are_the_whole_and_no_larger_than_needed(items, most, limit):
-    """Nothing is lost, no piece is empty or too long, and none goes on once it is heavy enough."""
-    pieces = list(cut(items, most, int, limit))
-    assert [item for piece in pieces for item in piece] == items
-    for piece in pieces:
-        assert 1 <= len(piece) <= most
-        assert sum(piece[:-1]) < limit
-    for piece in pieces[:-1]:
-        assert len(piece) == most or sum(piece) >= limit
+@pytest.mark.parametrize("edition", EDITIONS, ids=str)
+def test_committed_ids_begin_as_the_chain_does(edition):
+    """The first 400 are drawn along the chain, the others stand for the rest of it."""
+    manifest = read_default_ids(edition)
+    assert tuple(manifest) == PAPER_GRID
+    chain = draw_grid(PAPER_GRID, PUZZLES_PER_CELL, SEED, edition=edition)
+    ids = [puzzle.puzzle_id for puzzle in islice(chain, 400)]
+    committed = [puzzle_id for cell in PAPER_GRID[:4] for puzzle_id in manifest[cell]]
+    assert ids == committed
 
 
-def write_numbers(numbers):
-    """Return numbers as texts."""
-    return list(map(str, numbers))
+def test_spawned_ids_depend_on_their_own_cell_only():
+    """Other cells, their order and the number of puzzles leave an id as it is."""
+    first = Cell(20, 5, 1)
+    second = Cell(20, 2.5, 1)
+    third = Cell(20, 5, 2)
+    ids = list(spawn_ids([first, second, third], 3, 9))
+    assert list(spawn_ids([first], 2, 9)) == ids[:2]
+    assert list(spawn_ids([third, second], 3, 9)) == ids[6:] + ids[3:6]
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_batches_are_read_as_they_are_needed(monkeypatch, jobs):
-    """Results come in order, and reading is ahead by no more than the workers need."""
-    taken = []
+def test_spawned_sets_stay_as_they_were_drawn():
+    """Two ids of an earlier set."""
+    ids = [puzzle_id for _, puzzle_id in spawn_ids([Cell(20, 2.5, 1)], 2, 9)]
+    assert ids == [103_214_185_104_098, 326_574_298_023_698]
 
-    def read_batches():
-        for number in range(100):
-            taken.append(number)
-            yield [number]
 
-    monkeypatch.setattr(puzzle_sets, "open_executor", ThreadPoolExecutor)
-    results = map_batches(write_numbers, read_batches(), jobs)
-    assert [next(results) for _ in range(20)] == write_numbers(range(20))
-    assert len(taken) <= 20 + 2 * jobs
-    results.close()
+def test_the_default_set_has_the_committed_ids():
+    """Its first ids are those of the chain."""
+    requests = PuzzleSet(PAPER_GRID[:1], 3).requests()
+    assert [puzzle_id for _, puzzle_id in requests] == [770487, 586907, 682576]
+
+
+def test_the_file_in_the_authors_readme_is_puzzle_77_of_elixir_1_17():
+    """Its id is 102133."""
+    assert read_default_ids(ELIXIR)[PAPER_GRID[0]][76] == 102_133
+    assert draw_puzzle(20, 1, 1, 102_133, edition=ELIXIR).name == "20_1_1_102133_disco"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"puzzles_per_cell": 0}, "puzzles_per_cell is 0"),
+        ({"seed": -1}, "seed is -1"),
+        (
+            {"scheme": "spawn", "seed": 1, "edition": ELIXIR},
+            r"elixir-1\.17 has ids up to 999,999 only",
+        ),
+    ],
+)
+def test_a_set_that_cannot_be_is_refused(changes, message):
+    """Before anything is drawn."""
+    with pytest.raises(ValueError, match=message):
+        PuzzleSet(PAPER_GRID[:2], **changes)
+
+
+@pytest.mark.parametrize(
+    ("cells", "per_cell", "seed"),
+    [
+        (PAPER_GRID, 3, 0),
+        (PAPER_GRID, 3, 1),
+        ([Cell(20, 4, 1)], 3, SEED),
+        (PAPER_GRID, 101, SEED),
+    ],
+)
+def test_other_cells_numbers_and_seeds_have_spawned_ids(cells, per_cell, seed):
+    """The default set has none of them."""
+    spawned = PuzzleSet(cells, per_cell, seed, "spawn")
+    assert list(spawned.requests()) == list(spawn_ids(cells, per_cell, seed))
+    assert spawned.describe("")["scheme"] == "spawn"
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+@pytest.mark.parametrize("seed", [2, 5])
+def test_a_set_has_as_many_different_puzzles_as_it_says(seed, edition):
+    """Also where the chain comes back: that of seed 2 has 210 ids, of Elixir 5 462."""
+    cells = grid_cells("N=20 ratio=5 d=1")
+    rows = list(draw_rows(PuzzleSet(cells, 1_000, seed, edition=edition)))
+    assert len({row["name"] for row in rows}) == 1_000
+    assert len({row["text"] for row in rows}) == 1_000
+
+
+def test_cells_with_as_many_needles_share_no_puzzle():
+    """Ratios of 4 and 5% give one needle in 20 statements, and one name."""
+    cells = grid_cells("N=20 ratio=4,5 d=1")
+    names = [row["name"] for row in draw_rows(PuzzleSet(cells, 300, 2))]
+    assert len(set(names)) == 600
+
+
+def test_a_set_larger_than_there_are_puzzles_is_refused():
+    """Ids have six digits."""
+    cells = grid_cells("N=20 ratio=4,5 d=1")
+    with pytest.raises(ValueError, match=r"900,002 puzzles .* only 900,000 exist"):
+        next(draw_rows(PuzzleSet(cells, 450_001, 2)))
 
 
 #: The command, which waits after so many puzzles until it is killed.
@@ -171,10 +231,8 @@ def test_a_stopped_set_leaves_nothing_of_its_own(tmp_path, number, code):
 
 def test_files_are_the_same_for_any_number_of_processes(tmp_path, monkeypatch):
     """A set whose ids are known is drawn by two processes as by one, byte for byte."""
-    ids = range(500_000, 500_000 + 4 * len(SMALL_CELLS))
-    monkeypatch.setattr(PuzzleSet, "ids", lambda puzzles: iter(ids))
-    monkeypatch.setattr(puzzle_sets, "_CHUNK", 5)
-    puzzles = PuzzleSet(SMALL_CELLS, 4, 3, edition=resolve_edition("elixir"))
+    monkeypatch.setattr(puzzle_sets, "_REQUESTS", 5)
+    puzzles = PuzzleSet(PAPER_GRID[:8], 4, edition="elixir-1.17")
     write_set(tmp_path / "1", "parquet", puzzles, jobs=1)
     write_set(tmp_path / "2", "parquet", puzzles, jobs=2)
     assert contents(tmp_path / "1") == contents(tmp_path / "2")

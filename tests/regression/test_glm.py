@@ -15,13 +15,9 @@ from scipy.special import gammaln
 
 import cogniload_repro as cl
 from cogniload_repro.regression.design import GRID
-from cogniload_repro.regression.glm import (
-    FAMILIES,
-    INTERACTIONS,
-    LINEAR,
-    QUADRATIC,
-    fit_all,
-)
+from cogniload_repro.regression.families import FAMILIES
+from cogniload_repro.regression.formulas import INTERACTIONS, LINEAR, QUADRATIC
+from cogniload_repro.regression.glm import fit_all
 from cogniload_repro.regression.reconstructions import committed_counts
 
 pytestmark = pytest.mark.filterwarnings("error")

@@ -6,15 +6,14 @@ import pyarrow as pa
 from cogniload_repro.grid import MINI_GRID
 from cogniload_repro.published import load_table
 from cogniload_repro.regression.cell_tables import reconstructed_cells
-from cogniload_repro.schemas import CELLS, SCORES
 from cogniload_repro.scoring.cells import (
     BUCKET_COLUMNS,
     count_cells,
     read_scores,
     write_cells,
 )
-from cogniload_repro.scoring.verdict import BUCKETS
-from cogniload_repro.storage import read_metadata, write_table
+from cogniload_repro.scoring.outcome import BUCKETS
+from cogniload_repro.storage import CELLS, SCORES, read_metadata, write_table
 
 COUNTS = ["total", "correct", "ctx", "valid_logic", "poi_logic", "last_logic", "other"]
 TOKENS = ["prompt_mean", "prompt_p90", "output_mean", "output_p90"]

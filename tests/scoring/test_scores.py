@@ -6,10 +6,16 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from cogniload_repro.schemas import OUTPUTS, PUZZLES, SCORES
+from cogniload_repro.scoring.outcome import SCORERS
 from cogniload_repro.scoring.scores import WINDOW_CHARS, is_unsure, score_dataset
-from cogniload_repro.scoring.verdict import SCORERS
-from cogniload_repro.storage import read_metadata, table_writer, write_table
+from cogniload_repro.storage import (
+    OUTPUTS,
+    PUZZLES,
+    SCORES,
+    read_metadata,
+    table_writer,
+    write_table,
+)
 
 IMPORTED = {"source": "made by a test"}
 #: The first two are of one cell, the third of another.
@@ -168,7 +174,6 @@ def test_scores_are_those_of_the_outputs_that_are_there(build):
     """A run uses outputs and puzzles as they are, and removes what is left of other runs."""
     score_all(build)
     (build / "outputs/c.parquet").unlink()
-    (build / "scores/.c.parquet.1.part").write_bytes(b"left by a killed run")
     write_outputs(build, "b", [{"name": RED, "response": "Nobody knows."}])
     write_puzzles(build, [QUESTIONS[0] | {"gold": "blue"}, *QUESTIONS[1:]])
     assert sorted(score_all(build)) == ["a.parquet", "b.parquet"]

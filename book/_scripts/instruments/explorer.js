@@ -1,6 +1,6 @@
-/* Explorer: a puzzle stepped through, statement by statement, and responses to it with verdicts.
+/* Explorer: a puzzle stepped through, statement by statement, and responses to it with outcomes.
  *
- * Statements are replayed here; verdicts were computed with the book, by the scorer itself. The
+ * Statements are replayed here; outcomes were computed with the book, by the scorer itself. The
  * choice is kept in the address, after the #.
  */
 "use strict";
@@ -170,7 +170,7 @@ cogniload.explorer = (() => {
     ]);
     parts.response.textContent = answer.text;
     const by = answer.answer ? `, by the value ${answer.answer}` : "";
-    parts.verdict.replaceChildren(el("code", {}, answer.bucket), `${by} (correct is ${gold}).`);
+    parts.outcome.replaceChildren(el("code", {}, answer.bucket), `${by} (correct is ${gold}).`);
     const caption = "Where the scorer looks, and which of the puzzle's values it finds there.";
     const columns = ["Window", "Text", "Values found", ""];
     parts.windows.replaceChildren(
@@ -234,7 +234,7 @@ cogniload.explorer = (() => {
       statement: el("p", { class: "statement", role: "status" }),
       end: el("p", { class: "answer" }),
       response: el("pre", { class: "wrapped untrusted-text", tabindex: 0 }),
-      verdict: el("p", { class: "answer" }),
+      outcome: el("p", { class: "answer" }),
     };
     for (const name of ["people", "windows", "models", "body"]) parts[name] = el("div");
     const chooseLevel = (load) =>
@@ -248,7 +248,7 @@ cogniload.explorer = (() => {
     const chooseAnswer = (at) => change({ answer: at });
     const answer = menu("explorer-answer", "Synthetic response", titles, chooseAnswer);
     const summary = el("summary", {}, "Example responses, with the answer");
-    const responses = [summary, answer, parts.response, parts.verdict, parts.windows];
+    const responses = [summary, answer, parts.response, parts.outcome, parts.windows];
     parts.body.append(
       section("Step by step", steps),
       section("How a response is scored", el("details", {}, responses)),

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from cogniload_repro.analysis.interactions import THIRD
-from cogniload_repro.files import RECONSTRUCTED
+from cogniload_repro.paths import RECONSTRUCTED
 from cogniload_repro.regression.design import (
     FULL_COLUMNS,
     PRODUCTS,

@@ -16,7 +16,7 @@ from scipy.optimize import linprog
 
 from cogniload_repro.regression.cell_tables import errors_by
 from cogniload_repro.regression.reconstructions import from_printed_tables
-from cogniload_repro.schemas import ERRORS
+from cogniload_repro.storage import ERRORS
 
 #: Accuracy at a level is marked if more than this fraction of answers ran out of context.
 MARKED_SHARE = 0.10

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import chi2
 
-from cogniload_repro.files import DATA
+from cogniload_repro.paths import DATA
 from cogniload_repro.regression.capacity import find_points
 from cogniload_repro.regression.formulas import build_design
 from cogniload_repro.regression.glm import Fit, fit_all, fit_finite, group_by_design

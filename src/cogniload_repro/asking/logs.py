@@ -11,31 +11,38 @@ from typing import Any
 from inspect_ai.log import EvalSample, read_eval_log, read_eval_log_samples
 from inspect_ai.model import ContentReasoning, ModelOutput
 
-from cogniload_repro.puzzles.catalog import parse_name
+from cogniload_repro.puzzles.rows import parse_name
 
 
 def read_log_rows(path: str) -> Iterator[dict]:
     """Yield the samples of a log as rows of a table; one that failed has an error."""
     run = read_eval_log(path, header_only=True).eval
-    settings: dict[str, Any] = run.model_generate_config.model_dump(exclude_none=True)
-    settings |= {"provider": run.model.partition("/")[0], "date": run.created}
-    settings |= {"effort": (run.metadata or {}).get("effort")}
+    settings = run.model_generate_config
+    facts = {
+        "model": run.model,
+        "provider": run.model.partition("/")[0],
+        "date": run.created,
+        "effort": (run.metadata or {}).get("effort"),
+        "temperature": settings.temperature,
+        "top_p": settings.top_p,
+        "max_tokens": settings.max_tokens,
+    }
     for sample in read_eval_log_samples(path, all_samples_required=False):
-        yield settings | describe_sample(sample, run.model)
+        yield facts | describe_sample(sample) | describe_output(sample.output)
 
 
-def describe_sample(sample: EvalSample, model: str) -> dict:
-    """Return a sample as a row: the puzzle is its id, or a value of its metadata."""
+def describe_sample(sample: EvalSample) -> dict:
+    """Return what a sample was asked, and its faults; its id or metadata name the puzzle."""
     names = [str(value) for value in (sample.id, *sample.metadata.values())]
     faults = [sample.error, sample.invalidation, sample.limit and sample.limit.type]
-    condition = sample.metadata.get("perturbation")
-    facts = {
-        "model": f"{model} ({condition})" if condition else model,
+    row = {
         "name": next(filter(parse_name, names), sample.id),
-        "max_tokens": sample.metadata.get("max_tokens"),
+        "perturbation": sample.metadata.get("perturbation"),
         "error": " ".join(str(fault) for fault in faults if fault),
     }
-    return facts | describe_output(sample.output)
+    if "max_tokens" in sample.metadata:
+        row["max_tokens"] = sample.metadata["max_tokens"]
+    return row
 
 
 def describe_output(output: ModelOutput) -> dict:
@@ -47,12 +54,14 @@ def describe_output(output: ModelOutput) -> dict:
     parts = content if isinstance(content, list) else []
     traces = [part.text for part in parts if isinstance(part, ContentReasoning)]
     row["response"] = output.message.text
-    row["reasoning"] = "\n\n".join(traces)
-    if output.usage is not None:
-        usage = output.usage
-        cached = (usage.input_tokens_cache_read, usage.input_tokens_cache_write)
-        row["prompt_tokens"] = usage.input_tokens + sum(filter(None, cached))
+    row["reasoning"] = "".join(traces)
+    usage = output.usage
+    if usage is not None:
+        row["prompt_tokens"] = usage.input_tokens
+        row["cache_read_tokens"] = usage.input_tokens_cache_read
+        row["cache_write_tokens"] = usage.input_tokens_cache_write
         row["response_tokens"] = usage.output_tokens
+        row["reasoning_tokens"] = usage.reasoning_tokens
         row["total_tokens"] = usage.total_tokens
     return row
 

@@ -162,7 +162,9 @@ def find_perturbation(name: str) -> Perturbation:
     """Return the perturbation of this name."""
     if name not in PERTURBATIONS:
         known = ", ".join(PERTURBATIONS)
-        raise ValueError(f"unknown perturbation {name!r}; choose one of: {known}")
+        raise ValueError(
+            f"unknown perturbation {name[:40]!r}; the first argument is one of {known}"
+        )
     return PERTURBATIONS[name]
 
 

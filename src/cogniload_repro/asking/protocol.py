@@ -1,4 +1,4 @@
-"""The prompts for perturbed puzzles, and perturbed answers compared with their baseline.
+"""The prompts for puzzles, perturbed or not.
 
 Source: "Robust Reasoning Benchmark" (arXiv:2604.08571), Section 4 and Appendix A.2. The document
 asks for answers in ``\\boxed{}``; a CogniLoad puzzle states the form of its answer, so the protocol
@@ -7,23 +7,19 @@ are perturbed (`prepare`); under the condition ``baseline`` the prepared text is
 perturbation, for comparison.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import pandas as pd
-
 from cogniload_repro.asking.perturbations import (
-    PERTURBATIONS,
     find_perturbation,
     perturb,
     prepare,
 )
-from cogniload_repro.puzzles.sets import read_puzzles
+from cogniload_repro.puzzles.sets import read_puzzles, write_jsonl
 
-#: Version of what models are asked, raised when prompts, verdicts or the order of draws change.
+#: Version of what models are asked, raised when prompts, outcomes or the order of draws change.
 COMPARABILITY = 1
 #: The condition of a text that is prepared like the others and asked without perturbation.
 BASELINE = "baseline"
@@ -102,56 +98,12 @@ def list_queries(
     return write_queries(pairs, perturbation)
 
 
-def split_perturbations(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return cells or scores with the perturbation as a column, a factor for regressions.
-
-    Answers to perturbed prompts are imported as those of a model "MODEL (NAME)". Here NAME, the
-    condition of the `Query`, moves from the column model to the column perturbation ("" for none).
-    """
-    names = "|".join([*PERTURBATIONS, BASELINE])
-    pattern = rf"^(?P<model>.*?)(?: \((?P<perturbation>{names})\))?$"
-    parts = cells["model"].astype(str).str.extract(pattern, re.DOTALL)
-    return cells.assign(
-        model=parts["model"], perturbation=parts["perturbation"].fillna("")
+def write_prompts(folder: str | Path, queries: Iterable[Query]) -> Path:
+    """Write ``prompts.jsonl`` (per line: name, perturbation, prompt) and return its path."""
+    path = Path(folder) / "prompts.jsonl"
+    rows = (
+        {"name": query.name, "perturbation": query.condition, "prompt": query.text}
+        for query in queries
     )
-
-
-def compare_perturbations(scores: pd.DataFrame) -> pd.DataFrame:
-    """Compare answers to perturbed prompts with the same model's answers to the same puzzles.
-
-    The latter are the answers under the condition ``baseline`` or, if a model has none, the answers
-    to the original puzzles.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        The scores of a build.
-
-    Returns
-    -------
-    DataFrame
-        One row per model and perturbation: model, perturbation, total (puzzles answered under both
-        conditions), accuracy and baseline (fractions of these), drop (baseline minus accuracy),
-        refusals (share of answers that the source marks as refused), tokens (mean response tokens;
-        NaN where not counted), tokens_ratio (to the baseline). The mean of drop over the
-        perturbations of a model is the average drop of the document's Figure 4.
-    """
-    answers = split_perturbations(scores).astype({"response_tokens": float})
-    is_baseline = answers["perturbation"] == BASELINE
-    has_baseline = answers["model"].isin(answers.loc[is_baseline, "model"])
-    is_plain = (answers["perturbation"] == "") & ~has_baseline
-    plain = answers[is_baseline | is_plain]
-    pairs = answers.merge(plain, on=["model", "name"], suffixes=("", "_plain"))
-    pairs = pairs[pairs["perturbation"].isin(PERTURBATIONS)]
-    pairs["refused"] = pairs["stopped"] == "refusal"
-    means = pairs.groupby(["model", "perturbation"], sort=False).agg(
-        total=("name", "size"),
-        accuracy=("correct", "mean"),
-        baseline=("correct_plain", "mean"),
-        refusals=("refused", "mean"),
-        tokens=("response_tokens", "mean"),
-        plain_tokens=("response_tokens_plain", "mean"),
-    )
-    means["drop"] = means["baseline"] - means["accuracy"]
-    means["tokens_ratio"] = means["tokens"] / means.pop("plain_tokens")
-    return means.reset_index()
+    write_jsonl(path, rows)
+    return path

@@ -10,7 +10,7 @@ from itertools import cycle
 
 import pandas as pd
 
-from cogniload_repro.files import DATA
+from cogniload_repro.paths import DATA
 
 _NEGATION = "not not "
 # each has one group, so that splitting gives the text between words and the words in turn

@@ -28,17 +28,16 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from cogniload_repro.asking.logs import describe_output
 from cogniload_repro.asking.protocol import COMPARABILITY, write_queries
-from cogniload_repro.endings import CONTEXT_TOKENS, CUT, RESERVED_TOKENS
 from cogniload_repro.grid import PAPER_GRID, check_count, grid_cells
 from cogniload_repro.importing.rejections import RowError
 from cogniload_repro.importing.responses import read_response
 from cogniload_repro.puzzles.draws import resolve_edition
-from cogniload_repro.puzzles.ids import SEED, choose_set
-from cogniload_repro.puzzles.sets import draw_rows
+from cogniload_repro.puzzles.sets import SEED, PuzzleSet, draw_rows
+from cogniload_repro.scoring.outcome import BUCKETS
+from cogniload_repro.scoring.reasoning import CONTEXT_TOKENS, CUT, RESERVED_TOKENS
 from cogniload_repro.scoring.response import score_response
-from cogniload_repro.scoring.verdict import BUCKETS
 
-#: Raised when parameters or names of metrics change, while answers and verdicts stay comparable.
+#: Raised when parameters or names of metrics change, while answers and outcomes stay comparable.
 INTERFACE = "E"
 #: The only effort that the paper states, for the gpt-5 family (Table 1).
 EFFORT = "medium"
@@ -93,7 +92,7 @@ def cogniload(
         grid = " ".join(grid)
     cells = grid_cells(grid, rounding)
     generator = resolve_edition(edition)
-    puzzles = choose_set(cells, per_cell, seed, generator, otherwise="spawn")
+    puzzles = PuzzleSet(cells, per_cell, seed, "spawn", generator)
     rows = {row["name"]: row for row in draw_rows(puzzles)}
     texts = [(name, row["text"]) for name, row in rows.items()]
     samples = []
@@ -113,7 +112,7 @@ def cogniload(
     return Task(
         dataset=MemoryDataset(samples, name="cogniload"),
         solver=ask(max_tokens),
-        scorer=verdict(),
+        scorer=outcome(),
         config=config,
         fail_on_error=FAILED_SHARE,
         version=f"{COMPARABILITY}-{INTERFACE}",
@@ -175,7 +174,7 @@ def shares() -> Metric:
 
 
 @scorer(metrics=[accuracy(), stderr(), shares()])
-def verdict() -> Scorer:
+def outcome() -> Scorer:
     """Score an answer, reasoning included, by Appendix D, as the import of this log will."""
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -192,13 +191,13 @@ def verdict() -> Scorer:
             "prompt_tokens": response.prompt_tokens,
             "response_tokens": response.response_tokens,
         }
-        verdict = score_response(response.response, **question, **tokens)
-        bucket = str(verdict)
+        found = score_response(response.response, **question, **tokens)
+        bucket = str(found)
         about = tokens | {"bucket": bucket, "stopped": response.stopped}
         return Score(
-            value="C" if verdict.is_correct else "I",
-            answer=verdict.answer,
-            explanation=verdict.window,
+            value="C" if found.is_correct else "I",
+            answer=found.answer,
+            explanation=found.window,
             reason=bucket,
             metadata=about,
         )

@@ -16,8 +16,9 @@ from pathlib import Path
 import yaml
 
 from cogniload_repro import __version__
-from cogniload_repro.files import DATA, write_whole
+from cogniload_repro.files import write_whole
 from cogniload_repro.models import MODELS
+from cogniload_repro.paths import DATA
 
 #: What a staged book holds: its folder, where that comes from, and patterns there. Sources and
 #: committed data keep their folders, results of a build do not.

@@ -17,10 +17,10 @@ from matplotlib.figure import Figure
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from papermill.engines import Engine
+from traitlets import Instance
 from traitlets.config import Config
 
-from cogniload_repro.book.backend import take_open_figures, use_backend
-from cogniload_repro.book.page import Page
+from cogniload_repro.book.backend import Run, take_open_figures, use_backend
 
 #: What a kernel would report about its language.
 _LANGUAGE = {"name": "python", "file_extension": ".py", "pygments_lexer": "ipython3"}
@@ -30,10 +30,13 @@ class ChapterEngine(Engine):
     """Runs the cells of a notebook for papermill."""
 
     @classmethod
-    def execute_managed_notebook(cls, nb_man, kernel_name, **options) -> None:
+    def execute_managed_notebook(
+        cls, nb_man: Any, kernel_name: str, run: Run | None = None, **options: Any
+    ) -> None:
         """Run the cells in order, until one fails."""
         nb_man.nb.metadata["language_info"] = _LANGUAGE
-        failed = run_cells(nb_man.nb.cells)
+        with mpl.rc_context():  # the settings of a chapter end with it
+            failed = run_cells(nb_man.nb.cells, run or Run())
         for place, cell in enumerate(nb_man.nb.cells):
             if cell is failed:
                 nb_man.cell_exception(cell, place)
@@ -41,11 +44,12 @@ class ChapterEngine(Engine):
             nb_man.cell_complete(cell, place)
 
 
-def run_cells(cells: list[NotebookNode]) -> NotebookNode | None:
+def run_cells(cells: list[NotebookNode], run: Run) -> NotebookNode | None:
     """Run cells in order, and put their outputs into them; stop at and return a failed cell."""
     mpl.rcdefaults()  # a reader's matplotlibrc must not affect the book
     _Shell.clear_instance()
     shell = _Shell.instance(
+        run=run,
         display_pub_class=_Publisher,
         displayhook_class=_Hook,
         config=Config(HistoryManager={"enabled": False}),
@@ -65,7 +69,7 @@ def run_cells(cells: list[NotebookNode]) -> NotebookNode | None:
         if has_failed and "raises-exception" not in tags:
             return cell
     for cell, figure in figures:
-        if figure not in Page.placed:  # a page shows its figures itself
+        if figure not in run.placed:  # a page shows its figures itself
             shell.display_pub.outputs = cell.outputs
             shell.display_pub.publish(*shell.display_formatter.format(figure))
     return None
@@ -141,6 +145,7 @@ class _Shell(InteractiveShell):
 
     display_pub: Any
     display_formatter: Any
+    run = Instance(Run)
 
     def _showtraceback(self, *_arguments: object, **_options: object) -> None:
         pass

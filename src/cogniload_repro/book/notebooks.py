@@ -11,9 +11,9 @@ from nbformat import NotebookNode
 from papermill.engines import papermill_engines
 from papermill.exceptions import PapermillExecutionError
 
+from cogniload_repro.book.backend import Run
 from cogniload_repro.book.chapters import FOLDERS, STAGE
 from cogniload_repro.book.engine import ChapterEngine
-from cogniload_repro.book.page import Page
 from cogniload_repro.files import write_whole
 
 _ENGINE = "cogniload"
@@ -44,14 +44,13 @@ def run_notebook(
     with tempfile.TemporaryDirectory(prefix=STAGE, dir=folder) as name:
         stage = Path(name)
         executed = stage / "executed.ipynb"
-        Page.chapter = source.stem
-        Page.output = stage if folder else None
         try:
             papermill.execute_notebook(
                 source,
                 executed,
                 values,
                 engine_name=_ENGINE,
+                run=Run(source.stem, stage if folder else None),
                 kernel_name="python3",
                 language="python",
                 cwd=source.parent,
@@ -61,8 +60,6 @@ def run_notebook(
         except PapermillExecutionError as error:
             write_whole(failed, _tidy(executed, values))
             raise ValueError(_describe_failure(error, source, failed)) from None
-        finally:
-            Page.output = None
         names = _move_files(stage, folder) if folder else []
         write_whole(target, _tidy(executed, values, names))
     failed.unlink(missing_ok=True)

@@ -10,21 +10,21 @@ import weakref
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-import matplotlib as mpl
 import pandas as pd
 from myst_nb import glue
 
 from cogniload_repro.book import markdown
-from cogniload_repro.book.backend import use_backend
+from cogniload_repro.book.backend import find_run
 from cogniload_repro.book.build import Build
 from cogniload_repro.book.evidence import EVIDENCE, judge_evidence, rests_on_paper
 from cogniload_repro.book.markdown import Fragment
-from cogniload_repro.book.style import PHONE_IN, STYLE, save_figure
+from cogniload_repro.book.style import PHONE_IN, save_figure
 from cogniload_repro.book.tables import Table
-from cogniload_repro.files import for_spreadsheet, write_whole
+from cogniload_repro.files import write_whole
 from cogniload_repro.formats import format_frame
+from cogniload_repro.safe_text import for_spreadsheet
 
 #: An empty cell, or one that holds only numbers with signs, stars and units, such as an interval
 #: or a share.
@@ -38,10 +38,8 @@ class Page:
     When the book is built, figures and tables are also written as files. A reader who runs the
     notebook by hand sees them, and no file of the build is touched.
 
-    A page sets the plot style for the whole notebook, seaborn's figures included. A figure is shown
-    by `figure`, by `matplotlib.pyplot.show`, or as the last value of a cell. Captions are MyST
-    Markdown, in which other people's text must be escaped (`markdown.escape`); ``name`` is the
-    label for references and the stem of the files.
+    Captions are MyST Markdown, in which other people's text must be escaped (`markdown.escape`);
+    ``name`` is the label for references and the stem of the files.
 
     ``evidence`` is the kind of evidence behind a figure or table if the chapter shows the paper's
     models on its whole grid: a key of `EVIDENCE`, or a table with the column ``identified``; "" if
@@ -50,23 +48,16 @@ class Page:
     table of the paper as its ``source``.
     """
 
-    #: Name of the chapter that is run, and the folder for its files; `notebooks` sets both.
-    chapter: ClassVar[str] = ""
-    output: ClassVar[Path | None] = None
-    #: Figures that a page has shown.
-    placed: ClassVar[weakref.WeakSet] = weakref.WeakSet()
-
     def __init__(self, data: Build, cells: pd.DataFrame | None = None):
         self.data = data
         self.cells = cells
-        use_backend()
-        mpl.rcParams.update(STYLE)
+        self.run = find_run()
 
     @cached_property
     def output_folder(self) -> Path:
         """The folder for files: the runner's, or a temporary one deleted with the page."""
-        if self.output is not None:
-            return self.output
+        if self.run.output is not None:
+            return self.run.output
         folder = tempfile.mkdtemp(prefix="cogniload-")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         return Path(folder)
@@ -95,7 +86,7 @@ class Page:
         """
         kind = self._kind(evidence, cells)
         line = EVIDENCE[kind].line
-        self.placed.add(figure.figure)
+        self.run.placed.append(figure.figure)
         stem = self.output_folder / "figures" / name
         png, svg = save_figure(figure.figure, stem, line)
         caption = _write_caption(kind, caption, source)
@@ -112,7 +103,7 @@ class Page:
 
     def _find_picture(self, png: Path, svg: Path) -> str:
         """Return the address of a picture for Jupyter."""
-        if self.output is not None:
+        if self.run.output is not None:
             return os.path.relpath(self.data.folder / "figures" / svg.name)
         # a browser cannot read the temporary folder
         content = base64.b64encode(png.read_bytes()).decode("ascii")
@@ -175,7 +166,9 @@ class Page:
         text = for_spreadsheet(frame).to_csv(index=False, lineterminator="\n")
         file = write_whole(self.output_folder / "tables" / f"{name}.csv", text)
         return link(
-            file if self.output is None else self.data.folder / "tables" / file.name,
+            file
+            if self.run.output is None
+            else self.data.folder / "tables" / file.name,
             what,
         )
 

@@ -22,7 +22,6 @@ from cogniload_repro.analysis.specifications import (
     fit_specifications,
 )
 from cogniload_repro.analysis.uncertainty import capacity_intervals
-from cogniload_repro.endings import CONTEXT_TOKENS
 from cogniload_repro.formats import display_names
 from cogniload_repro.grid import CELL
 from cogniload_repro.models import order_models, resolve_model
@@ -44,8 +43,9 @@ from cogniload_repro.regression.reconstructions import (
     over_reconstructions,
     range_over,
 )
+from cogniload_repro.scoring.outcome import find_mention
+from cogniload_repro.scoring.reasoning import CONTEXT_TOKENS
 from cogniload_repro.scoring.response import score_response
-from cogniload_repro.scoring.verdict import find_mention
 
 _DIGITS = 8  # significant ones in a script
 _ESTIMATE = ["estimate", "low", "high"]
@@ -366,14 +366,14 @@ def prepare_answers(
 def judge_answer(
     text: str, question: dict[str, Any], title: str = "", **tokens: Any
 ) -> dict[str, Any]:
-    """Return an answer with the scorer's verdict on it.
+    """Return an answer with its outcome.
 
     Has the bucket, the value that decided (``answer``), the index of the window that decided (-1
     for none), and the windows, each with the values found in it.
     """
-    verdict = score_response(text, **question, **tokens)
-    windows = list(verdict.windows)
-    has_decided = bool(verdict.window) and verdict.window in windows
+    outcome = score_response(text, **question, **tokens)
+    windows = list(outcome.windows)
+    has_decided = bool(outcome.window) and outcome.window in windows
     found = []
     for window in windows:
         values = [
@@ -383,8 +383,8 @@ def judge_answer(
     return {
         "title": title,
         "text": text,
-        "bucket": str(verdict),
-        "answer": verdict.answer,
-        "window": windows.index(verdict.window) if has_decided else -1,
+        "bucket": str(outcome),
+        "answer": outcome.answer,
+        "window": windows.index(outcome.window) if has_decided else -1,
         "windows": found,
     }

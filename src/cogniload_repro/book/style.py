@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.style import library
 from matplotlib.transforms import Bbox
 
+from cogniload_repro.book.backend import use_backend
 from cogniload_repro.files import write_whole
 from cogniload_repro.formats import display_names
 from cogniload_repro.models import BY_NAME, MODELS
@@ -84,6 +85,16 @@ OTHERS_COLOR = "#000000"
 _MARKERS = ("o", "s", "^", "D", "v")
 _DASHES = ("-", (0, (4, 1.2)), (0, (1.2, 1)), (0, (5, 1, 1.2, 1)), (0, (7, 1.5)))
 _OTHER_MARKERS = ("*", "P", "X", "h", "d")
+
+
+def use() -> None:
+    """Draw the figures of a notebook, seaborn's included, in the style of the book.
+
+    A figure is then shown by `Page.figure`, by `matplotlib.pyplot.show`, or as the last value of a
+    cell.
+    """
+    use_backend()
+    mpl.rcParams.update(STYLE)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from cogniload_repro.book import markdown
-from cogniload_repro.files import ICLR2026, for_spreadsheet, write_whole
+from cogniload_repro.files import write_whole
 from cogniload_repro.formats import (
     NONE,
     display_names,
@@ -24,12 +24,14 @@ from cogniload_repro.formats import (
     stars,
 )
 from cogniload_repro.models import BY_NAME, order_models
+from cogniload_repro.paths import ICLR2026
 from cogniload_repro.published import STAR_LEVELS, STARRED, TOKEN_TABLES, load_table
 from cogniload_repro.puzzles.ontology import CATEGORIES, ontology
 from cogniload_repro.regression.cell_tables import errors_by
 from cogniload_repro.regression.design import GRID
 from cogniload_repro.regression.fits import PAPER_TERMS, spread_terms
 from cogniload_repro.regression.reconstructions import from_printed_tables
+from cogniload_repro.safe_text import for_spreadsheet
 
 _TOKEN_COLUMNS = ("prompt_mean", "prompt_p90", "output_mean", "output_p90")
 _STARS = "*** $p < {2:g}$, ** $p < {1:g}$, * $p < {0:g}$.".format(*STAR_LEVELS)
@@ -203,7 +205,7 @@ def table2(fits: pd.DataFrame, points: pd.DataFrame) -> Table:
 
 
 def table3(interactions: pd.DataFrame) -> Table:
-    """Return Table 3 from `schemas.INTERACTION_FITS`: products with likelihood-ratio p-values."""
+    """Return Table 3 from `storage.INTERACTION_FITS`: products with likelihood-ratio p-values."""
     columns: dict = {}
     for beta, p in _coefficients(interactions).items():
         columns[beta] = (beta, format_beta)
@@ -276,7 +278,7 @@ def _describe_untested(cells: pd.DataFrame) -> str:
 
 
 def table6(aic: pd.DataFrame) -> Table:
-    """Return Table 6 from `schemas.AIC`: AIC without and with the quadratic term.
+    """Return Table 6 from `storage.AIC`: AIC without and with the quadratic term.
 
     As in the paper, p and the quadratic AIC are bold where p < 0.05.
     """
@@ -295,7 +297,7 @@ def table6(aic: pd.DataFrame) -> Table:
 
 
 def token_table(stats: pd.DataFrame, N: int) -> Table:
-    """Return the token table (Tables 7 to 10) of one task length, from `schemas.TOKENS`.
+    """Return the token table (Tables 7 to 10) of one task length, from `storage.TOKENS`.
 
     "--" marks unknown counts; models without answers have no row.
     """

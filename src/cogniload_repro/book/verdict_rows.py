@@ -37,7 +37,7 @@ def show_verdicts(
     frame = pd.DataFrame(rows, columns=_COLUMNS)
     if not data.complete:
         frame = frame.assign(verdict=UNKNOWN, evidence=data.covers)
-    file = page.output_folder / "verdicts" / f"{page.chapter}.csv"
+    file = page.output_folder / "verdicts" / f"{page.run.chapter}.csv"
     earlier = file.read_text(encoding="utf-8") if file.exists() else ""
     rows_text = frame.to_csv(index=False, header=not earlier, lineterminator="\n")
     write_whole(file, earlier + rows_text)

@@ -39,10 +39,10 @@ def explain(name: str, response: TextIO, edition: str, **tokens: Any) -> None:
     \b
     Examples:
       cogniload explain 20_1_1_770487_red < answer.txt
-      cogniload explain 20_1_1_770487_red answer.txt --edition elixir-1.16
+      cogniload explain 20_1_1_770487_red answer.txt --edition elixir
     """
-    from cogniload_repro.puzzles.catalog import redraw
     from cogniload_repro.puzzles.draws import resolve_edition
+    from cogniload_repro.puzzles.rows import redraw
     from cogniload_repro.scoring.response import score_response
 
     try:

@@ -8,7 +8,7 @@ import click
 from cogniload_repro.commands.inputs import write_step
 from cogniload_repro.commands.options import BUILD, JOBS, say
 from cogniload_repro.commands.outputs import COUNTS_FILE, check_outputs_whole
-from cogniload_repro.commands.params import Parameters, takes
+from cogniload_repro.commands.params import Parameters
 from cogniload_repro.files import locked, write_whole
 
 if TYPE_CHECKING:
@@ -23,13 +23,12 @@ _TABLE_TITLES = {
 
 
 @click.command()
-@takes("scorer")
 @click.option(
     "--scheduler", help="Score on the workers of this Dask scheduler (tcp://host:8786)."
 )
 @BUILD
 @JOBS
-def score(scorer: str, scheduler: str | None, build: Path, jobs: int) -> None:
+def score(scheduler: str | None, build: Path, jobs: int) -> None:
     """Score the outputs and count them by cell.
 
     Writes the scores by the rules of Appendix D to scores/ and the counts to cells.parquet. Models
@@ -42,23 +41,20 @@ def score(scorer: str, scheduler: str | None, build: Path, jobs: int) -> None:
     from cogniload_repro import __version__
     from cogniload_repro.executors import open_executor
     from cogniload_repro.puzzles.baselines import write_baselines
-    from cogniload_repro.scoring import cells, scores, verdict
+    from cogniload_repro.scoring import cells, scores
 
-    rules = verdict.find_scorer(scorer)
     with locked(build):
         check_outputs_whole(build)
-        write_step(build, "scores", Parameters(scorer=scorer))
+        write_step(build, "scores", Parameters())
         puzzles = (build / "puzzles.parquet").absolute()
         with open_executor(jobs, scheduler) as executor:
             baselines = puzzles.with_name("baselines.parquet")
             written = executor.submit(write_baselines, puzzles, baselines)
-            scores.score_dataset(
-                build / "outputs", puzzles, build / "scores", executor, rules
-            )
+            scores.score_dataset(build / "outputs", puzzles, build / "scores", executor)
             written.result()
         committed = build / COUNTS_FILE
         counts = pd.read_parquet(committed) if committed.exists() else None
-        metadata = {"scorer": str(rules), "version": __version__}
+        metadata = {"version": __version__}
         _say_scores(build, cells.write_cells(build, metadata, counts))
 
 
@@ -88,8 +84,7 @@ def fit_command(build: Path) -> None:
     from cogniload_repro.executors import open_executor
     from cogniload_repro.ledger import entries, prompts, results
     from cogniload_repro.regression import paper_tables
-    from cogniload_repro.schemas import CELLS, read_frame
-    from cogniload_repro.storage import read_metadata, write_table
+    from cogniload_repro.storage import CELLS, read_frame, read_metadata, write_table
 
     remedy = "create it with `make score` (outside a checkout: `cogniload score`)"
     with locked(build), open_executor(2) as executor:

@@ -19,7 +19,8 @@ import click
 from cogniload_repro.book.chapters import Chapter, read_chapters
 from cogniload_repro.commands.options import BUILD
 from cogniload_repro.commands.params import Parameters, check_parameters, takes
-from cogniload_repro.files import DATA, fingerprint, locked, write_if_changed
+from cogniload_repro.files import locked, write_if_changed
+from cogniload_repro.paths import DATA
 
 _CODE = Path(__file__).resolve().parents[1]
 _BOOK_CODE = _CODE / "book"
@@ -46,7 +47,7 @@ STEPS = {
         ("sources.json", "puzzles.parquet"),
     ),
     "scores": Step(
-        ("scorer",), "outputs", ("cells.parquet", "tokens.parquet", "baselines.parquet")
+        (), "outputs", ("cells.parquet", "tokens.parquet", "baselines.parquet")
     ),
     "fits": Step(
         (),
@@ -147,6 +148,17 @@ def digest(*paths: Path, without: Path | None = None) -> str:
                 content = hashlib.sha256(file.read_bytes()).hexdigest()
                 total.update(f"{file.relative_to(path.parent)} {content}\n".encode())
     return total.hexdigest()[:32]
+
+
+def fingerprint(path: str | Path) -> str:
+    """Return a digest of the names, sizes and times of a file, or of all files of a folder."""
+    lines = []
+    for file in (Path(path), *sorted(Path(path).rglob("*"))):
+        about = file.stat() if file.exists() else file.lstat()
+        # a copy can keep the modification time (mtime), but never the change time (ctime)
+        lines.append(f"{file} {about.st_size} {about.st_mtime_ns} {about.st_ctime_ns}")
+    text = "\n".join(lines)
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
 def read_saved(build: Path) -> Parameters:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from cogniload_repro.files import for_terminal
+from cogniload_repro.safe_text import for_terminal
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)

@@ -19,7 +19,8 @@ from cogniload_repro.commands.params import (
     label_of,
     takes,
 )
-from cogniload_repro.files import ANSWERS, locked, write_whole
+from cogniload_repro.files import locked, write_whole
+from cogniload_repro.paths import ANSWERS
 
 #: Temporary folder of a build, in which outputs are prepared before they replace the old ones.
 _STAGE = ".outputs-"
@@ -112,16 +113,15 @@ def _write_counts(stage: Path, grid: str, jobs: int) -> dict:
     from tqdm import tqdm
 
     from cogniload_repro.grid import grid_cells
-    from cogniload_repro.puzzles.ids import PuzzleSet
-    from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_parquet
+    from cogniload_repro.puzzles.sets import PuzzleSet, draw_rows, write_parquet
     from cogniload_repro.regression.cell_tables import reconstructed_cells
     from cogniload_repro.storage import write_table
 
     cells = grid_cells(grid)
     counts = reconstructed_cells(cells)  # refuses cells that the paper lacks
-    puzzles = PuzzleSet(cells, scheme="default")
+    puzzles = PuzzleSet(cells)
     rows = tqdm(draw_rows(puzzles, jobs), "puzzles", total=len(puzzles), disable=None)
-    metadata = describe_set(puzzles, "cogniload download-outputs")
+    metadata = puzzles.describe("cogniload download-outputs")
     write_parquet(stage / "puzzles.parquet", rows, metadata)
     write_table(stage / COUNTS_FILE, counts)
     models = list(counts["model"].unique())
@@ -187,14 +187,13 @@ def check(source: str, build: Path, **options: Any) -> None:
     from cogniload_repro.importing.layout import find_files
     from cogniload_repro.importing.report import Report
     from cogniload_repro.importing.sources import fetch_source
-    from cogniload_repro.puzzles.catalog import read_catalog
+    from cogniload_repro.puzzles.rows import read_known
 
-    puzzles = build / "puzzles.parquet"
-    catalog = read_catalog(puzzles) if puzzles.exists() else {}
+    known = read_known(build / "puzzles.parquet")
     report = Report()
     layout = find_files(*fetch_source(source, build / "downloads"))
-    responses = read_source(layout, catalog, report, **options)
-    summary = summarise_responses(responses, catalog)
+    responses = read_source(layout, known, report, **options)
+    summary = summarise_responses(responses, known)
     if summary.empty:
         say(report.summary())
         raise click.exceptions.Exit(1)

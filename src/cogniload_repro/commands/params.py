@@ -14,13 +14,13 @@ from typing import Any
 import click
 import yaml
 
-from cogniload_repro.files import is_address, without_secrets
+from cogniload_repro.importing.addresses import is_address, without_secrets
 
 RECONSTRUCTED_SOURCE = "reconstructed"
 #: The file at the top of a checkout that sets the parameters of a build.
 PARAMS = Path("params.yaml")
 #: Parameters that the notice at the top of a book names.
-_SHOWN = ("source", "add", "scorer", "formula", "family", "models")
+_SHOWN = ("source", "add", "formula", "family", "models")
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,6 @@ class Parameters:
     source: str = RECONSTRUCTED_SOURCE
     add: tuple[str, ...] = ()
     max_rejected: int = 0
-    scorer: str = "pseudocode"
     formula: str = "correct ~ d + log10_N + rho + I(rho**2)"
     family: str = "logit"
     models: tuple[str, ...] = ()
@@ -111,12 +110,6 @@ _KINDS: dict[str, dict[str, Any]] = {
         "type": click.IntRange(min=0),
         "help": "Maximum number of rejected rows per source.",
     },
-    "scorer": {
-        "type": _Name(),
-        "help": "pseudocode: Algorithms 1 to 3 of Appendix D; prose: the appendix's text; "
-        "late_drop, cut_windows, last_mention: the pseudocode with one rule changed; answer_only: "
-        "ignore the reasoning (not the paper's rule).",
-    },
     "formula": {
         "type": _Name(),
         "help": "The regression of the chapters that have one, such as 'correct ~ d * log10_N'.",
@@ -177,10 +170,6 @@ def label_of(text: str) -> str:
 def check_parameters(parameters: Parameters) -> None:
     """Reject impossible parameters now, before the earlier steps have been run for nothing."""
     changed = parameters.changes()
-    if "scorer" in changed:
-        from cogniload_repro.scoring.verdict import find_scorer
-
-        find_scorer(parameters.scorer)
     if parameters.models and not parameters.sources():
         from cogniload_repro.models import find_model
 

@@ -28,19 +28,11 @@ from cogniload_repro.commands.options import FOLDER, FROM_0, FROM_1, JOBS, say
     "in the released Python program).",
 )
 @click.option(
-    "--id-scheme",
-    "scheme",
-    type=click.Choice(["chain", "spawn"]),
-    help="chain: ids along the authors' chain, drawn by one process. spawn: ids that do "
-    "not depend on the order, for new experiments. Default: the first puzzles of each cell "
-    "of the paper's set; for other cells or seeds, chain.",
-)
-@click.option(
     "--edition",
     default="python",
     show_default=True,
-    help="python: the authors' Python port. elixir-1.14, elixir-1.16, elixir-1.17: their "
-    "Elixir original as run by Elixir 1.14 and 1.15, 1.16, or 1.17 and later (also elixir).",
+    help="python: the authors' Python port. elixir: their original, as run by Elixir 1.17 "
+    "and later.",
 )
 @click.option(
     "--format",
@@ -64,7 +56,6 @@ def puzzles(
     per_cell: int,
     seed: int,
     rounding: str,
-    scheme: str | None,
     edition: str,
     kind: str,
     perturbation: str | None,
@@ -73,8 +64,9 @@ def puzzles(
 ) -> None:
     """Draw a set of puzzles.
 
-    The puzzles equal those of the authors' released generators, byte for byte. A grid lists lengths
-    N (statements), nominal needle ratios in percent, and difficulties d from 1 to 12.
+    The puzzles equal those of the authors' released generators, byte for byte, but none is drawn
+    twice. The default seed gives the first puzzles of each cell of the paper's set. A grid lists
+    lengths N (statements), nominal needle ratios in percent, and difficulties d from 1 to 12.
 
     \b
     Examples:
@@ -82,23 +74,17 @@ def puzzles(
       cogniload puzzles --grid N=20,50,ratio=5,50,d=1,3 --per-cell 10 --out sets/small
       cogniload puzzles --per-cell 10 --format jsonl --perturb rail_fence --out sets/rails
     """
-    from cogniload_repro.asking.protocol import list_queries
-    from cogniload_repro.asking.requests import write_prompts
+    from cogniload_repro.asking.protocol import list_queries, write_prompts
     from cogniload_repro.grid import grid_cells
     from cogniload_repro.puzzles.draws import resolve_edition
-    from cogniload_repro.puzzles.ids import PuzzleSet, choose_set
-    from cogniload_repro.puzzles.sets import write_set
+    from cogniload_repro.puzzles.sets import PuzzleSet, write_set
 
     if perturbation and kind != "jsonl":
         raise ValueError(
             f"--format {kind} has no prompts; --perturb needs --format jsonl"
         )
     cells = grid_cells(grid, rounding)
-    generator = resolve_edition(edition)
-    if scheme:
-        drawn = PuzzleSet(cells, per_cell, seed, scheme, generator)
-    else:
-        drawn = choose_set(cells, per_cell, seed, generator, otherwise="chain")
+    drawn = PuzzleSet(cells, per_cell, seed, edition=resolve_edition(edition))
     count = write_set(out, kind, drawn, jobs)
     say(f"{count:,} puzzle{'s' * (count != 1)} in {out}")
     if kind == "jsonl":

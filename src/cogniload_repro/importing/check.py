@@ -4,11 +4,11 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from cogniload_repro.endings import STOPS, take_answer
 from cogniload_repro.grid import CELL
 from cogniload_repro.importing.responses import Response
 from cogniload_repro.models import order_models
-from cogniload_repro.puzzles.catalog import Catalog
+from cogniload_repro.puzzles.rows import KnownPuzzles
+from cogniload_repro.scoring.reasoning import STOPS, take_answer
 
 _LEGEND = """
   cells     configurations with a response; fewest, most: responses in a cell
@@ -21,15 +21,15 @@ _LEGEND = """
 
 
 def summarise_responses(
-    responses: Iterable[Response], catalog: Catalog
+    responses: Iterable[Response], known: KnownPuzzles
 ) -> pd.DataFrame:
     """Return one row per model, the paper's first, with the columns that `format_check` explains.
 
-    The catalog has the puzzles of the responses.
+    ``known`` has the puzzles of the responses.
     """
-    facts = [_describe(response, catalog[response.name]) for response in responses]
-    columns = ["model", "stopped", "tokens", "empty", "open", *CELL]
-    answers = pd.DataFrame(facts, columns=columns)
+    facts = [_describe(response) for response in responses]
+    columns = ["model", "name", "stopped", "tokens", "empty", "open"]
+    answers = pd.DataFrame(facts, columns=columns).join(known.cells(), on="name")
     cells = answers.groupby(["model", *CELL]).size().groupby("model")
     summary = cells.agg(responses="sum", cells="size", fewest="min", most="max")
     sums = answers.groupby("model")[["tokens", "empty", "open"]].sum()
@@ -38,15 +38,15 @@ def summarise_responses(
     return summary.join([sums, stops]).loc[order_models(summary.index)]
 
 
-def _describe(response: Response, puzzle: dict) -> dict:
-    """Return a response's model, stop reason, flags and configuration."""
+def _describe(response: Response) -> dict:
+    """Return a response's model, puzzle, stop reason and flags."""
     return {
         "model": response.model,
+        "name": response.name,
         "stopped": response.stopped or "unknown",
         "tokens": None not in (response.prompt_tokens, response.response_tokens),
         "empty": not response.response,
         "open": take_answer(response.response) is None,
-        **puzzle,
     }
 
 

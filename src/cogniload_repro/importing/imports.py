@@ -7,7 +7,7 @@ How a response gets from its file to its score:
 - `responses.read_response` turns a record into a response, or says why it is not one
 - `write_responses` writes it to the table of its model
 - `scoring.scores.score_group` reads that table, and calls `score_row` for each response
-- `scoring.verdict.find_verdict` returns its bucket and the evidence, from its `find_windows`
+- `scoring.outcome.find_outcome` returns its bucket and the evidence, from its `find_windows`
 """
 
 from collections import defaultdict
@@ -41,10 +41,13 @@ from cogniload_repro.importing.responses import (
 from cogniload_repro.importing.source_puzzles import SourcePuzzles
 from cogniload_repro.importing.sources import fetch_source
 from cogniload_repro.importing.tables import read_table, read_whole_table
-from cogniload_repro.puzzles.catalog import Catalog, read_catalog
-from cogniload_repro.puzzles.draws import Edition
-from cogniload_repro.schemas import OUTPUTS, PUZZLES
-from cogniload_repro.storage import part_writer, partition_path, write_table
+from cogniload_repro.puzzles.rows import KnownPuzzles, read_known
+from cogniload_repro.storage import (
+    OUTPUTS,
+    partition_path,
+    table_writer,
+    write_table,
+)
 
 #: The file of each answer, by model and puzzle.
 Answers = dict[tuple[str, str], str]
@@ -64,18 +67,16 @@ def import_source(
     """
     layout = find_files(*fetch_source(source, cache))
     metadata = {"source": layout.name}
-    known = folder / "puzzles.parquet"
-    catalog = read_catalog(known) if known.exists() else {}
-    count = len(catalog)
+    path = folder / "puzzles.parquet"
+    known = read_known(path)
     report = Report()
-    responses = read_source(layout, catalog, report, **options)
+    responses = read_source(layout, known, report, **options)
     try:
         write_responses(responses, folder / "outputs", metadata)
     finally:
         report.write_rejected(folder / "rejected.csv")
-    if len(catalog) > count:
-        puzzles = pa.Table.from_pylist([*catalog.values()], PUZZLES)
-        write_table(known, puzzles, metadata)
+    if known.added:
+        write_table(path, known.to_table(), metadata)
     return report
 
 
@@ -96,7 +97,7 @@ def write_responses(
                         f"{model} is in two sources; rename it in one of them"
                     )
                 writers[model] = files.enter_context(
-                    part_writer(path, OUTPUTS, metadata)
+                    table_writer(path, OUTPUTS, metadata)
                 )
             waiting[model].append(response._asdict())
             if len(waiting[model]) == _GROUP:
@@ -108,21 +109,21 @@ def write_responses(
 
 def read_source(
     layout: Layout,
-    catalog: Catalog,
+    known: KnownPuzzles,
     report: Report,
     *,
     model: str | None = None,
-    edition: Edition | None = None,
+    edition: str | None = None,
     known_only: bool = False,
 ) -> Iterator[Response]:
     """Yield the responses of a source, one by one, in the order of paths and rows.
 
     Rejected rows and the number of responses go to the report. The source's own puzzles, and those
-    drawn from their names, are added to the catalog; `known_only` omits answers to puzzles that it
-    does not have. `model` replaces the model names of the source; `edition` draws puzzles known by
-    name alone, by default the one that fits.
+    drawn from their names, are added to the known ones; `known_only` omits answers to others.
+    `model` replaces the model names of the source; `edition` draws puzzles known by name
+    alone, by default the one that fits.
     """
-    puzzles = SourcePuzzles(layout, catalog, edition, read_names(layout))
+    puzzles = SourcePuzzles(layout, known, edition, read_names(layout))
     answers: Answers = {}
     for path, number, record in read_records(layout):
         file = clean_text(path.relative_to(layout.root).as_posix())
@@ -130,7 +131,7 @@ def read_source(
             if isinstance(record, RowError):
                 raise record
             response = read_response(record, model)
-            if known_only and response.name not in catalog:
+            if known_only and response.name not in known:
                 continue
             puzzles.find(response.name)
             key = (response.model, response.name)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from cogniload_repro.importing.rejections import IMPORT_PAGE
 from cogniload_repro.importing.tables import TABLE_ENDINGS
-from cogniload_repro.puzzles.catalog import parse_name
+from cogniload_repro.puzzles.rows import parse_name
 
 #: Ending of the names of the authors' metadata files.
 STATE = "_state.json"

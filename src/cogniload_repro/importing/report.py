@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from cogniload_repro.files import for_spreadsheet
 from cogniload_repro.importing.rejections import (
     ANSWERED,
     IMPORT_PAGE,
@@ -15,6 +14,7 @@ from cogniload_repro.importing.rejections import (
     Rejected,
 )
 from cogniload_repro.importing.responses import Response
+from cogniload_repro.safe_text import for_spreadsheet
 
 
 @dataclass

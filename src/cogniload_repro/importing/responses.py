@@ -13,8 +13,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from cogniload_repro.endings import join_reasoning, names_reasoning, read_stop
-from cogniload_repro.files import DATA
+from cogniload_repro.importing.endings import join_reasoning, read_stop
 from cogniload_repro.importing.rejections import (
     BAD_VALUE,
     DAMAGED_CELL,
@@ -25,6 +24,8 @@ from cogniload_repro.importing.rejections import (
     RowError,
 )
 from cogniload_repro.models import BY_LABEL
+from cogniload_repro.paths import DATA
+from cogniload_repro.scoring.reasoning import names_reasoning
 
 PROGRAMS = DATA / "programs.csv"
 #: Columns in which a source may say how a request was made.

@@ -9,16 +9,15 @@ from typing import Any
 from cogniload_repro.importing.layout import STATE, Layout
 from cogniload_repro.importing.rejections import UNKNOWN_PUZZLE, RowError
 from cogniload_repro.importing.tables import read_whole_table
-from cogniload_repro.puzzles.catalog import (
-    Catalog,
-    add_puzzle,
+from cogniload_repro.puzzles.draws import EDITIONS
+from cogniload_repro.puzzles.parse import read_question
+from cogniload_repro.puzzles.rows import (
+    KnownPuzzles,
     check_row,
     draw_named,
     parse_name,
     redraw,
 )
-from cogniload_repro.puzzles.draws import EDITIONS, Edition
-from cogniload_repro.puzzles.parse import read_question
 
 #: Most puzzles that are redrawn to find out which edition drew them.
 SAMPLE = 300
@@ -27,19 +26,19 @@ SAMPLE = 300
 class SourcePuzzles:
     """The puzzles that a source answers: known ones, its own, and those drawn from their names.
 
-    The catalog has the known ones; the others are added to it. ``names`` are those in the source,
-    read only if the edition must be found; ``origin`` then says what was found.
+    The others are added to the known ones. ``names`` are those in the source, read only if the
+    edition must be found; ``origin`` then says what was found.
     """
 
     def __init__(
         self,
         layout: Layout,
-        catalog: Catalog,
-        edition: Edition | None,
+        known: KnownPuzzles,
+        edition: str | None,
         names: Iterable[str],
     ):
         self.origin = ""
-        self._catalog = catalog
+        self._known = known
         self._edition = edition
         self._names = names
         self._texts = {path.stem: path for path in layout.files["text"]}
@@ -49,7 +48,7 @@ class SourcePuzzles:
             self._read_states(layout), *map(read_whole_table, layout.files["puzzles"])
         ):
             try:
-                add_puzzle(catalog, check_row(row))
+                known.add(check_row(row))
             except ValueError as error:
                 self._faults[str(row.get("name"))] = str(error)
 
@@ -64,37 +63,36 @@ class SourcePuzzles:
         return self._texts[name].read_text("utf-8-sig") if name in self._texts else None
 
     def find(self, name: str) -> None:
-        """Add a puzzle to the catalog unless it is there; RowError if it cannot be used."""
+        """Add a puzzle to the known ones unless it is there; RowError if it cannot be used."""
         try:
             if name in self._faults:
                 raise ValueError(self._faults[name])
-            self._catalog[name] = self._check_text(name)
+            text = self._read_text(name)
+            if text is not None or name not in self._known:
+                self._known.add(self._find_or_draw(name, text))
         except ValueError as error:
             raise RowError(UNKNOWN_PUZZLE, f"{name}: {error}", name) from None
 
-    def _check_text(self, name: str) -> dict:
+    def _find_or_draw(self, name: str, text: str | None) -> dict:
         """Return a known or redrawn puzzle; ValueError if its text differs from the source's."""
-        text = self._read_text(name)
-        puzzle = self._catalog.get(name)
+        puzzle = self._known.find(name)
         if puzzle is None:
             if self._edition is None:
                 self._edition = self._detect_edition()
-            puzzle = draw_named(name, self._edition, text)
+            puzzle = draw_named(name, self._edition)
         if text is not None and text.strip() != puzzle["text"].strip():
             raise ValueError(
                 "its text differs from the known or drawn one; add its metadata"
             )
         return puzzle
 
-    def _detect_edition(self) -> Edition:
+    def _detect_edition(self) -> str:
         """Return the edition that draws most of the source's puzzles from their names.
 
         A wrong edition draws some names by chance: those of puzzles with the same solution.
         """
         names = (
-            name
-            for name in self._names
-            if name not in self._catalog and parse_name(name)
+            name for name in self._names if name not in self._known and parse_name(name)
         )
         sample = set(islice(names, SAMPLE))
         counts = dict.fromkeys(EDITIONS, 0)

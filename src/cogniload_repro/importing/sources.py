@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pooch
 
-from cogniload_repro.files import is_address, without_secrets
+from cogniload_repro.importing.addresses import is_address, without_secrets
 
 #: Endings of archives; an archive may be a source, but is not read inside one.
 ARCHIVES = (".zip", ".tar.gz", ".tgz")

@@ -19,7 +19,6 @@ import pandas as pd
 from scipy.stats import norm
 
 from cogniload_repro import formats
-from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.ledger.precision import Number, format_like, judge
 from cogniload_repro.ledger.results import (
@@ -36,6 +35,7 @@ from cogniload_repro.reconstruction.prose import (
     STRONGEST,
     prose_along_rho,
 )
+from cogniload_repro.scoring.reasoning import CONTEXT_TOKENS, RESERVED_TOKENS
 
 #: A row of ``claims.csv``.
 Claim = dict[str, str]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from cogniload_repro import formats
 from cogniload_repro.reconstruction.printed import BETAS, load_imputed_aics, uses_table2
 from cogniload_repro.regression.design import PRODUCTS
-from cogniload_repro.schemas import ERRORS, TOKENS
+from cogniload_repro.storage import ERRORS, TOKENS
 
 #: Name of the page in the ledger.
 RESULTS_PAGE = "results page"

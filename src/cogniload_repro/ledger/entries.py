@@ -27,7 +27,7 @@ from cogniload_repro.ledger.precision import judge
 from cogniload_repro.ledger.results import NotComputableError, ResultLookup, Results
 from cogniload_repro.published import TABLES, TOKEN_TABLES, load_claims, load_printed
 from cogniload_repro.regression.reconstructions import each_reconstruction
-from cogniload_repro.schemas import FIDELITY, KINDS, TESTED, VERDICTS
+from cogniload_repro.storage import FIDELITY, KINDS, TESTED, VERDICTS
 
 #: Verdicts in words, for readers.
 WORDS = {
@@ -53,7 +53,7 @@ COULD_HAVE_FAILED = "could have failed"
 
 
 def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Compare every published number with the recomputed one (`schemas.FIDELITY`).
+    """Compare every published number with the recomputed one (`storage.FIDELITY`).
 
     One row per number of Tables 2 to 10, of the authors' results page and of the prose.
     ``prompts`` has further rows on prompt lengths (`prompts.prompt_rows`), which are placed after

@@ -11,11 +11,11 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from cogniload_repro.files import DATA
 from cogniload_repro.grid import CELL
 from cogniload_repro.models import BY_NAME, NAMES
+from cogniload_repro.paths import DATA
 from cogniload_repro.published import TOKEN_TABLES, load_table
-from cogniload_repro.schemas import FIDELITY
+from cogniload_repro.storage import FIDELITY
 
 #: Tokens of the default set's 14,000 puzzles: name, N, d, ratio_pct, and one column per tokenizer.
 PROMPT_TOKENS = DATA / "prompt_tokens.parquet"

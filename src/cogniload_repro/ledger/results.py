@@ -22,7 +22,7 @@ from cogniload_repro.regression.design import GRID, grid_means, roots_along_rho
 from cogniload_repro.regression.fits import PAPER_TERMS
 from cogniload_repro.regression.formulas import SYMBOLS
 from cogniload_repro.regression.reconstructions import from_printed_tables
-from cogniload_repro.schemas import ERRORS, FRAMES, TOKENS, read_frame
+from cogniload_repro.storage import ERRORS, FRAMES, TOKENS, read_frame
 
 #: The paper's cells by their values of `CELL`.
 _PAPER_CELLS = {(cell.N, cell.d, cell.ratio_pct): cell for cell in PAPER_GRID}

@@ -1,16 +1,16 @@
-"""Draw the statements of a puzzle one by one, in any edition of the generator.
+"""Draw the statements of a puzzle one by one, in either edition of the generator."""
 
-Editions differ in their random draws and in the order of the categories.
-"""
-
-from dataclasses import dataclass
 from functools import cache
 from operator import is_
 from typing import Any, NamedTuple
 
-from cogniload_repro.puzzles.elixir import Elixir
-from cogniload_repro.puzzles.mersenne import Mersenne
-from cogniload_repro.puzzles.ontology import CATEGORIES
+from cogniload_repro.puzzles.rng import ElixirDraws, PortDraws
+
+PORT = "python"
+ELIXIR = "elixir-1.17"
+#: The editions of the generator, the most likely first: the authors' Python port, and their
+#: original as run by Elixir 1.17 or later, which is also called elixir.
+EDITIONS = (PORT, ELIXIR)
 
 #: Most failed attempts at a statement; one more ends the drawing of the puzzle with an error.
 MAX_FAILURES = 50
@@ -67,7 +67,7 @@ class StatementDraws:
 
     def __init__(
         self,
-        draws: Mersenne | Elixir,
+        draws: PortDraws | ElixirDraws,
         poi: int,
         everybody: list[Values],
         sizes: list[int],
@@ -175,55 +175,11 @@ def free_values(size: int) -> list[list[tuple[int, list[int]]]]:
     return table
 
 
-@dataclass(frozen=True)
-class Edition:
-    """One edition of the generator: ``python`` or ``elixir-VERSION``."""
-
-    name: str
-
-    def __str__(self) -> str:
-        return self.name
-
-    @property
-    def is_elixir(self) -> bool:
-        """Whether this is the authors' original in Elixir, whose ids have six digits."""
-        return self.name != "python"
-
-    @property
-    def categories(self) -> tuple[str, ...]:
-        """All twelve categories in the order from which this edition draws.
-
-        Erlang lists the keys of a small map alphabetically up to OTP 25, then as they first occur
-        in the program.
-        """
-        return tuple(sorted(CATEGORIES)) if self.name == "elixir-1.14" else CATEGORIES
-
-    def draws(self) -> Mersenne | Elixir:
-        """Return the random number generator of this edition, not yet seeded."""
-        if self.is_elixir:
-            return Elixir(self.name.removeprefix("elixir-"))
-        return Mersenne()
-
-
-PORT = Edition("python")
-#: All editions, the most likely first.
-EDITIONS = (
-    PORT,
-    Edition("elixir-1.17"),
-    Edition("elixir-1.16"),
-    Edition("elixir-1.14"),
-)
-#: Editions by name; the name elixir means the latest Elixir edition.
-EDITION_NAMES = {edition.name: edition for edition in EDITIONS} | {
-    "elixir": EDITIONS[1]
-}
-
-
-def resolve_edition(edition: str | Edition) -> Edition:
+def resolve_edition(name: str) -> str:
     """Return the edition with this name; ValueError if there is none."""
-    if isinstance(edition, Edition):
-        return edition
-    if edition not in EDITION_NAMES:
-        names = ", ".join(EDITION_NAMES)
-        raise ValueError(f"edition is {edition!r}; choose one of: {names}")
-    return EDITION_NAMES[edition]
+    if name == "elixir":
+        return ELIXIR
+    if name not in EDITIONS:
+        names = ", ".join([*EDITIONS, "elixir"])
+        raise ValueError(f"edition is {name!r}; choose one of: {names}")
+    return name

@@ -4,12 +4,13 @@ Puzzles are byte for byte those of the authors' released code, so the order of t
 below must not change.
 """
 
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 
 from cogniload_repro.grid import MAX_STATEMENTS, Cell, check_count
 from cogniload_repro.puzzles.draws import (
+    ELIXIR,
     PORT,
-    Edition,
     Failure,
     Move,
     StatementDraws,
@@ -18,10 +19,14 @@ from cogniload_repro.puzzles.draws import (
 )
 from cogniload_repro.puzzles.ontology import CATEGORIES, ontology
 from cogniload_repro.puzzles.puzzle import Puzzle
+from cogniload_repro.puzzles.rng import ElixirDraws, PortDraws
 
 #: The chain's ids are drawn from this range, both ends included.
 FIRST_ID = 100_000
 LAST_ID = 999_999
+
+#: The ids of a set by N, d and number of needles.
+UsedIds = dict[tuple[int, int, int], set[int]]
 
 
 def draw_puzzle(
@@ -31,21 +36,21 @@ def draw_puzzle(
     puzzle_id: int,
     failed: list[Failure] | None = None,
     *,
-    edition: str | Edition = PORT,
+    edition: str = PORT,
 ) -> Puzzle:
     """Draw the puzzle of one id (paper, section 2.1).
 
     Parameters
     ----------
     N, d, needles : int
-        Statements (1 to 1,000,000), intrinsic difficulty (1 to 12), needles (1 to N).
+        Statements (1 to 2,500), intrinsic difficulty (1 to 12), needles (1 to N).
     puzzle_id : int
         Seed of the puzzle, not negative; for Elixir from 100,000 to 999,999.
     failed : list, optional
         A list to which rejected attempts at statements are appended, in order.
     edition : str, optional
-        The edition of the generator: python (the authors' port), elixir-1.14, elixir-1.16,
-        elixir-1.17 or elixir.
+        The edition of the generator: python (the authors' port) or elixir (their original, as run
+        by Elixir 1.17 and later).
 
     Raises
     ------
@@ -63,7 +68,7 @@ def draw_puzzle(
     N = check_count("N", N, 1, MAX_STATEMENTS)
     d = check_count("d", d, 1, len(CATEGORIES))
     needles = check_count("needles", needles, 1, N)
-    if edition.is_elixir:
+    if edition == ELIXIR:
         puzzle_id = check_count("puzzle_id", puzzle_id, FIRST_ID, LAST_ID)
     else:
         puzzle_id = check_count("puzzle_id", puzzle_id, 0)
@@ -71,30 +76,57 @@ def draw_puzzle(
 
 
 def draw_grid(
-    cells: Iterable[Cell],
+    cells: Sequence[Cell],
     puzzles_per_cell: int,
     seed: int,
     *,
-    edition: str | Edition = PORT,
+    edition: str = PORT,
 ) -> Iterator[Puzzle]:
     """Draw whole cells along the id chain: ``puzzles_per_cell`` of the first, then of the next.
 
-    Each id is drawn from the random state that the previous puzzle left.
+    Each id is drawn from the random state that the previous puzzle left. An id that comes again is
+    replaced (`find_unused`), so that all puzzles differ; the authors' programs draw repeats.
+    ValueError for more puzzles than there are ids.
     """
+    sizes: Counter[tuple[int, int, int]] = Counter()
+    for cell in cells:
+        sizes[cell.N, cell.d, cell.needles] += puzzles_per_cell
+    count = max(sizes.values(), default=0)
+    existing = LAST_ID - FIRST_ID + 1
+    if count > existing:
+        raise ValueError(
+            f"the set has {count:,} puzzles of one N, d and number of needles, but only "
+            f"{existing:,} exist; take fewer"
+        )
     generator = _Generator(resolve_edition(edition))
     generator.draws.seed(seed)
+    used: UsedIds = defaultdict(set)
     for cell in cells:
         for _ in range(puzzles_per_cell):
-            puzzle_id = generator.draws.between(FIRST_ID, LAST_ID)
+            drawn = generator.draws.between(FIRST_ID, LAST_ID)
+            puzzle_id = find_unused(drawn, cell, used)
             yield generator.draw(cell.N, cell.d, cell.needles, puzzle_id)
+
+
+def find_unused(puzzle_id: int, cell: Cell, used: UsedIds) -> int:
+    """Return this id, or if it is used the next one that is not, and mark that as used.
+
+    After `LAST_ID` comes `FIRST_ID`. ``used`` has the ids of a set by N, d and number of needles,
+    as cells that differ in their nominal ratio only have the same puzzles.
+    """
+    ids = used[cell.N, cell.d, cell.needles]
+    while puzzle_id in ids:
+        puzzle_id = FIRST_ID if puzzle_id == LAST_ID else puzzle_id + 1
+    ids.add(puzzle_id)
+    return puzzle_id
 
 
 class _Generator:
     """An edition of the generator, with the state of its random draws."""
 
-    def __init__(self, edition: Edition):
-        self.edition = edition
-        self.draws = edition.draws()
+    def __init__(self, edition: str):
+        self.is_elixir = edition == ELIXIR
+        self.draws = ElixirDraws() if self.is_elixir else PortDraws()
 
     def draw(
         self,
@@ -107,7 +139,7 @@ class _Generator:
         """Draw the puzzle of one id; the chain continues from the random state it leaves."""
         draws = self.draws
         draws.seed(puzzle_id)
-        categories = draws.sample(self.edition.categories, d)
+        categories = draws.sample(CATEGORIES, d)
         people = self._draw_people(d)
         poi = draws.below(len(people))
         domains = self._draw_domains(categories)
@@ -160,9 +192,9 @@ class _Generator:
 
     def _rank(self, categories: list[str]) -> list[int] | None:
         """Return each category's rank among the keys of an Elixir map; None for Python."""
-        if not self.edition.is_elixir:
+        if not self.is_elixir:
             return None
-        return [self.edition.categories.index(category) for category in categories]
+        return [CATEGORIES.index(category) for category in categories]
 
     def _draw_lines(
         self, moves: list[Move], keys: list[int]

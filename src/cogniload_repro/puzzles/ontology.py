@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from cogniload_repro.files import ICLR2026
+from cogniload_repro.paths import ICLR2026
 
 
 class Phrases(NamedTuple):

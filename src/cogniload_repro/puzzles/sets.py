@@ -1,13 +1,15 @@
-"""Draw sets of puzzles in several processes, write them as Parquet or JSONL, and read them."""
+"""Sets of puzzles: their ids, drawn in several processes, written and read as Parquet or JSONL."""
 
 import json
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from functools import partial
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
 from pathlib import Path
-from typing import TypeVar
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 from tqdm import tqdm
@@ -15,24 +17,129 @@ from tqdm import tqdm
 from cogniload_repro import __version__
 from cogniload_repro.executors import open_executor
 from cogniload_repro.files import replacing
-from cogniload_repro.grid import Cell, check_count
-from cogniload_repro.puzzles.catalog import puzzle_row
-from cogniload_repro.puzzles.draws import Edition
-from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
-from cogniload_repro.puzzles.ids import PuzzleSet
-from cogniload_repro.schemas import PUZZLES
-from cogniload_repro.storage import open_parquet, remove_parts, table_writer
+from cogniload_repro.grid import PAPER_GRID, Cell, check_count
+from cogniload_repro.paths import DATA
+from cogniload_repro.puzzles.draws import ELIXIR, PORT
+from cogniload_repro.puzzles.generate import (
+    LAST_ID,
+    UsedIds,
+    draw_grid,
+    draw_puzzle,
+    find_unused,
+)
+from cogniload_repro.puzzles.rows import puzzle_row
+from cogniload_repro.storage import PUZZLES, open_parquet, table_writer
 
-T = TypeVar("T")
+#: The default set: the paper's grid along the chain, halves rounded up.
+SEED = 42
+PUZZLES_PER_CELL = 100
 
-#: Most puzzles in memory at a time, and in a row group; a batch ends earlier if its texts reach
-#: this many characters.
+#: Keeps the streams of spawned ids apart from other uses of the same seed.
+_STREAM = 1
+
+#: A puzzle to be drawn.
+Request = tuple[Cell, int]
+
+#: Puzzles in a row group, and read at a time.
 _BATCH = 500
-_BATCH_CHARS = 50_000_000
+#: Puzzles that a process draws at a time.
+_REQUESTS = 32
 
-#: Most puzzles in a task for a process; a task ends earlier if it reaches this many statements.
-_CHUNK = 32
-_CHUNK_STATEMENTS = 20_000
+
+@dataclass(frozen=True)
+class PuzzleSet:
+    """A set of different puzzles: cells, a number of puzzles per cell, a seed and an edition.
+
+    Seed 42 and cells of the paper select the first puzzles of the edition's default set, whose ids
+    are committed, so that every way of asking a model n puzzles per cell uses the same ones. The
+    ids of other sets come by a scheme: ``chain`` draws each from the random state that the previous
+    puzzle left, as the authors' programs do; ``spawn`` is `spawn_ids`.
+    """
+
+    cells: tuple[Cell, ...]
+    puzzles_per_cell: int = PUZZLES_PER_CELL
+    seed: int = SEED
+    scheme: str = "chain"
+    edition: str = PORT
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cells", tuple(self.cells))
+        check_count("puzzles_per_cell", self.puzzles_per_cell, 1)
+        check_count("seed", self.seed, 0)
+        if self.scheme == "spawn" and self.edition == ELIXIR and not self.is_default:
+            raise ValueError(
+                f"edition {self.edition} has ids up to {LAST_ID:,} only, too few for spawned "
+                f"ones; take the paper's cells, seed {SEED} and up to {PUZZLES_PER_CELL} per cell"
+            )
+
+    def __len__(self) -> int:
+        return len(self.cells) * self.puzzles_per_cell
+
+    @property
+    def is_default(self) -> bool:
+        """Whether the default set contains these puzzles: its seed, its cells, no more per cell."""
+        distinct = set(self.cells)
+        has_cells = distinct <= set(PAPER_GRID) and len(distinct) == len(self.cells)
+        has_puzzles = self.puzzles_per_cell <= PUZZLES_PER_CELL
+        return has_cells and has_puzzles and self.seed == SEED
+
+    def requests(self) -> Iterator[Request]:
+        """Yield the cell and id of every puzzle; not for a chain, whose ids must be drawn."""
+        if not self.is_default:
+            yield from spawn_ids(self.cells, self.puzzles_per_cell, self.seed)
+            return
+        ids = read_default_ids(self.edition)
+        for cell in self.cells:
+            for puzzle_id in ids[cell][: self.puzzles_per_cell]:
+                yield cell, puzzle_id
+
+    def describe(self, command: str) -> dict[str, str]:
+        """Return the metadata of the set: how it was drawn, but not when."""
+        roundings = {cell.rounding for cell in self.cells}
+        return {
+            "source": "drawn by cogniload_repro.puzzles.generate",
+            "seed": str(self.seed),
+            "scheme": "default" if self.is_default else self.scheme,
+            "edition": self.edition,
+            "rounding": " ".join(sorted(roundings)),
+            "package_version": __version__,
+            "command": command,
+        }
+
+
+def read_default_ids(edition: str = PORT) -> dict[Cell, list[int]]:
+    """Read the committed ids of an edition's default set by cell, in the order of the chain.
+
+    The file has one line per cell: N, ratio_pct, d, and the ids.
+    """
+    name = "puzzle_ids.csv" if edition == PORT else f"puzzle_ids_{edition}.csv"
+    _, *lines = (DATA / name).read_text(encoding="utf-8").splitlines()
+    ids = {}
+    for cell, line in zip(PAPER_GRID, lines, strict=True):
+        _, _, numbers = line.rpartition(",")
+        ids[cell] = [int(number) for number in numbers.split()]
+    return ids
+
+
+def spawn_ids(
+    cells: Iterable[Cell], puzzles_per_cell: int, seed: int
+) -> Iterator[Request]:
+    """Yield ids that depend only on the seed, the cell and the puzzle's index in the cell.
+
+    Unlike in the chain, adding cells or puzzles changes no other id. Each has 52 bits from a
+    stream of its own (`numpy.random.SeedSequence`), so that a double holds it exactly. The
+    probability that two of 100 puzzles in a cell draw the same one is below 1e-11; the second would
+    be replaced.
+    """
+    used: UsedIds = defaultdict(set)
+    for cell in cells:
+        ratio = Fraction(str(cell.ratio_pct))
+        for place in range(puzzles_per_cell):
+            key = (_STREAM, cell.N, ratio.numerator, ratio.denominator, cell.d, place)
+            stream = np.random.SeedSequence(seed, spawn_key=key)
+            high, low = stream.generate_state(2)
+            drawn = (int(high) << 20) | (int(low) >> 12)
+            yield cell, find_unused(drawn, cell, used)
 
 
 def write_set(folder: str | Path, kind: str, puzzles: PuzzleSet, jobs: int = 1) -> int:
@@ -41,32 +148,51 @@ def write_set(folder: str | Path, kind: str, puzzles: PuzzleSet, jobs: int = 1) 
     The file is byte for byte the same for any ``jobs``, and appears only when it is complete.
     """
     folder = Path(folder)
-    remove_parts(folder)
+    for part in folder.glob(".puzzles.*.part"):  # of a killed run
+        part.unlink()
     rows = tqdm(draw_rows(puzzles, jobs), "puzzles", len(puzzles), disable=None)
     if kind == "jsonl":
         write_jsonl(folder / "puzzles.jsonl", rows)
     else:
-        metadata = describe_set(puzzles, "cogniload puzzles")
+        metadata = puzzles.describe("cogniload puzzles")
         write_parquet(folder / "puzzles.parquet", rows, metadata)
     return len(puzzles)
 
 
 def draw_rows(puzzles: PuzzleSet, jobs: int = 1) -> Iterator[dict]:
     """Draw a set as rows of the puzzles table, cell by cell; the same rows for any ``jobs``."""
-    ids = puzzles.ids()
-    cells = puzzles.cell_of_each()
-    if ids is not None:
-        requests = zip(cells, ids, strict=True)
-        chunks = cut(requests, _CHUNK, lambda request: request[0].N, _CHUNK_STATEMENTS)
-        yield from map_batches(partial(_draw_chunk, puzzles.edition), chunks, jobs)
+    check_count("jobs", jobs, 1)
+    if puzzles.scheme == "spawn" or puzzles.is_default:
+        yield from _draw_requests(puzzles, jobs)
         return
     size = puzzles.puzzles_per_cell
     drawn = draw_grid(puzzles.cells, size, puzzles.seed, edition=puzzles.edition)
-    for cell, puzzle in zip(cells, drawn, strict=True):
-        yield puzzle_row(puzzle, cell.ratio_pct)
+    for cell in puzzles.cells:
+        for puzzle in islice(drawn, size):
+            yield puzzle_row(puzzle, cell.ratio_pct)
 
 
-def _draw_chunk(edition: Edition, requests: list[tuple[Cell, int]]) -> list[dict]:
+def _draw_requests(puzzles: PuzzleSet, jobs: int) -> Iterator[dict]:
+    """Draw a set whose ids are known, in several processes.
+
+    About twice as many tasks as processes are in memory at a time.
+    """
+    tasks = _batches(puzzles.requests(), _REQUESTS)
+    if jobs == 1:
+        for requests in tasks:
+            yield from _draw_task(puzzles.edition, requests)
+        return
+    with open_executor(jobs) as executor:
+        pending: deque[Future] = deque()
+        for requests in tasks:
+            pending.append(executor.submit(_draw_task, puzzles.edition, requests))
+            if len(pending) > 2 * jobs:
+                yield from pending.popleft().result()
+        while pending:
+            yield from pending.popleft().result()
+
+
+def _draw_task(edition: str, requests: list[Request]) -> list[dict]:
     rows = []
     for cell, puzzle_id in requests:
         puzzle = draw_puzzle(cell.N, cell.d, cell.needles, puzzle_id, edition=edition)
@@ -74,12 +200,19 @@ def _draw_chunk(edition: Edition, requests: list[tuple[Cell, int]]) -> list[dict
     return rows
 
 
+def _batches(items: Iterable, size: int) -> Iterator[list]:
+    """Divide a sequence into lists of this size; the last may be shorter."""
+    rest = iter(items)
+    while batch := list(islice(rest, size)):
+        yield batch
+
+
 def write_parquet(
     path: str | Path, rows: Iterable[dict], metadata: dict[str, str]
 ) -> None:
     """Write rows of `draw_rows` as a puzzles table, in bounded memory."""
     with table_writer(path, PUZZLES, metadata) as writer:
-        for batch in cut(rows, _BATCH, lambda row: len(row["text"]), _BATCH_CHARS):
+        for batch in _batches(rows, _BATCH):
             writer.write_table(pa.Table.from_pylist(batch, schema=writer.schema))
 
 
@@ -91,69 +224,6 @@ def write_jsonl(path: str | Path, rows: Iterable[dict]) -> None:
     ):
         for row in rows:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
-
-
-def describe_set(puzzles: PuzzleSet, command: str) -> dict[str, str]:
-    """Return the metadata of a drawn set: how it was drawn, but not when."""
-    return {
-        "source": "drawn by cogniload_repro.puzzles.generate",
-        "seed": str(puzzles.seed),
-        "scheme": puzzles.scheme,
-        "edition": str(puzzles.edition),
-        "rounding": puzzles.rounding,
-        "package_version": __version__,
-        "command": command,
-    }
-
-
-def cut(
-    items: Iterable[T],
-    most: int,
-    weigh: Callable[[T], int],
-    limit: int,
-) -> Iterator[list[T]]:
-    """Cut a sequence into lists of at most ``most`` items.
-
-    A list ends earlier if the weights of its items add up to ``limit`` or more.
-    """
-    batch: list[T] = []
-    weight = 0
-    for item in items:
-        batch.append(item)
-        weight += weigh(item)
-        if len(batch) >= most or weight >= limit:
-            yield batch
-            batch = []
-            weight = 0
-    if batch:
-        yield batch
-
-
-def map_batches(
-    function: Callable[[list], list],
-    batches: Iterable[list],
-    jobs: int,
-) -> Iterator:
-    """Apply a module-level function to lists in several processes; yield the results in order.
-
-    About twice as many lists as processes are in memory at a time.
-    """
-    if check_count("jobs", jobs, 1) == 1:
-        for batch in batches:
-            yield from function(batch)
-        return
-    with open_executor(jobs) as executor:
-        pending: deque[Future] = deque()
-        try:
-            for batch in batches:
-                pending.append(executor.submit(function, batch))
-                if len(pending) > 2 * jobs:
-                    yield from pending.popleft().result()
-            while pending:
-                yield from pending.popleft().result()
-        finally:
-            for future in pending:
-                future.cancel()
 
 
 def read_puzzles(source: str | Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:

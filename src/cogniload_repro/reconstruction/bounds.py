@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import linprog
 
-from cogniload_repro.files import RECONSTRUCTED
+from cogniload_repro.paths import RECONSTRUCTED
 from cogniload_repro.reconstruction.constraints import Constraints, constrain
 from cogniload_repro.reconstruction.sufficient import sum_cells
 from cogniload_repro.regression.design import GRID

@@ -10,9 +10,9 @@ import pandas as pd
 from scipy.optimize import Bounds, LinearConstraint, OptimizeResult, linprog, milp
 from scipy.stats import norm
 
-from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.published import ERRORS, load_table
 from cogniload_repro.regression.design import GRID
+from cogniload_repro.scoring.reasoning import CONTEXT_TOKENS, RESERVED_TOKENS
 
 #: The 20 conditions (N, d).
 CONDITIONS = pd.MultiIndex.from_frame(GRID[["N", "d"]].drop_duplicates())

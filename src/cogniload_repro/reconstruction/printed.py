@@ -7,8 +7,8 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pandas as pd
 
-from cogniload_repro.files import RECONSTRUCTED
 from cogniload_repro.models import Model, find_model
+from cogniload_repro.paths import RECONSTRUCTED
 from cogniload_repro.published import correct_by, load_printed, load_table
 from cogniload_repro.regression.design import GRID, PRODUCTS
 

@@ -1,4 +1,4 @@
-"""Counts by cell (`schemas.CELLS`), committed or from a build, and accuracies by level."""
+"""Counts by cell (`storage.CELLS`), committed or from a build, and accuracies by level."""
 
 from collections.abc import Collection, Iterable
 from fractions import Fraction
@@ -18,7 +18,7 @@ from cogniload_repro.regression.reconstructions import (
     from_printed_tables,
     over_reconstructions,
 )
-from cogniload_repro.schemas import CELLS, PROVENANCE, TOKENS, read_frame
+from cogniload_repro.storage import CELLS, PROVENANCE, TOKENS, read_frame
 
 _REMEDY = "create it with `make score`"
 
@@ -83,7 +83,7 @@ def load_cells(
 def reconstructed_cells(grid: Iterable[Cell]) -> pd.DataFrame:
     """Return the committed counts of the paper's models in the cells of a grid.
 
-    The columns are those of `schemas.CELLS`. Token lengths are printed by N and d only (Tables 7
+    The columns are those of `storage.CELLS`. Token lengths are printed by N and d only (Tables 7
     to 10), so cells that differ only in the needle ratio have the same lengths. A ValueError names
     a cell that is not on the paper's grid.
     """

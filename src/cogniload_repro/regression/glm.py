@@ -87,7 +87,9 @@ class Fit:
     @property
     def z(self) -> np.ndarray:
         """Wald's statistics, NaN if the fit is not identified."""
-        return self.coef / self.se if self.identified else np.full_like(self.coef, np.nan)
+        return (
+            self.coef / self.se if self.identified else np.full_like(self.coef, np.nan)
+        )
 
     @property
     def p(self) -> np.ndarray:

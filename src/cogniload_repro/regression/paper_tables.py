@@ -9,7 +9,7 @@ from cogniload_repro.regression.selection import compare_fits
 
 
 def glm_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return Table 2 (`schemas.GLM`): the quadratic fit of every model and its capacity points."""
+    """Return Table 2 (`storage.GLM`): the quadratic fit of every model and its capacity points."""
     fits = fit(cells, QUADRATIC)
     points = capacity_points(cells)[["model", "ecl50", "nt50", "id50"]]
     criteria = fits.drop_duplicates("model")[["model", "aic", "loglik", "total"]]
@@ -17,7 +17,7 @@ def glm_table(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def interactions_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return Table 3 (`schemas.INTERACTION_FITS`): products of loads in Appendix B's regression.
+    """Return Table 3 (`storage.INTERACTION_FITS`): products of loads in Appendix B's regression.
 
     The p-value of a product is that of the likelihood-ratio test of dropping it.
     """
@@ -34,7 +34,7 @@ def interactions_table(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def aic_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return Table 6 (`schemas.AIC`): AIC without and with rho^2, and the p-value of rho^2.
+    """Return Table 6 (`storage.AIC`): AIC without and with rho^2, and the p-value of rho^2.
 
     The p-value is that of the likelihood-ratio test.
     """

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.typing import DataFrameGroupBy
 
-from cogniload_repro.files import RECONSTRUCTED
+from cogniload_repro.paths import RECONSTRUCTED
 from cogniload_repro.published import ALPHA
 from cogniload_repro.regression.checks import check_cells
 

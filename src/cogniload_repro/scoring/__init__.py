@@ -1,1 +1,1 @@
-"""From responses to verdicts, and from verdicts to counts by cell (paper, Appendix D)."""
+"""From responses to outcomes, and from outcomes to counts by cell (paper, Appendix D)."""

@@ -2,13 +2,13 @@
 
 import pandas as pd
 
-from cogniload_repro.endings import CUT, STOPS
 from cogniload_repro.scoring.cells import BUCKET_COLUMNS
-from cogniload_repro.scoring.verdict import (
+from cogniload_repro.scoring.outcome import (
     CONTEXT_BUCKET,
     CORRECT_BUCKETS,
     OTHER_BUCKET,
 )
+from cogniload_repro.scoring.reasoning import CUT, STOPS
 
 #: Columns of wrong answers, as in Tables 4 and 5.
 WRONG = tuple(
@@ -21,12 +21,12 @@ def summarise_answers(scores: pd.DataFrame) -> pd.DataFrame:
 
     One row per model, in the order of the scores: model, answers, correct;
 
-    - why the model stopped, as its source reports: one column for each of `endings.STOPS`;
+    - why the model stopped, as its source reports: one column for each of `reasoning.STOPS`;
     - unclosed_trace (ends within the reasoning), full (fills the paper's context), cut (either, or
       stopped by a limit), finished (the others), correct_finished;
     - wrong answers by kind, as in Tables 4 and 5: `WRONG`; wrong; unreadable (those that name no
       single value);
-    - correct answers by the window that decided: `verdict.CORRECT_BUCKETS`; leaning (correct by an
+    - correct answers by the window that decided: `outcome.CORRECT_BUCKETS`; leaning (correct by an
       earlier line, while the last sentence after the reasoning is not), alone (the other correct
       ones), hedged (leaning ones whose last sentence says that the answer is not known).
     """

@@ -8,9 +8,8 @@ import pandas as pd
 import pyarrow as pa
 
 from cogniload_repro.models import order_models
-from cogniload_repro.schemas import CELLS, SCORES, TOKENS
-from cogniload_repro.scoring.verdict import CORRECT_BUCKETS
-from cogniload_repro.storage import open_parquet, write_table
+from cogniload_repro.scoring.outcome import CORRECT_BUCKETS
+from cogniload_repro.storage import CELLS, SCORES, TOKENS, open_parquet, write_table
 
 #: Column of the cells table in which each bucket is counted (paper, Tables 4 and 5).
 BUCKET_COLUMNS = {
@@ -30,7 +29,7 @@ _SCORE_COLUMNS = [name for name in SCORES.names if name not in ("window", "answe
 
 
 def count_cells(scores: pd.DataFrame) -> pd.DataFrame:
-    """Count scores by model and cell; return a table with columns of `schemas.CELLS`.
+    """Count scores by model and cell; return a table with columns of `storage.CELLS`.
 
     Models are in printed order, cells by N, ratio_pct and d. Unknown token counts are ignored.
     """

@@ -5,11 +5,11 @@ from typing import Any
 
 from cogniload_repro.grid import check_count
 from cogniload_repro.puzzles.puzzle import Puzzle
-from cogniload_repro.scoring.verdict import (
+from cogniload_repro.scoring.outcome import (
+    Outcome,
     Question,
-    Verdict,
+    find_outcome,
     find_scorer,
-    find_verdict,
 )
 
 
@@ -24,7 +24,7 @@ def score_response(
     prompt_tokens: int | None = None,
     response_tokens: int | None = None,
     scorer: str = "pseudocode",
-) -> Verdict:
+) -> Outcome:
     """Score one response to a puzzle as the paper does (section 2.1.6 and Appendix D).
 
     Parameters
@@ -38,7 +38,7 @@ def score_response(
     domain : collection of str, optional
         The puzzle's values of the asked category, the correct one included.
     category : str, optional
-        The asked category, a key of `cogniload_repro.scoring.verdict.QUALIFIERS`.
+        The asked category, a key of `cogniload_repro.scoring.outcome.QUALIFIERS`.
     prompt_tokens, response_tokens : int, optional
         Token counts; the context limit is tested only if both are given.
     scorer : str
@@ -46,7 +46,7 @@ def score_response(
 
     Returns
     -------
-    Verdict
+    Outcome
         The name of the bucket as text; its attributes ``window``, ``answer`` and ``reason`` say
         what decided, ``is_correct`` whether it counts as correct, and ``explain()`` describes each
         step.
@@ -65,10 +65,10 @@ def score_response(
     >>> puzzle = cl.draw_puzzle(N=20, d=1, needles=1, puzzle_id=770487)
     >>> cl.score_response("So Raymond is wearing **red** underwear.", puzzle)
     'correct_valid'
-    >>> verdict = cl.score_response("Raymond: blue", puzzle)
-    >>> verdict.is_correct, verdict.answer
+    >>> outcome = cl.score_response("Raymond: blue", puzzle)
+    >>> outcome.is_correct, outcome.answer
     (False, 'blue')
-    >>> print(verdict.explain())
+    >>> print(outcome.explain())
     asked: clothes_underwear of Raymond; correct: red; other: yellow, blue
     1. last line with Raymond and one of: underwear, wear: none
     2. last line with Raymond: 'raymond: blue'
@@ -84,7 +84,7 @@ def score_response(
             check_count(name, count, 0)
     question = _read_question(puzzle, poi, gold, domain, category)
     rules = find_scorer(scorer)
-    return find_verdict(response, question, rules, prompt_tokens, response_tokens)
+    return find_outcome(response, question, rules, prompt_tokens, response_tokens)
 
 
 def _read_question(
@@ -132,7 +132,7 @@ def reward(
     >>> cl.reward(puzzle, f"So {puzzle.poi} is wearing {puzzle.solution} underwear.")
     1.0
     """
-    verdict = score_response(
+    outcome = score_response(
         response, puzzle, prompt_tokens=prompt_tokens, response_tokens=response_tokens
     )
-    return float(verdict.is_correct)
+    return float(outcome.is_correct)

@@ -11,21 +11,21 @@ import pyarrow as pa
 from tqdm import tqdm
 
 from cogniload_repro import __version__
-from cogniload_repro.endings import take_answer
-from cogniload_repro.schemas import OUTPUTS, SCORES
-from cogniload_repro.scoring.verdict import (
+from cogniload_repro.scoring.outcome import (
     ANSWER_ONLY,
     PSEUDOCODE,
+    Outcome,
     Question,
     ScorerRules,
-    Verdict,
-    find_verdict,
+    find_outcome,
     take_last_sentence,
 )
+from cogniload_repro.scoring.reasoning import take_answer
 from cogniload_repro.storage import (
+    OUTPUTS,
+    SCORES,
     open_parquet,
     read_metadata,
-    remove_parts,
     table_writer,
 )
 
@@ -63,7 +63,6 @@ def score_dataset(
     if not outputs_dir.is_dir() or not puzzles_path.exists():
         remedy = "run `make download-outputs`, outside a checkout `cogniload download-outputs`"
         raise ValueError(f"{outputs_dir} or {puzzles_path} is missing; {remedy}")
-    remove_parts(scores_dir)
     for old in scores_dir.glob("*.parquet"):
         old.unlink()
     with nullcontext(executor) if executor else ThreadPoolExecutor(1) as workers:
@@ -113,27 +112,27 @@ def score_group(
 
 
 def score_row(row: Mapping, puzzles: Mapping[str, Mapping], rules: ScorerRules) -> dict:
-    """Score one row of outputs; return it as a row of `schemas.SCORES`."""
+    """Score one row of outputs; return it as a row of `storage.SCORES`."""
     puzzle = puzzles.get(row["name"])
     if puzzle is None:
         raise ValueError("it is not in the puzzles table; import the outputs again")
     question = Question(*(puzzle[name] for name in Question._fields))
     response = row["response"]
-    verdict = find_verdict(
+    outcome = find_outcome(
         response, question, rules, row["prompt_tokens"], row["response_tokens"]
     )
     answer = take_answer(response)
     answer_correct = False
-    if verdict.is_correct:
+    if outcome.is_correct:
         # the reasoning may give the correct value, and the answer after it another one
-        answer_correct = find_verdict(answer or "", question, ANSWER_ONLY).is_correct
+        answer_correct = find_outcome(answer or "", question, ANSWER_ONLY).is_correct
     return {
         **{name: value for name, value in row.items() if name != "response"},
         **{name: puzzle[name] for name in _LOAD_COLUMNS},
-        "bucket": verdict,
-        "correct": verdict.is_correct,
-        "window": _clip(verdict),
-        "answer": verdict.answer,
+        "bucket": outcome,
+        "correct": outcome.is_correct,
+        "window": _clip(outcome),
+        "answer": outcome.answer,
         "unclosed_trace": answer is None,
         "answer_correct": answer_correct,
         "unsure": is_unsure(answer or ""),
@@ -141,18 +140,18 @@ def score_row(row: Mapping, puzzles: Mapping[str, Mapping], rules: ScorerRules) 
 
 
 def is_unsure(answer: str) -> bool:
-    """Return whether the last sentence says that the answer is not known; a hint, not a verdict."""
+    """Return whether the last sentence says that the answer is not known (a hint only)."""
     _, _, last_line = answer.rstrip("\n").rpartition("\n")
     sentence = take_last_sentence(last_line)
     return _UNSURE.search(sentence[-_SENTENCE_CHARS:]) is not None
 
 
-def _clip(verdict: Verdict) -> str:
+def _clip(outcome: Outcome) -> str:
     """Return the window; a long one is cut around the last occurrence of the answer."""
-    if len(verdict.window) <= WINDOW_CHARS:
-        return verdict.window
-    end = verdict.window.rfind(verdict.answer) + len(verdict.answer) + WINDOW_CHARS // 2
-    return verdict.window[:end][-WINDOW_CHARS:]
+    if len(outcome.window) <= WINDOW_CHARS:
+        return outcome.window
+    end = outcome.window.rfind(outcome.answer) + len(outcome.answer) + WINDOW_CHARS // 2
+    return outcome.window[:end][-WINDOW_CHARS:]
 
 
 @lru_cache(maxsize=1)

@@ -4,20 +4,19 @@ import pyarrow as pa
 import pytest
 
 from cogniload_repro.grid import PAPER_GRID, Cell
-from cogniload_repro.puzzles.catalog import (
-    add_puzzle,
+from cogniload_repro.puzzles.draws import resolve_edition
+from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.puzzles.ontology import ontology
+from cogniload_repro.puzzles.rows import (
+    KnownPuzzles,
     check_row,
     draw_named,
     nominal_ratio,
     parse_name,
     puzzle_row,
-    read_catalog,
+    read_known,
 )
-from cogniload_repro.puzzles.draws import resolve_edition
-from cogniload_repro.puzzles.generate import draw_puzzle
-from cogniload_repro.puzzles.ontology import ontology
-from cogniload_repro.schemas import PUZZLES
-from cogniload_repro.storage import write_table
+from cogniload_repro.storage import PUZZLES, write_table
 
 NAME = "20_1_1_770487_red"
 
@@ -34,7 +33,7 @@ NAME = "20_1_1_770487_red"
         "20_01_1_7_red",
         "20_1_01_7_red",
         "20_1_1_07_red",
-        "1000001_1_1_7_red",
+        "10000_1_1_7_red",
     ],
 )
 def test_other_texts_are_no_names(name):
@@ -56,14 +55,11 @@ def test_a_cell_is_found_again_from_its_needles():
     [
         ("20_13_1_770487_red", "d is 13"),
         ("hello", "not of the form"),
-        (
-            "2501_1_1_5_red",
-            "of more than 2,500 statements are not drawn from their names",
-        ),
+        ("2501_1_1_5_red", "N is 2501; give a whole number from 1 to 2,500"),
     ],
 )
 def test_a_name_that_cannot_be_is_refused(name, cause):
-    """Impossible numbers, other texts, and puzzles that would take days."""
+    """Impossible numbers and other texts."""
     with pytest.raises(ValueError, match=cause):
         draw_named(name)
 
@@ -72,8 +68,8 @@ def test_a_name_that_cannot_be_is_refused(name, cause):
     params=[
         ("python", (4, 10, 2, 123_456)),
         ("python", (30, 7, 20, 123_457)),
-        ("elixir-1.14", (4, 10, 2, 123_456)),
-        ("elixir-1.14", (30, 7, 20, 123_457)),
+        ("elixir", (4, 10, 2, 123_456)),
+        ("elixir", (30, 7, 20, 123_457)),
     ],
     ids=str,
 )
@@ -129,17 +125,24 @@ def test_a_changed_row_is_refused_by_what_is_changed(change, message):
 def test_a_known_puzzle_may_come_again_but_not_changed():
     """One of the two would be wrong."""
     row = draw_named(NAME)
-    catalog = {}
-    add_puzzle(catalog, row)
-    add_puzzle(catalog, dict(row))
-    assert catalog == {NAME: row}
+    known = KnownPuzzles()
+    known.add(row)
+    known.add(dict(row))
+    assert known.to_table().to_pylist() == [row]
     with pytest.raises(ValueError, match="a different puzzle of this name"):
-        add_puzzle(catalog, row | {"text": "changed"})
+        known.add(row | {"text": "changed"})
 
 
 def test_puzzles_are_read_from_their_table(tmp_path):
-    """By name, in their order."""
+    """Those that a source adds follow; each is found by its name."""
     rows = [draw_named(NAME), puzzle_row(draw_puzzle(20, 3, 5, 4))]
-    table = pa.Table.from_pylist(rows, PUZZLES)
-    path = write_table(tmp_path / "puzzles.parquet", table)
-    assert list(read_catalog(path).values()) == rows
+    table = pa.Table.from_pylist(rows[:1], PUZZLES)
+    known = read_known(write_table(tmp_path / "puzzles.parquet", table))
+    known.add(rows[1])
+    assert known.to_table().to_pylist() == rows
+    assert [known.find(row["name"]) for row in rows] == rows
+    assert [row["name"] in known for row in rows] == [True, True]
+    assert known.find("hello") is None
+    with pytest.raises(ValueError, match="a different puzzle of this name"):
+        known.add(rows[0] | {"text": "changed"})
+    assert list(known.cells()["ratio_pct"]) == [row["ratio_pct"] for row in rows]

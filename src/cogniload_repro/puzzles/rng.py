@@ -1,9 +1,10 @@
-"""Random draws of the authors' Elixir program: `Enum` over the generator exs1024 of Erlang.
+"""Random draws of the authors' two programs, by the same methods.
 
-Elixir draws differently up to version 1.15, in 1.16, and from 1.17 on; the golden puzzles cover all
-three.
+`PortDraws` are those of the Python port, `ElixirDraws` those of the Elixir original: `Enum` over
+the generator exs1024 of Erlang, as Elixir 1.17 and later versions draw.
 """
 
+import random
 from collections.abc import Iterator, Sequence
 from math import exp, log
 
@@ -12,16 +13,26 @@ from math import exp, log
 UNIT = 2.0**-64
 
 
-class Elixir:
-    """Random draws of one version of Elixir, with the methods of `Mersenne`.
+class PortDraws:
+    """Random draws of the Python port. Python 3.11 to 3.13 agree on them."""
 
-    ``version`` is 1.14, 1.16 or 1.17; each also stands for later versions that draw the same way.
-    """
+    def seed(self, seed: int) -> None:
+        """Seed the generator."""
+        generator = random.Random(seed)
+        self.share = generator.random
+        self.between = generator.randint
+        self.below = generator.randrange
+        self.sample = generator.sample
+        self.shuffle = generator.shuffle
 
-    def __init__(self, version: str):
-        self._draws_from_one = version != "1.14"
-        self._ascends = version == "1.17"
-        self._take = _skip_take if version == "1.17" else _walk_take
+    def indices(self, n: int) -> list[int]:
+        """Draw how many of n indices, then which."""
+        count = self.between(1, n)
+        return self.sample(range(n), count)
+
+
+class ElixirDraws:
+    """Random draws of the Elixir original."""
 
     def seed(self, seed: int) -> None:
         """Seed the generator, as ``:rand.seed(:exs1024, {seed, seed, seed})``."""
@@ -37,69 +48,46 @@ class Elixir:
 
     def below(self, n: int) -> int:
         """Draw the index of one of n elements, as ``Enum.random`` of a list."""
-        if n == 1 and not self._draws_from_one:
-            return 0
         return next(self._words) % n
 
-    def indices(
-        self,
-        n: int,
-        count: int | None = None,
-    ) -> list[int]:
-        """Draw ``count`` of n indices, as ``Enum.take_random``; without a count, draw it first."""
-        if count is None:
-            count = self.between(1, n)
-        return self._take(self._words, n, count)
+    def indices(self, n: int) -> list[int]:
+        """Draw how many of n indices, then which."""
+        count = self.between(1, n)
+        return self._take(n, count)
 
     def sample(self, population: Sequence, count: int) -> list:
         """Draw ``count`` different elements, as ``Enum.take_random``; all if there are fewer."""
-        indices = self.indices(len(population), count)
+        indices = self._take(len(population), count)
         return [population[index] for index in indices]
 
     def shuffle(self, items: list) -> None:
         """Shuffle a list in place, as ``Enum.shuffle``."""
         words = self._words
+        # of equal numbers, the one drawn later comes first
         items.sort(key=lambda _: next(words) * UNIT, reverse=True)
-        if self._ascends:
-            items.reverse()
+        items.reverse()
 
-
-def _walk_take(words: Iterator[int], n: int, count: int) -> list[int]:
-    """``Enum.take_random`` up to Elixir 1.16: reservoir sampling, one word per element."""
-    taken = _draw_places(words, n, count)
-    for place, word in zip(range(count, n), words):
-        slot = word % (place + 1)
-        if slot < count:
+    def _take(self, n: int, count: int) -> list[int]:
+        """Draw ``count`` of n indices by algorithm L, which skips most (K.-H. Li 1994)."""
+        words = self._words
+        taken = list(range(min(count, n)))
+        for place in range(1, len(taken)):
+            slot = next(words) % (place + 1)
+            taken[place] = taken[slot]
             taken[slot] = place
-    return taken
-
-
-def _skip_take(words: Iterator[int], n: int, count: int) -> list[int]:
-    """``Enum.take_random`` from Elixir 1.17: algorithm L skips most elements (K.-H. Li 1994)."""
-    taken = _draw_places(words, n, count)
-    place = count - 1
-    weight = 1.0
-    try:
-        while place < n:
-            weight *= exp(log(next(words) * UNIT) / count)
-            place += int(log(next(words) * UNIT) / log(1.0 - weight)) + 1
-            if place < n:
-                slot = next(words) % count if count > 1 else 0
-                taken[slot] = place
-    except (ValueError, ZeroDivisionError):
-        cause = "Elixir's take_random fails with the logarithm of 0"
-        raise ValueError(f"{cause}; choose another puzzle_id") from None
-    return taken
-
-
-def _draw_places(words: Iterator[int], n: int, count: int) -> list[int]:
-    """Return the indices of the first ``count`` elements in random order."""
-    taken = list(range(min(count, n)))
-    for place, word in zip(range(1, len(taken)), words):
-        slot = word % (place + 1)
-        taken[place] = taken[slot]
-        taken[slot] = place
-    return taken
+        place = count - 1
+        weight = 1.0
+        try:
+            while place < n:
+                weight *= exp(log(next(words) * UNIT) / count)
+                place += int(log(next(words) * UNIT) / log(1.0 - weight)) + 1
+                if place < n:
+                    slot = next(words) % count if count > 1 else 0
+                    taken[slot] = place
+        except (ValueError, ZeroDivisionError):
+            cause = "Elixir's take_random fails with the logarithm of 0"
+            raise ValueError(f"{cause}; choose another puzzle_id") from None
+        return taken
 
 
 _WORD = 2**64 - 1

@@ -1,4 +1,4 @@
-"""The rules of Appendix D: windows, the values in them, the verdict and the reason for it."""
+"""The rules of Appendix D: windows, the values in them, the outcome and the reason for it."""
 
 import copy
 from dataclasses import asdict
@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from reference_scorer import alt_flag, check_correct_answer, score
 from reference_scorer import take_last_sentence as reference_take_last_sentence
 
-from cogniload_repro.endings import join_reasoning
+from cogniload_repro.importing.endings import join_reasoning
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.ontology import CATEGORIES
-from cogniload_repro.scoring.response import score_response
-from cogniload_repro.scoring.verdict import (
+from cogniload_repro.scoring.outcome import (
     BOUNDARIES,
     QUALIFIERS,
     SCORERS,
@@ -27,6 +26,7 @@ from cogniload_repro.scoring.verdict import (
     has_alternative,
     take_last_sentence,
 )
+from cogniload_repro.scoring.response import score_response
 
 VALUES = [
     "red",
@@ -199,20 +199,20 @@ def scored_cases(draw):
 @example(case=("", CASE))
 @example(case=("red", CASE | {"domain": []}))
 @example(case=("It is not", CASE | {"domain": ["red", ""]}))
-def test_verdict_equals_the_literal_algorithms(scorer, case):
+def test_outcome_equals_the_literal_algorithms(scorer, case):
     """The bucket is that of Algorithms 1 to 3, and the evidence belongs to it."""
     response, question = case
     rules = asdict(SCORERS[scorer])
     # the reference takes a minute for that
     assume(len(response) < 50_000 or not rules["last_mention"])
     del rules["answer_only"]
-    verdict = score_response(response, **question, scorer=scorer)
-    assert verdict == score(response, **question, **rules)
-    assert verdict.is_correct == verdict.startswith("correct")
-    assert verdict.answer in verdict.window
+    outcome = score_response(response, **question, scorer=scorer)
+    assert outcome == score(response, **question, **rules)
+    assert outcome.is_correct == outcome.startswith("correct")
+    assert outcome.answer in outcome.window
     if "" not in question["domain"]:
-        has_no_answer = verdict in ("wrong_max_context", "wrong_other")
-        assert (verdict.answer == "") == has_no_answer
+        has_no_answer = outcome in ("wrong_max_context", "wrong_other")
+        assert (outcome.answer == "") == has_no_answer
 
 
 @pytest.mark.parametrize(
@@ -229,9 +229,9 @@ def test_the_budget_counts_twenty_tokens_more(prompt_tokens, response_tokens, ex
     """The limit is met at prompt + response + 20 = 32,768, and comes before any match."""
     assert exceeds_budget(prompt_tokens, response_tokens) is exceeded
     tokens = {"prompt_tokens": prompt_tokens, "response_tokens": response_tokens}
-    verdict = score_response("Sue has red hair.", **CASE, **tokens)
-    assert verdict == ("wrong_max_context" if exceeded else "correct_valid")
-    assert ("32,768" in verdict.reason) == exceeded
+    outcome = score_response("Sue has red hair.", **CASE, **tokens)
+    assert outcome == ("wrong_max_context" if exceeded else "correct_valid")
+    assert ("32,768" in outcome.reason) == exceeded
 
 
 @pytest.mark.parametrize(
@@ -247,13 +247,13 @@ def test_the_budget_counts_twenty_tokens_more(prompt_tokens, response_tokens, ex
         ("", "wrong_max_context", "", ""),
     ],
 )
-def test_a_verdict_carries_its_evidence(response, bucket, window, answer):
-    """Window and answer let a reader check any verdict; a copy has them too."""
-    verdict = score_response(response, **CASE)
-    assert verdict == bucket
-    assert verdict.window == window
-    assert verdict.answer == answer
-    assert vars(copy.deepcopy(verdict)) == vars(verdict)
+def test_an_outcome_carries_its_evidence(response, bucket, window, answer):
+    """Window and answer let a reader check any outcome; a copy has them too."""
+    outcome = score_response(response, **CASE)
+    assert outcome == bucket
+    assert outcome.window == window
+    assert outcome.answer == answer
+    assert vars(copy.deepcopy(outcome)) == vars(outcome)
 
 
 @pytest.mark.parametrize(
@@ -270,12 +270,12 @@ def test_a_verdict_carries_its_evidence(response, bucket, window, answer):
         ("Raymond: red...", "wrong_max_context", "the last sentence is empty"),
     ],
 )
-def test_a_verdict_explains_itself(response, bucket, reason):
+def test_an_outcome_explains_itself(response, bucket, reason):
     """The last line of the explanation has the bucket and the rule that decided."""
-    verdict = score_response(response, PUZZLE)
-    assert verdict == bucket
-    assert verdict.reason.startswith(reason)
-    assert verdict.explain().splitlines()[-1] == f"{bucket}: {verdict.reason}"
+    outcome = score_response(response, PUZZLE)
+    assert outcome == bucket
+    assert outcome.reason.startswith(reason)
+    assert outcome.explain().splitlines()[-1] == f"{bucket}: {outcome.reason}"
 
 
 def test_an_explanation_shows_each_window_once_with_its_values():
@@ -353,8 +353,8 @@ def test_a_huge_response_is_scored():
 @given(case=scored_cases(), cut=st.floats(0, 1))
 @example(case=("\n", CASE), cut=1.0)
 @example(case=("Sue: red(as asked)", CASE), cut=0.45)
-def test_marks_around_reasoning_move_no_verdict(case, cut):
-    """Whether a source keeps reasoning and answer apart or in a row, the verdict is the same."""
+def test_marks_around_reasoning_change_no_outcome(case, cut):
+    """Whether a source keeps reasoning and answer apart or in a row, the outcome is the same."""
     response, question = case
     poi = question["poi"].lower()
     assume(not poi or poi not in "<think>\n</think>")

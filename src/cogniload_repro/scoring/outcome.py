@@ -1,6 +1,6 @@
-"""The verdict on one response by the rules of Appendix D, and the reason for it.
+"""The outcome of one response by the rules of Appendix D, and the reason for it.
 
-`find_verdict` takes three windows from the response, the parts in which it searches for the answer
+`find_outcome` takes three windows from the response, the parts in which it searches for the answer
 (D.3), looks for values in them (D.4), and returns a bucket with its evidence (D.5).
 """
 
@@ -8,7 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS, take_answer
+from cogniload_repro.scoring.reasoning import (
+    CONTEXT_TOKENS,
+    RESERVED_TOKENS,
+    take_answer,
+)
 
 #: Stems by category: a line about the category contains one of them (Appendix D.2).
 QUALIFIERS = {
@@ -103,7 +107,7 @@ class Windows(NamedTuple):
     last_sentence: str
 
 
-class Verdict(str):
+class Outcome(str):
     """The bucket of a response, with the evidence for it.
 
     It is a string, the bucket's name, such as "correct_valid".
@@ -128,11 +132,11 @@ class Verdict(str):
     answer: str = ""
     reason: str
 
-    def __new__(cls, bucket: str, **evidence: object) -> "Verdict":
+    def __new__(cls, bucket: str, **evidence: object) -> "Outcome":
         """Attach the evidence to the name of a bucket."""
-        verdict = super().__new__(cls, bucket)
-        vars(verdict).update(evidence)
-        return verdict
+        outcome = super().__new__(cls, bucket)
+        vars(outcome).update(evidence)
+        return outcome
 
     @property
     def is_correct(self) -> bool:
@@ -181,14 +185,14 @@ def _find_last(values: Sequence[str], window: str) -> str:
     return window[start:end]
 
 
-def find_verdict(
+def find_outcome(
     response: str,
     question: Question,
     rules: ScorerRules = PSEUDOCODE,
     prompt_tokens: int | None = None,
     response_tokens: int | None = None,
-) -> Verdict:
-    """Return the verdict on a response to a question of checked types (Appendix D.5)."""
+) -> Outcome:
+    """Return the outcome of a response to a question of checked types (Appendix D.5)."""
     if not isinstance(response, str):
         kind = type(response).__name__
         raise ValueError(
@@ -203,20 +207,20 @@ def find_verdict(
             f"prompt, response and a reserve of {RESERVED_TOKENS} tokens"
             f" reach {CONTEXT_TOKENS:,}"
         )
-        return Verdict(CONTEXT_BUCKET, reason=reason, **evidence)
+        return Outcome(CONTEXT_BUCKET, reason=reason, **evidence)
     if not windows.last_sentence:
-        return Verdict(CONTEXT_BUCKET, reason="the last sentence is empty", **evidence)
+        return Outcome(CONTEXT_BUCKET, reason="the last sentence is empty", **evidence)
     bucket, place = _find_bucket(windows, question, rules.last_mention)
     window = windows[place]
     if bucket == OTHER_BUCKET:
         reason = "no window has the correct value alone or another value alone"
-        return Verdict(bucket, window=window, reason=reason, **evidence)
+        return Outcome(bucket, window=window, reason=reason, **evidence)
     values = [question.gold]
     if bucket in LOGIC_BUCKETS:
         values = find_alternatives(question.domain, question.gold)
     answer = _find_last(values, window)
     reason = f"window {place + 1} has {answer!r}"
-    return Verdict(bucket, window=window, answer=answer, reason=reason, **evidence)
+    return Outcome(bucket, window=window, answer=answer, reason=reason, **evidence)
 
 
 def _find_bucket(

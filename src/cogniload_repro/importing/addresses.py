@@ -1,0 +1,26 @@
+"""Addresses of sources; standard library only, since `make` reads them before every build."""
+
+import re
+
+# https and hf even if the slashes are mistyped, other schemes with ://
+_ADDRESS = re.compile(r"(?:https?|hf):[/\\]*|[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+
+
+def is_address(source: str) -> bool:
+    """Return whether a source is meant as an address, even if its slashes are mistyped."""
+    return _ADDRESS.match(source) is not None
+
+
+def without_secrets(address: str) -> str:
+    """Return an address without user, password, query and fragment, except for a checksum.
+
+    A path is returned unchanged.
+    """
+    start = _ADDRESS.match(address)
+    if not start:
+        return address
+    rest, _, fragment = address[start.end() :].partition("#")
+    host, slash, path = rest.partition("?")[0].partition("/")
+    checksum = re.match(r"sha256=[0-9A-Fa-f]+", fragment)
+    shown = f"{start[0]}{host.rpartition('@')[2]}{slash}{path}"
+    return f"{shown}#{checksum[0]}" if checksum else shown
