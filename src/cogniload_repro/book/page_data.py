@@ -18,18 +18,17 @@ from cogniload_repro.analysis.overflows import overflow_shares
 from cogniload_repro.analysis.specifications import (
     SPECIFICATIONS,
     Specification,
-    are_identified,
     fit_specifications,
 )
 from cogniload_repro.analysis.uncertainty import capacity_intervals
 from cogniload_repro.formats import display_names
 from cogniload_repro.grid import CELL
-from cogniload_repro.models import order_models, resolve_model
+from cogniload_repro.models import NAMES, order_models, resolve_model
 from cogniload_repro.published import ALPHA, CONFIDENCE
 from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.puzzles.parse import parse_puzzle
 from cogniload_repro.puzzles.puzzle import Puzzle
-from cogniload_repro.regression.capacity import capacity_points
+from cogniload_repro.regression.capacity import list_points
 from cogniload_repro.regression.cell_tables import (
     accuracy_by,
     describe_cells,
@@ -193,10 +192,9 @@ def overflow_rows(cells: pd.DataFrame) -> pd.DataFrame:
 
 def identified_specifications() -> list[Specification]:
     """Return the regressions of chapter 11 that the printed tables identify, the paper's first."""
-    known = are_identified(load_cells(), SPECIFICATIONS)
-    return [
-        one for one, is_known in zip(SPECIFICATIONS, known, strict=True) if is_known
-    ]
+    # the same for each of the paper's models
+    fits = fit_specifications(load_cells(models=NAMES[0])).set_index("specification")
+    return [one for one in SPECIFICATIONS if fits.loc[one.name, "identified"]]
 
 
 def regression_rows(cells: pd.DataFrame, specification: Specification) -> pd.DataFrame:
@@ -211,7 +209,7 @@ def regression_rows(cells: pd.DataFrame, specification: Specification) -> pd.Dat
         profile = {"point": "quantity", "profile_low": "low", "profile_high": "high"}
         points = capacity_intervals(cells).rename(columns=profile)
     else:
-        wide = capacity_points(cells, specification.formula, specification.family)
+        wide = list_points(fits["fit"].tolist())
         points = wide.melt(["model"], POINTS, "quantity", "estimate")
     terms = []
     reach = norm.ppf(1 - ALPHA / 2)

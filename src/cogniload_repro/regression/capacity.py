@@ -26,7 +26,7 @@ POINTS = {
 #: The columns that a formula may take as factors in place of each load.
 _COLUMNS = {"log10_N": {"log10_N", "N"}, "d": {"d"}, "rho": {"rho", "ratio_pct"}}
 _LOADS = {"d", "N", "log10_N", "rho", "ratio_pct", "needles"}
-#: Points of a curve at which a root is looked for.
+#: Points of a curve between which a root is looked for.
 _POINTS_OF_CURVE = 2001
 #: Step of the numerical derivative along a load.
 _STEP = 1e-6
@@ -35,40 +35,30 @@ _NEWTON_STEPS = 3
 
 
 class Curve(NamedTuple):
-    """A regression along the load of a capacity point, the other loads at their means.
+    """A design along the load of a capacity point, the other loads at their means.
 
     Where the formula takes another load as a factor, which has no mean, the curve is the mean of
     those at its levels.
     """
 
-    point: str
+    load: str
+    limits: tuple[float, float]
     design: Design
     cells: pd.DataFrame
-    means: dict[str, float]
-
-    @classmethod
-    def of(cls, fit: Fit, point: str) -> "Curve":
-        """Return the curve of a fit that has a design matrix."""
-        assert fit.design is not None
-        return cls(point, fit.design, fit.cells, grid_means(fit.cells))
-
-    @property
-    def load(self) -> str:
-        """The load along which the curve runs."""
-        return POINTS[self.point][0]
 
     def lay_out(self, values: np.ndarray) -> np.ndarray:
         """Return the rows of the design matrix at values of the load."""
         axes = {self.load: values}
-        for load, mean in self.means.items():
+        for load, mean in grid_means(self.cells).items():
             if load != self.load:
-                is_factor = self._is_factor(load)
-                axes[load] = self._find_levels(load) if is_factor else np.array([mean])
-        mesh = pd.MultiIndex.from_product(axes.values(), names=axes).to_frame(
-            index=False
-        )
-        lengths = 10 ** mesh["log10_N"]
-        mesh["N"] = lengths.round(9) if self._is_factor("log10_N") else lengths
+                axes[load] = np.array([mean])
+                if self.is_factor(load):
+                    axes[load] = self._find_levels(load)
+        points = pd.MultiIndex.from_product(axes.values(), names=axes)
+        mesh = points.to_frame(index=False)
+        mesh["N"] = 10 ** mesh["log10_N"]
+        if self.is_factor("log10_N"):
+            mesh["N"] = mesh["N"].round(9)
         mesh["ratio_pct"] = 100 * mesh["rho"]
         mesh["needles"] = mesh["rho"] * mesh["N"]
         rows = self.design.expand(mesh)
@@ -77,11 +67,10 @@ class Curve(NamedTuple):
     def sample(self) -> tuple[np.ndarray, np.ndarray]:
         """Return values of the load, and the rows there.
 
-        They reach over the limits of `POINTS` or, if the formula is not defined there (as a
-        spline), over the tested levels.
+        They reach over the limits or, if the formula is not defined there (as a spline), over the
+        tested levels.
         """
-        _, lowest, highest = POINTS[self.point]
-        values = np.linspace(lowest, highest, _POINTS_OF_CURVE)
+        values = np.linspace(*self.limits, _POINTS_OF_CURVE)
         try:
             return values, self.lay_out(values)
         except ValueError:
@@ -89,21 +78,17 @@ class Curve(NamedTuple):
             values = np.linspace(levels[0], levels[-1], _POINTS_OF_CURVE)
             return values, self.lay_out(values)
 
-    def explain_absence(self) -> str:
-        """Return why no fit has a point along the load, "" if nothing is known against it."""
-        if self._is_factor(self.load):
-            return f"{self.load.removeprefix('log10_')} is a factor"
-        others = {*map(str, self.design.spec.required_variables)} - _LOADS
-        return f"not defined with {', '.join(sorted(others))}" if others else ""
-
-    def _is_factor(self, load: str) -> bool:
+    def is_factor(self, load: str) -> bool:
+        """Return whether the formula takes a load as a factor."""
         return not self.design.factors.isdisjoint(_COLUMNS[load])
 
     def _find_levels(self, load: str) -> np.ndarray:
-        if load == "log10_N":
-            return np.log10(np.unique(self.cells["N"].astype(float)))
-        column = self.cells["ratio_pct"] / 100 if load == "rho" else self.cells[load]
-        return np.unique(column.astype(float))
+        columns = {
+            "log10_N": np.log10(self.cells["N"].astype(float)),
+            "rho": self.cells["ratio_pct"] / 100,
+            "d": self.cells["d"].astype(float),
+        }
+        return np.unique(columns[load])
 
 
 def find_points(fits: Sequence[Fit], point: str) -> pd.DataFrame:
@@ -115,49 +100,53 @@ def find_points(fits: Sequence[Fit], point: str) -> pd.DataFrame:
     """
     points = pd.DataFrame({"value": np.nan, "se": np.nan}, index=range(len(fits)))
     points["status"] = [fit.status for fit in fits]
+    load, *limits = POINTS[point]
     for places in group_by_design(fits):
         group = [fits[place] for place in places]
-        curve = Curve.of(group[0], point)
-        absence = curve.explain_absence()
-        if absence:
-            points.loc[places, "status"] = absence
+        design = group[0].design
+        assert design is not None
+        curve = Curve(load, (limits[0], limits[1]), design, group[0].cells)
+        foreign = {*map(str, design.spec.required_variables)} - _LOADS
+        if curve.is_factor(load):
+            points.loc[places, "status"] = f"{_name(load)} is a factor"
+        elif foreign:
+            names = ", ".join(sorted(foreign))
+            points.loc[places, "status"] = f"not defined with {names}"
         else:
-            found = _find_in_group(curve, group)
-            points.loc[places] = found.set_axis(places)
+            points.loc[places] = _find_in_group(curve, group).set_axis(places)
     return points
 
 
 def _find_in_group(curve: Curve, fits: list[Fit]) -> pd.DataFrame:
     """Return the rows of `find_points` of fits with the same design matrix."""
-    points = pd.DataFrame({"value": np.nan, "se": np.nan}, index=range(len(fits)))
-    coef = np.array([fit.coef for fit in fits])
     half = FAMILIES[fits[0].family].half
+    coef = np.array([fit.coef for fit in fits])
     values, rows = curve.sample()
     heights = coef @ rows.T - half
     brackets = [_find_bracket(curve, values, height) for height in heights]
-    points["status"] = [status for _, status in brackets]
-    starts = np.array([start for start, _ in brackets])
+    points = pd.DataFrame(brackets, columns=["start", "status"])
+    starts = points.pop("start").to_numpy()
+    points[["value", "se"]] = np.nan
     found = np.flatnonzero(starts >= 0)
     if len(found):
         starts = starts[found]
         above = heights[found, starts]
-        below = heights[found, starts + 1]
-        share = above / (above - below)
-        low = values[starts]
+        share = above / (above - heights[found, starts + 1])
         width = values[1] - values[0]
         covariance = np.array([fits[place].covariance for place in found])
-        root = low + share * width
+        root = values[starts] + share * width
         for _ in range(_NEWTON_STEPS):
             # backwards, since a spline ends at the last tested level
-            design = curve.lay_out(np.concatenate([root, root - _STEP]))
-            row, before = np.split(design, 2)
+            both = curve.lay_out(np.concatenate([root, root - _STEP]))
+            row, before = np.split(both, 2)
             height = (row * coef[found]).sum(axis=1) - half
             slope = ((row - before) * coef[found]).sum(axis=1) / _STEP
-            root = np.clip(root - height / slope, low, low + width)
+            root = root - height / slope
+            root = np.clip(root, values[starts], values[starts + 1])
         variance = np.einsum("ip,ipq,iq->i", row, covariance, row)
         points.loc[found, "value"] = root
         points.loc[found, "se"] = np.sqrt(variance) / np.abs(slope)
-    return points
+    return points[["value", "se", "status"]]
 
 
 def _find_bracket(
@@ -165,20 +154,37 @@ def _find_bracket(
 ) -> tuple[int, str]:
     """Return the place before a curve's capacity point and "ok", or -1 and why it has none."""
     is_above = height > 0
-    is_crossed = is_above[:-1] != is_above[1:]
-    middle = curve.means[curve.load]
-    places = np.flatnonzero(is_crossed & is_above[:-1])
-    if curve.point == "nt50":
-        middle = values[-1]
-        places = np.flatnonzero(is_crossed)
+    crossings = np.flatnonzero(is_above[:-1] != is_above[1:])
+    if curve.load == "rho":
+        places = crossings
+        target = values[-1]
+    else:
+        places = crossings[is_above[crossings]]
+        target = grid_means(curve.cells)[curve.load]
     if len(places):
-        nearest = np.abs(values[places] - middle).argmin()
+        nearest = np.abs(values[places] - target).argmin()
         return int(places[nearest]), "ok"
-    load = curve.load.removeprefix("log10_")
-    if is_crossed.any():
-        return -1, f"accuracy does not fall with {load}"
+    if len(crossings):
+        return -1, f"accuracy does not fall with {_name(curve.load)}"
     side = "above" if is_above[0] else "below"
-    return -1, f"accuracy is {side} one half at every {load}"
+    return -1, f"accuracy is {side} one half at every {_name(curve.load)}"
+
+
+def _name(load: str) -> str:
+    return load.removeprefix("log10_")
+
+
+def list_points(fits: Sequence[Fit]) -> pd.DataFrame:
+    """Return the capacity points of fits, as in `capacity_points`."""
+    points = pd.DataFrame([fit.key for fit in fits])
+    for point in POINTS:
+        found = find_points(fits, point)
+        value = found["value"]
+        points[point] = 10**value if point == "ecl50" else value
+        points[f"{point}_status"] = found["status"]
+    points["status"] = [fit.status for fit in fits]
+    points["identified"] = [fit.identified for fit in fits]
+    return points
 
 
 def capacity_points(
@@ -213,13 +219,4 @@ def capacity_points(
     >>> points = cl.capacity_points(cells, "correct ~ d * log10_N + rho + I(rho**2)")
     >>> points[["model", "ecl50", "nt50", "id50", "status"]].round(2)
     """
-    fits = fit_all(check_cells(cells, formula), formula, family)
-    points = pd.DataFrame([fit.key for fit in fits])
-    for point in POINTS:
-        found = find_points(fits, point)
-        value = found["value"].astype(float)
-        points[point] = 10**value if point == "ecl50" else value
-        points[f"{point}_status"] = found["status"]
-    points["status"] = [fit.status for fit in fits]
-    points["identified"] = [fit.identified for fit in fits]
-    return points
+    return list_points(fit_all(check_cells(cells, formula), formula, family))
