@@ -1,13 +1,12 @@
 """Sample counts that agree with the paper; `reconstruct.py` then regenerates cells.csv.
 
-Writes three files to data/reconstructed: reconstructions.csv, the sampled tables of counts (a
-quarter of an hour); divisions.csv, the slopes among answers that did not run out of context (three
-minutes); bounds.csv, bounds on accuracy at each rho (half a minute).
+Writes two files to data/reconstructed: reconstructions.csv, the sampled tables of counts (a quarter
+of an hour), and bounds.csv, bounds on accuracy at each rho (half a minute). `search_divisions.py`
+then writes divisions.csv, the slopes among answers that did not run out of context.
 """
 
 import click
 
-from cogniload_repro.analysis.divisions import DIVISIONS, search_divisions
 from cogniload_repro.commands.options import JOBS
 from cogniload_repro.executors import open_executor
 from cogniload_repro.reconstruction.bounds import BOUNDS, find_bounds
@@ -22,10 +21,7 @@ def main(jobs: int) -> None:
     """Sample the committed reconstructions and their bounds again."""
     with open_executor(jobs) as executor:
         print("wrote", write_tables(executor))
-        cells = load_cells()
-        models = [counts for _, counts in cells.groupby("model", sort=False)]
-        print("wrote", write_csv(DIVISIONS, executor.map(search_divisions, models)))
-    print("wrote", write_csv(BOUNDS, find_bounds(cells)))
+    print("wrote", write_csv(BOUNDS, find_bounds(load_cells())))
 
 
 if __name__ == "__main__":

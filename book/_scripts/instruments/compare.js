@@ -70,16 +70,19 @@ cogniload.compare = (() => {
     return load === "ratio_pct" ? `ρ = ${level}%` : `${load} = ${level}`;
   }
 
-  function describePair({ N, p, verdict, identified }) {
+  const writeP = (p) => (p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(3)}`);
+
+  function describePair({ N, p, p_holm: adjusted, tests, verdict, identified }) {
     if (!identified) return `${verdict} reconstructions`;
     if (!Number.isNaN(N)) return verdict;
-    return `${verdict} (${p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(3)}`})`;
+    return `${verdict} (${writeP(p)}; Holm over ${tests} pairs: ${writeP(adjusted)})`;
   }
 
   const writeCaptions = ({ margin, confidence }) => ({
-    pair: `Mean accuracy over the cells that both have, with a ${confidence} interval. p-values
-      are adjusted after Holm over all pairs of models, results by length over the lengths;
-      differences below ${100 * margin} points are negligible. In square brackets, where the
+    pair: `Mean accuracy over the cells that both have, with a ${confidence} interval. The verdict
+      is that of one planned comparison (results by length: adjusted after Holm over the lengths);
+      who looks at many pairs reads the p-value adjusted over all pairs. Equivalent: the difference
+      is shown to be smaller than ${100 * margin} points. In square brackets, where the
       printed tables do not identify the difference: its 10 to 90% range over the
       reconstructions, around the median.`,
     accuracy: `Correct answers in percent of all that a model gave, with 90% Wilson intervals. In

@@ -62,12 +62,14 @@ def count_separated(accuracies: Sequence[float], answers: int, level: float) -> 
     return int((correct_holm(p) < level).sum())
 
 
-def correct_within(table: pd.DataFrame, family: list[str]) -> np.ndarray:
-    """Return the column p of a table, Holm-adjusted within each family of tests.
+def correct_within(
+    table: pd.DataFrame, family: list[str], column: str = "p"
+) -> np.ndarray:
+    """Return p-values of a table, Holm-adjusted within each family of tests.
 
     A family is a set of rows with the same values in the columns ``family``.
     """
-    groups = table.groupby(family, sort=False)["p"]
+    groups = table.groupby(family, sort=False)[column]
     return groups.transform(correct_holm).to_numpy(float)
 
 
@@ -183,7 +185,7 @@ def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
       `STATED_TROUGH`)
     - curvature (beta_rho2), slope_low, slope_high (log-odds per unit of rho, at 5% and 95%)
     - p_u (Sasabuchi's test: the larger of the one-sided p-values of a negative slope at 5% and a
-      positive slope at 95%)
+      positive slope at 95%; NaN if the fit is not identified)
     """
     columns = ["model", "trough", "low", "high", "lowest", "inside", "curvature"]
     columns += ["slope_low", "slope_high", "p_u"]
@@ -197,8 +199,9 @@ def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
         slope_high = linear + 2 * curvature * _HIGHEST_RHO
         p_fall = norm.cdf(slope_low / _slope_error(fit, _LOWEST_RHO))
         p_rise = norm.sf(slope_high / _slope_error(fit, _HIGHEST_RHO))
-        shape = [lowest, is_inside, curvature, slope_low, slope_high]
-        rows.append((fit.model, *_find_trough(fit), *shape, max(p_fall, p_rise)))
+        p_u = max(p_fall, p_rise) if fit.identified else np.nan
+        shape = [lowest, is_inside, curvature, slope_low, slope_high, p_u]
+        rows.append((fit.model, *_find_trough(fit), *shape))
     return pd.DataFrame(rows, columns=columns)
 
 

@@ -50,7 +50,8 @@ _DIGITS = 8  # significant ones in a script
 _ESTIMATE = ["estimate", "low", "high"]
 _LEVEL = ["model", "load", "level", *_ESTIMATE, "identified"]
 POINTS = ["ecl50", "nt50", "id50"]
-_PAIR = ["first", "second", "cells", "N", *_ESTIMATE, "p", "verdict", "identified"]
+_PAIR = ["first", "second", "cells", "N", *_ESTIMATE, "verdict"]
+_PAIR += ["p", "p_holm", "tests", "identified"]
 
 
 def write_script(name: str, value: Any) -> str:
@@ -223,30 +224,27 @@ def regression_rows(cells: pd.DataFrame, specification: Specification) -> pd.Dat
 
 
 def pair_rows(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return each pair: first, second, cells, N, estimate, low, high, p, verdict, identified.
+    """Return each pair: first, second, cells, N, estimate, low, high, verdict, p, p_holm, tests.
 
     The estimate is the first model's accuracy minus the second's, over the cells of both (N is
-    missing) or at one length. p is Holm-adjusted over all pairs. A difference that the printed
-    tables do not identify has its range over the reconstructions. Pairs without a common cell are
+    missing) or at one length. The verdict is that of one planned comparison, p_holm is adjusted
+    over all pairs, whose number is tests. A difference that the printed tables do not identify
+    (column identified) has its range over the reconstructions. Pairs without a common cell are
     left out.
     """
-    tests = {
-        "difference": "estimate",
-        "ci_low": "low",
-        "ci_high": "high",
-        "p_holm": "p",
-    }
-    pairs = compare_pairs(cells).drop(columns="p").rename(columns=tests)
+    names = {"difference": "estimate", "ci_low": "low", "ci_high": "high"}
+    pairs = compare_pairs(cells).rename(columns=names)
     for end, column in (("low", "difference_p10"), ("high", "difference_p90")):
         pairs[end] = pairs[end].where(pairs["identified"], pairs[column])
     parts = [pairs]
     known = pairs[pairs["identified"]]
-    for column in pairs.filter(regex="^significant_"):
-        N = int(column.removeprefix("significant_"))
-        differs = known[column].map({True: "different", False: "not shown to differ"})
+    for column in pairs.filter(regex=r"^verdict_\d"):
+        N = int(column.removeprefix("verdict_"))
         level = known[["first", "second", "cells", "identified"]]
-        level = level.assign(N=N, estimate=known[f"difference_{N}"])
-        parts.append(level.assign(verdict=differs).dropna(subset="estimate"))
+        level = level.assign(
+            N=N, estimate=known[f"difference_{N}"], verdict=known[column]
+        )
+        parts.append(level.dropna(subset="estimate"))
     return pd.concat(parts, ignore_index=True).reindex(columns=_PAIR)
 
 

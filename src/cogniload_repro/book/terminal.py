@@ -119,7 +119,9 @@ def format_pair(compared: dict[str, Any]) -> Iterator[str]:
         "cells": ("cells", 0),
         "N": ("N", lambda N: "all" if pd.isna(N) else f"{N:g}"),
         points: ("difference", partial(_format_interval, scale=100, decimals=1)),
-        "p": ("p (Holm)", ".2g"),
+        "p": ("p", ".2g"),
+        "p_holm": ("p (Holm)", ".2g"),
+        "tests": ("of pairs", 0),
         "verdict": ("verdict", str),
     }
     yield format_frame(pair, columns).to_string(index=False)

@@ -64,8 +64,9 @@ def compare_models_command(first: str, second: str, build: Path) -> None:
 
     These are the difference in accuracy, overall and by length, accuracies by load, overflows,
     and the paper's regression. Names may be full or short. Models that the build lacks have the
-    committed counts of the paper. p-values are Holm-adjusted over all pairs of models. Square
-    brackets: range over the reconstructions, where the printed tables do not identify a number.
+    committed counts of the paper. The verdict is that of one planned comparison, by p; who looks
+    at many pairs reads p (Holm), adjusted over all pairs of models. Square brackets: range over the
+    reconstructions, where the printed tables do not identify a number.
 
     \b
     Examples:

@@ -189,8 +189,9 @@ def _fit_group(
     is_finite = np.array(statuses) == "ok"
     coef = np.full((len(tables), design.x.shape[1]), np.nan)
     if is_finite.any():
-        counts = correct[is_finite], answers[is_finite]
-        coef[is_finite] = maximise_counts(design.x, *counts, family)
+        coef[is_finite] = maximise_counts(
+            design.x, correct[is_finite], answers[is_finite], family
+        )
     identified = are_identified(rows.iloc[places.ravel()], design.x, family)
     fits = zip(tables, statuses, coef, identified, strict=True)
     return [_describe_fit(design, family, *fit) for fit in fits]
