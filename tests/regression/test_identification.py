@@ -81,7 +81,7 @@ def test_a_count_changed_by_one_has_other_sums(column, change):
 
 
 def test_counts_without_provenance_are_the_readers_own():
-    """Whether or not they equal the paper's; `load_cells` always says where its counts come from."""
+    """Whether or not they equal the paper's; loaded counts say where they come from."""
     formula = "correct ~ C(ratio_pct)"
     own = QWQ.drop(columns="provenance")
     assert cl.fit(own, formula)["identified"].all()

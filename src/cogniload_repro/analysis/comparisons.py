@@ -24,7 +24,7 @@ from cogniload_repro.analysis.differences import (
     p_of_difference,
     two_sided_p,
 )
-from cogniload_repro.analysis.uncertainty import correct_holm, correct_within
+from cogniload_repro.analysis.uncertainty import correct_holm
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ALPHA
 from cogniload_repro.regression.capacity import find_points
@@ -65,10 +65,9 @@ def compare_accuracies(
     One row per pair and level of the columns ``by`` (single cells if these are all three loads) at
     which both models have cells: first, second; the columns; cells, answers_first, answers_second;
     accuracy_first, accuracy_second (means over the cells that both models have); the fields of
-    `Difference`; verdict ("different", "equivalent" or "inconclusive"), that of one planned pair:
-    its p-values are adjusted over the levels only; p_holm, tests and verdict_holm: p adjusted over
-    all rows, their number, and the verdict that follows; identified, difference_p10,
-    difference_p90.
+    `Difference`; verdict ("different", "equivalent" or "inconclusive"), that of one planned
+    comparison; p_holm, tests and verdict_holm: p adjusted over all rows, their number, and the
+    verdict that follows; identified, difference_p10, difference_p90.
 
     If the printed tables do not identify a row (levels of the ratio, single cells, a part of the
     grid), it has the median difference and its range over the reconstructions, but no interval or
@@ -87,24 +86,30 @@ def compare_accuracies(
     is_open[is_open] = ~_are_identified(table, masks[is_open])
     rows["identified"] = ~is_open
     rows.loc[is_open, _TESTS] = np.nan
-    p = correct_within(rows, _PAIR)
-    p_equivalence = correct_within(rows, _PAIR, "p_equivalence")
-    rows["verdict"] = list(map(judge_difference, p, p_equivalence))
+    judged = map(judge_difference, rows["p"], rows["p_equivalence"])
+    rows["verdict"] = list(judged)
     rows["p_holm"] = correct_holm(rows["p"])
     rows["tests"] = rows["p"].count()
     p_equivalence = correct_holm(rows["p_equivalence"])
-    rows["verdict_holm"] = list(map(judge_difference, rows["p_holm"], p_equivalence))
+    judged = map(judge_difference, rows["p_holm"], p_equivalence)
+    rows["verdict_holm"] = list(judged)
     if is_open.any():
         samples = measure_samples(table, cells, rows[is_open], masks[is_open])
-        by_row = samples.groupby(level=0)
-        rows.loc[is_open, _MEANS] = by_row[_MEANS].median()
-        ends = range_over(by_row, ["difference"])
-        rows.loc[is_open, list(ends)] = ends
-        counts = (samples["p"] < ALPHA).groupby(level=0).agg(["sum", "size"])
-        for row, differs, size in counts.itertuples():
-            words = f"different in {differs} of {size}"
-            rows.loc[row, ["verdict", "verdict_holm"]] = words
+        _replace_by_ranges(rows, samples)
     return rows
+
+
+def _replace_by_ranges(rows: pd.DataFrame, samples: pd.DataFrame) -> None:
+    """Write medians, ranges and counts over the reconstructions into the rows of the samples."""
+    by_row = samples.groupby(level=0)
+    medians = by_row[_MEANS].median()
+    ends = range_over(by_row, ["difference"])
+    rows.loc[medians.index, _MEANS] = medians
+    rows.loc[medians.index, list(ends)] = ends
+    counts = (samples["p"] < ALPHA).groupby(level=0).agg(["sum", "size"])
+    for row, differs, size in counts.itertuples():
+        words = f"different in {differs} of {size}"
+        rows.loc[row, ["verdict", "verdict_holm"]] = words
 
 
 def _lay_out_rows(
@@ -203,7 +208,7 @@ def compare_pairs(cells: pd.DataFrame, margin: float = MARGIN) -> pd.DataFrame:
     """Compare every pair of models (of the first `MANY`), the larger accuracy first.
 
     One row per pair with cells in common, as `compare_accuracies` returns it, and for each length N
-    difference_N and verdict_N (adjusted over the pair's lengths).
+    difference_N and verdict_N.
     """
     cells = limit_models(cells)
     table = tabulate_accuracies(cells)

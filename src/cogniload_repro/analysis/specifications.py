@@ -52,28 +52,29 @@ def fit_specifications(
     `capacity.capacity_points`), ecl50_status, identified and fit (a `Fit`, even if its status is
     not "ok").
     """
-    rows = []
+    tables = []
     for name, formula, family in specifications:
         fits = _fit_tables(cells, formula, family)
         points = find_points(fits, "ecl50")
-        ecl50 = zip(10.0 ** points["value"], points["status"], strict=True)
-        for fit, (length, status) in zip(fits, ecl50, strict=True):
-            rows.append(
-                fit.key
-                | {
-                    "specification": name,
-                    "status": fit.status,
-                    "terms": len(fit.terms),
-                    "loglik": fit.loglik,
-                    "aic": fit.aic,
-                    "bic": fit.bic,
-                    "ecl50": length,
-                    "ecl50_status": status,
-                    "identified": fit.identified,
-                    "fit": fit,
-                }
-            )
-    return pd.DataFrame(rows)
+        ecl50 = 10.0 ** points["value"]
+        table = pd.DataFrame([_list_numbers(fit) for fit in fits])
+        tables.append(
+            table.assign(specification=name, ecl50=ecl50, ecl50_status=points["status"])
+        )
+    return pd.concat(tables, ignore_index=True)
+
+
+def _list_numbers(fit: Fit) -> dict[str, object]:
+    numbers = {
+        "status": fit.status,
+        "terms": len(fit.terms),
+        "loglik": fit.loglik,
+        "aic": fit.aic,
+        "bic": fit.bic,
+        "identified": fit.identified,
+        "fit": fit,
+    }
+    return fit.key | numbers
 
 
 def _fit_tables(cells: pd.DataFrame, formula: str, family: str) -> list[Fit]:
@@ -106,21 +107,16 @@ def compare_specifications(
     given = fit_specifications(cells, specifications)
     identified = given.groupby("specification")["identified"].all()
     identified = identified.reindex(names, fill_value=True)
+    varying = [one for one in specifications if not identified[one.name]]
     fits = given.assign(reconstruction=_GIVEN)
-    if not identified.all():
-        varying = [one for one in specifications if not identified[one.name]]
+    if varying:
         samples = over_reconstructions(cells, lambda table: table)
         needed = dict.fromkeys([specifications[0], *varying])  # each once
         fits = pd.concat([fits, fit_specifications(samples, needed)])
-    # only models fitted in every sample, so that sums over models are comparable
-    keys = [fits["specification"], fits["model"]]
-    is_fitted = (fits["status"] == "ok").groupby(keys).transform("all")
-    fits[_NUMBERS] = fits[_NUMBERS].where(is_fitted)
-    is_given = fits["reconstruction"] == _GIVEN
-    models = fits[is_given & is_fitted].groupby("specification").size()
+    fits = _keep_fitted(fits)
+    models = fits.dropna(subset="terms").groupby("specification")["model"].nunique()
     table = pd.DataFrame({"identified": identified})
     table["models"] = models.reindex(names, fill_value=0)
-
     ends = intervals[intervals["point"] == "ecl50"].set_index("model")
     changes = _measure_changes(fits, names[0], ends)
     for suffix, quantile in (("", 0.5), ("_p10", RANGE[0]), ("_p90", RANGE[1])):
@@ -128,6 +124,17 @@ def compare_specifications(
             samples = by_table.drop(index=_GIVEN).quantile(quantile)
             table[f"{name}{suffix}"] = by_table.loc[_GIVEN].where(identified, samples)
     return table.rename_axis("specification").reset_index()
+
+
+def _keep_fitted(fits: pd.DataFrame) -> pd.DataFrame:
+    """Return the fits without the numbers of models that have no fit in some sample.
+
+    Sums over models are then comparable between samples.
+    """
+    keys = [fits["specification"], fits["model"]]
+    is_fitted = (fits["status"] == "ok").groupby(keys).transform("all")
+    numbers = ["terms", *_NUMBERS]
+    return fits.assign(**fits[numbers].where(is_fitted))
 
 
 def _measure_changes(

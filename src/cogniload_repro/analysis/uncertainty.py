@@ -62,14 +62,12 @@ def count_separated(accuracies: Sequence[float], answers: int, level: float) -> 
     return int((correct_holm(p) < level).sum())
 
 
-def correct_within(
-    table: pd.DataFrame, family: list[str], column: str = "p"
-) -> np.ndarray:
-    """Return p-values of a table, Holm-adjusted within each family of tests.
+def correct_within(table: pd.DataFrame, family: list[str]) -> np.ndarray:
+    """Return the column p of a table, Holm-adjusted within each family of tests.
 
     A family is a set of rows with the same values in the columns ``family``.
     """
-    groups = table.groupby(family, sort=False)[column]
+    groups = table.groupby(family, sort=False)["p"]
     return groups.transform(correct_holm).to_numpy(float)
 
 
@@ -128,15 +126,16 @@ def _profile(fit: Fit, point: str, value: float, se: float) -> tuple[float, floa
     """Return the ends of a profile-likelihood interval, NaN if there is no such point."""
     if np.isnan(value) or fit.design is None:
         return np.nan, np.nan
-    load, *limits = POINTS[point]
+    load, lowest, highest = POINTS[point]
     x = fit.design.x[:, 1:]
-    loads = grid_means(fit.cells)
+    means = grid_means(fit.cells)
 
     def loss_at(value: float) -> float:
-        d, log10_N, rho = (loads | {load: value}).values()
-        return lose_likelihood(fit, x - np.array([d, log10_N, rho, rho**2]))
+        loads = means | {load: value}
+        covariates = [loads["d"], loads["log10_N"], loads["rho"], loads["rho"] ** 2]
+        return lose_likelihood(fit, x - covariates)
 
-    return _search_ends(loss_at, value, se, (limits[0], limits[1]))
+    return _search_ends(loss_at, value, se, (lowest, highest))
 
 
 def _search_ends(

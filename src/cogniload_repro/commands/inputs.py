@@ -27,7 +27,12 @@ _BOOK_CODE = _CODE / "book"
 #: Committed data; the other folders in ``data`` are builds.
 _COMMITTED_DATA = ("*.*", "companions", "outputs", "published", "reconstructed")
 #: Files outside the package that chapters read, and those that make the pages.
-_READ_BY_CHAPTERS = (_BOOK_CODE, Path("scripts"), Path("codecheck.yml"))
+_READ_BY_CHAPTERS = (
+    _BOOK_CODE,
+    Path("scripts"),
+    Path("codecheck.yml"),
+    DATA / "another_paper",
+)
 _PAGE_SOURCES = (Path("book"), Path("pyproject.toml"), Path("notebooks"))
 
 

@@ -24,7 +24,7 @@ POINTS = {
     "id50": ("d", -300.0, 300.0),
 }
 #: The columns that a formula may take as factors in place of each load.
-_COLUMNS = {"log10_N": {"log10_N", "N"}, "d": {"d"}, "rho": {"rho", "ratio_pct"}}
+_AS_FACTORS = {"log10_N": {"log10_N", "N"}, "d": {"d"}, "rho": {"rho", "ratio_pct"}}
 _LOADS = {"d", "N", "log10_N", "rho", "ratio_pct", "needles"}
 #: Points of a curve between which a root is looked for.
 _POINTS_OF_CURVE = 2001
@@ -80,7 +80,7 @@ class Curve(NamedTuple):
 
     def is_factor(self, load: str) -> bool:
         """Return whether the formula takes a load as a factor."""
-        return not self.design.factors.isdisjoint(_COLUMNS[load])
+        return not self.design.factors.isdisjoint(_AS_FACTORS[load])
 
     def _find_levels(self, load: str) -> np.ndarray:
         columns = {
@@ -120,33 +120,45 @@ def find_points(fits: Sequence[Fit], point: str) -> pd.DataFrame:
 def _find_in_group(curve: Curve, fits: list[Fit]) -> pd.DataFrame:
     """Return the rows of `find_points` of fits with the same design matrix."""
     half = FAMILIES[fits[0].family].half
-    coef = np.array([fit.coef for fit in fits])
     values, rows = curve.sample()
-    heights = coef @ rows.T - half
+    heights = np.array([rows @ fit.coef - half for fit in fits])
     brackets = [_find_bracket(curve, values, height) for height in heights]
-    points = pd.DataFrame(brackets, columns=["start", "status"])
-    starts = points.pop("start").to_numpy()
-    points[["value", "se"]] = np.nan
+    starts = np.array([start for start, _ in brackets])
+    points = pd.DataFrame({"value": np.nan, "se": np.nan}, index=range(len(fits)))
+    points["status"] = [status for _, status in brackets]
     found = np.flatnonzero(starts >= 0)
     if len(found):
-        starts = starts[found]
-        above = heights[found, starts]
-        share = above / (above - heights[found, starts + 1])
-        width = values[1] - values[0]
-        covariance = np.array([fits[place].covariance for place in found])
-        root = values[starts] + share * width
-        for _ in range(_NEWTON_STEPS):
-            # backwards, since a spline ends at the last tested level
-            both = curve.lay_out(np.concatenate([root, root - _STEP]))
-            row, before = np.split(both, 2)
-            height = (row * coef[found]).sum(axis=1) - half
-            slope = ((row - before) * coef[found]).sum(axis=1) / _STEP
-            root = root - height / slope
-            root = np.clip(root, values[starts], values[starts + 1])
-        variance = np.einsum("ip,ipq,iq->i", row, covariance, row)
+        start = starts[found]
+        above = heights[found, start]
+        share = above / (above - heights[found, start + 1])
+        low = values[start]
+        high = values[start + 1]
+        crossing = [fits[place] for place in found]
+        root, error = _refine(curve, crossing, low + share * (high - low), low, high)
         points.loc[found, "value"] = root
-        points.loc[found, "se"] = np.sqrt(variance) / np.abs(slope)
-    return points[["value", "se", "status"]]
+        points.loc[found, "se"] = error
+    return points
+
+
+def _refine(
+    curve: Curve, fits: list[Fit], root: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return roots by Newton's method between two ends, and their standard errors.
+
+    The error is that of the predictor divided by its slope.
+    """
+    half = FAMILIES[fits[0].family].half
+    coef = np.array([fit.coef for fit in fits])
+    covariance = np.array([fit.covariance for fit in fits])
+    for _ in range(_NEWTON_STEPS):
+        # the derivative looks back, since a spline ends at the last tested level
+        both = curve.lay_out(np.concatenate([root, root - _STEP]))
+        row, before = np.split(both, 2)
+        height = (row * coef).sum(axis=1) - half
+        slope = ((row - before) * coef).sum(axis=1) / _STEP
+        root = np.clip(root - height / slope, low, high)
+    variance = np.einsum("ip,ipq,iq->i", row, covariance, row)
+    return root, np.sqrt(variance) / np.abs(slope)
 
 
 def _find_bracket(
@@ -218,5 +230,7 @@ def capacity_points(
     >>> cells = cl.load_cells(models=["QwQ-32B"])
     >>> points = cl.capacity_points(cells, "correct ~ d * log10_N + rho + I(rho**2)")
     >>> points[["model", "ecl50", "nt50", "id50", "status"]].round(2)
+         model  ecl50  nt50  id50 status
+    0  QwQ-32B  45.96  0.97  3.39     ok
     """
     return list_points(fit_all(check_cells(cells, formula), formula, family))

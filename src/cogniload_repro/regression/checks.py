@@ -9,7 +9,7 @@ from cogniload_repro.regression.formulas import COVARIATES, FACTORS, name_covari
 
 #: Largest count accepted.
 MOST_ANSWERS = 10**6
-_COUNTS = ["correct", "total"]
+_NUMBERS_OF_ANSWERS = ["correct", "total"]
 
 
 def check_cells(cells: pd.DataFrame, *formulas: str) -> pd.DataFrame:
@@ -41,7 +41,7 @@ def check_cells(cells: pd.DataFrame, *formulas: str) -> pd.DataFrame:
     given = cells.reset_index(drop=True)
     covariates = [name for name in COVARIATES if name in given]
     checked = given.copy()
-    for name in [*covariates, *_COUNTS]:
+    for name in [*covariates, *_NUMBERS_OF_ANSWERS]:
         checked[name] = pd.to_numeric(given[name].astype(object), errors="coerce")
     _check_names(given)
     for name in covariates:

@@ -29,7 +29,7 @@ _GRID_INDEX = pd.MultiIndex.from_frame(GRID[CELL].astype(float))
 #: Columns whose sums over correct answers the paper fixes, shape (140, 15), of rank 14.
 FIXED_COLUMNS = _lay_out_fixed_columns()
 #: Rounding error of a sum, relative to its largest possible size.
-_ROUNDING = 1e-9
+_ROUNDING_ERROR = 1e-9
 
 
 def are_identified(counts: pd.DataFrame, x: np.ndarray, family: str) -> np.ndarray:
@@ -59,7 +59,7 @@ def _have_printed_sums(counts: pd.DataFrame, x: np.ndarray) -> np.ndarray:
     answers = counts["total"].to_numpy(float).reshape(shape)
     sums = counts["correct"].to_numpy(float).reshape(shape) @ x
     committed = committed_counts(counts).reshape(-1, *shape) @ x
-    slack = _ROUNDING * (answers @ np.abs(x))
+    slack = _ROUNDING_ERROR * (answers @ np.abs(x))
     is_above = sums >= committed.min(axis=0) - slack
     is_below = sums <= committed.max(axis=0) + slack
     has_answers = answers == committed_answers(counts).reshape(shape)

@@ -104,6 +104,8 @@ def with_ranges(
     >>> formula = "correct ~ d + log10_N + rho + I(rho**2) + I(rho**3)"
     >>> fits = cl.with_ranges(cells, lambda table: cl.fit(table, formula), ["model", "term"])
     >>> fits[["term", "coef", "coef_p10", "coef_p90"]].tail(1).round(1)
+              term  coef  coef_p10  coef_p90
+    5  I(rho ** 3)  -0.1      -3.6       3.9
     """
     table = statistic(cells).set_index([*keys])
     numbers = table.select_dtypes("number").columns

@@ -65,8 +65,8 @@ def compare_fits(
 
 def _compare(one: Fit, other: Fit) -> dict[str, object]:
     """Return a model's two fits side by side, and the test of the smaller within the larger."""
-    numbers = _describe(one)
-    against = _describe(other)
+    numbers = _list_criteria(one)
+    against = _list_criteria(other)
     larger = _find_larger(one, other)
     identified = one.identified and other.identified
     lr = np.nan
@@ -87,7 +87,7 @@ def _compare(one: Fit, other: Fit) -> dict[str, object]:
     return one.key | numbers | prefixed | differences
 
 
-def _describe(fit: Fit) -> dict:
+def _list_criteria(fit: Fit) -> dict:
     """Return the columns of one of the two fits."""
     return {
         "status": fit.status,
