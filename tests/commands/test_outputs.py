@@ -87,10 +87,7 @@ def test_model_names_the_one_source_of_the_reader(tmp_path):
     code, printed, _ = run(*command, source)
     assert (code, "model; if the source has one model" in printed) == (2, True)
     code, _, errors = run(*command, source, "--model", "mine")
-    assert (
-        code,
-        "--model names the model of one source, and there are 2" in errors,
-    ) == (2, True)
+    assert (code, "mine is in two sources" in errors) == (2, True)
     small = ("--grid", "N=20 ratio=5 d=1", "--jobs", 1)
     code, printed, _ = run(*command, "reconstructed", "--model", "mine", *small)
     assert (code, "mine" in printed.splitlines()[-1]) == (0, True)
