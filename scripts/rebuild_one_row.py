@@ -42,8 +42,8 @@ def read(table, model):
         return [row for row in csv.DictReader(lines) if row["model"] == model]
 
 
-def rebuild(model, signs=(-1, 1)):
-    """Rebuild the row of a model with complete data; signs: slopes of rho and rho^2."""
+def rebuild(model, signs=(-1, 1)):  # four rows fit: Table 2 decides which is meant
+    """Rebuild a complete model's row; signs: of rho's slope in the linear fit, of rho^2."""
     d, N, ratio = CELLS.T
     rho = np.floor(N * ratio / 100 + 0.5) / N  # whole needles, halves rounded up
     x = np.column_stack([np.ones(len(CELLS)), d, np.log10(N), rho, rho**2])

@@ -4,6 +4,8 @@ The keywords late_drop, cut_windows and last_mention are the places where the ap
 can be read twice.
 """
 
+import re
+
 QUALIFIERS = {
     "location": {"at", "located", "in"},
     "clothes_shirt": {"shirt", "wear"},
@@ -136,7 +138,7 @@ def score(
     # Algorithm 1
     poi = poi.lower()
     quals = QUALIFIERS[category]
-    lines = resp.lower().split("\n")
+    lines = re.split("\r\n|\r|\n", resp.lower())
     if late_drop:
         lines = [line for line in lines if line != ""] or [""]
     if lines[-1].startswith("(") and lines[-1].endswith(")"):

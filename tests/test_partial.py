@@ -116,7 +116,7 @@ def test_one_own_model_on_two_cells(tmp_path):
             .all(axis=None)
         )
     fits = cl.fit(results.cells)
-    table = tables.table2(fits, cl.capacity_points(fits, results.cells)).frame
+    table = tables.table2(fits, cl.capacity_points(results.cells)).frame
     assert table.iloc[0].tolist() == [
         "mine",
         "N takes 1 value, the formula needs 2",

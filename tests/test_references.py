@@ -14,8 +14,8 @@ from cogniload_repro.ledger.prompts import (
     compare_prompts,
     load_prompt_counts,
 )
-from cogniload_repro.published import load_table
 from cogniload_repro.puzzles.sets import PuzzleSet, draw_rows
+from cogniload_repro.reconstruction.bounds import load_bounds
 
 ROOT = Path(__file__).resolve().parents[1]
 PATTERNS = (
@@ -86,10 +86,7 @@ def test_every_option_that_is_named_exists():
 
 
 def test_the_findings_of_the_readme_are_those_of_the_data():
-    """Its numbers are computed again.
-
-    Prompt lengths, the shortcut, and what the longest puzzles cost.
-    """
+    """Its numbers are computed again: prompt lengths, and what is proved of the shortcut."""
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     z = compare_prompts(load_prompt_counts())["z"].dropna().abs()
     assert (
@@ -101,14 +98,15 @@ def test_the_findings_of_the_readme_are_those_of_the_data():
     sums = cells.groupby("model")[["correct", "total"]].sum()
     below = (sums["correct"] / sums["total"] < baseline["last_clause"].mean()).sum()
     assert f"beats {below} of {len(sums)} models" in text
-    bounds = cl.shortcut_bound(cells, baseline)["bound"]
-    assert f"in {(bounds < 0.5).sum()} models less than half of the answers" in text
-    tokens = load_table("tokens")
-    cost = (tokens["prompt_mean"] + tokens["output_mean"]).groupby(tokens["N"]).mean()
-    assert f"N = 250 takes {cost.iloc[-1] / cost.sum():.0%} of all tokens" in text
+    shortcut = baseline.groupby("ratio_pct")["last_clause"].mean()
+    bounds = load_bounds().query("load == ''").set_index("ratio_pct")
+    better = (bounds.loc[5, "least"] > shortcut[5]).sum()
+    worse = (bounds.loc[95, "most"] < shortcut[95]).sum()
+    assert f"prove that {better} models do better where 5%" in text
+    assert f"that {worse} do worse where 95%" in text
 
 
 def baselines_of_default_set():
-    """What the last-clause shortcut scores on twenty puzzles of each cell of the default set."""
-    rows = draw_rows(PuzzleSet(PAPER_GRID, 20))
+    """What the last-clause shortcut scores on 100 puzzles of each cell of the default set."""
+    rows = draw_rows(PuzzleSet(PAPER_GRID, 100))
     return cl.baselines(pd.DataFrame(rows))

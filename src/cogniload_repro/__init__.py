@@ -8,7 +8,7 @@ The public names are listed here and imported at first use; everything else is i
 >>> cells = cl.load_cells(models=["QwQ-32B"])
 >>> fits = cl.fit(cells, "correct ~ d * log10_N + rho")
 >>> fits["term"].tolist()
-['Intercept', 'd', 'log10_N', 'd:log10_N', 'rho']
+['Intercept', 'd', 'log10_N', 'rho', 'd:log10_N']
 """
 
 from importlib import import_module

@@ -7,7 +7,8 @@ import pytest
 
 import cogniload_repro as cl
 from cogniload_repro.analysis.comparisons import compare_models, compare_pairs
-from cogniload_repro.book import page_data
+from cogniload_repro.book import compare_rows
+from cogniload_repro.book.page_data import write_script
 from cogniload_repro.book.terminal import format_pair
 from cogniload_repro.models import NAMES
 from cogniload_repro.storage import write_table
@@ -28,7 +29,7 @@ def test_an_own_model_is_compared_with_the_papers(tmp_path, cells):
     """It is in the list, has numbers in each table, and a pair with every other model."""
     counts = cells[cells["model"] == MINE].drop(columns="log10_N")
     write_table(tmp_path / "cells.parquet", counts)
-    data = page_data.compare_data(tmp_path)
+    data = compare_rows.compare_data(tmp_path)
     assert len(data["models"]) == len(NAMES) + 1
     place = data["models"].index("mine")
     for rows in (data["accuracy"], *(fits["rows"] for fits in data["regressions"])):
@@ -37,14 +38,19 @@ def test_an_own_model_is_compared_with_the_papers(tmp_path, cells):
     assert pairs.eq(place).any(axis=1).sum() == len(NAMES)
     assert data["origins"][place] == ""  # scored answers on the whole grid
     assert "Reconstructed" in data["origins"][data["models"].index("o3-2025-04-16")]
-    script = page_data.write_script("compare", data)
-    assert "</script>" not in script
-    assert json.loads(script.partition("compare = ")[2].rstrip(";\n"))["models"]
+
+
+def test_a_name_ends_no_script():
+    """Whatever a model is called: its name is data."""
+    script = write_script("compare", {"models": ["</script><script>alert(1)//"]})
+    assert "</" not in script
+    data = json.loads(script.partition("compare = ")[2].rstrip(";\n"))
+    assert data["models"] == ["</script><script>alert(1)//"]
 
 
 def test_levels_that_the_tables_do_not_identify_have_ranges(cells):
     """Of reconstructed models alone, and along rho alone."""
-    rows = page_data.accuracy_rows(cells)
+    rows = compare_rows.accuracy_rows(cells)
     is_open = (rows["load"] == "ratio_pct") & (rows["model"] != MINE)
     assert (rows["identified"] == ~is_open).all()
     assert (rows["low"] <= rows["estimate"]).all()
@@ -53,20 +59,20 @@ def test_levels_that_the_tables_do_not_identify_have_ranges(cells):
 
 def test_overflows_of_scored_answers_need_their_tokens(cells):
     """Without token counts the limit was not tested, so that there is no share of overflows."""
-    models = set(page_data.overflow_rows(cells)["model"])
+    models = set(compare_rows.overflow_rows(cells)["model"])
     assert models == {"QwQ-32B", "o3-2025-04-16"}
     known = cells.assign(prompt_mean=400.0, output_mean=9000.0)
-    assert set(page_data.overflow_rows(known)["model"]) == {*models, MINE}
+    assert set(compare_rows.overflow_rows(known)["model"]) == {*models, MINE}
 
 
 def test_the_papers_regression_has_points_with_intervals(cells):
     """Another one has ECL50 alone; its AIC is that of the fit."""
-    paper, straight, *_ = page_data.identified_specifications()
+    paper, straight, *_ = compare_rows.identified_specifications()
     keys = ["model", "quantity"]
-    first = page_data.regression_rows(cells, paper).set_index(keys)
+    first = compare_rows.regression_rows(cells, paper).set_index(keys)
     point = first.loc[("QwQ-32B", "ecl50")]
     assert point["low"] < point["estimate"] < point["high"]
-    second = page_data.regression_rows(cells, straight).set_index(keys)
+    second = compare_rows.regression_rows(cells, straight).set_index(keys)
     fits = cl.fit(cells, straight.formula)
     for row in fits[["model", "term", "coef", "low", "high", "p", "aic"]].itertuples():
         numbers = second.loc[(row.model, row.term), ["estimate", "low", "high", "p"]]
@@ -76,28 +82,45 @@ def test_the_papers_regression_has_points_with_intervals(cells):
 
 
 def test_pairs_are_those_of_chapter_12(cells):
-    """Each with its verdict and the difference at each length, the more accurate model first."""
+    """Each with both p-values and the difference at each length, the more accurate model first."""
     pairs = compare_pairs(cells)
-    rows = page_data.pair_rows(cells)
+    rows = compare_rows.pair_rows(cells)
     overall = rows[rows["N"].isna()]
-    shared = ["first", "second", "cells", "verdict"]
+    shared = ["first", "second", "cells", "p", "p_holm"]
     pd.testing.assert_frame_equal(overall[shared], pairs[shared])
-    assert overall["p"].tolist() == pairs["p_holm"].tolist()
+    assert compare_rows.count_tests(rows) == len(pairs) == 3
     lengths = rows.groupby(["first", "second"])["N"].agg(list)
     assert {tuple(levels[1:]) for levels in lengths} == {(20, 50, 100, 250)}
+
+
+def test_a_verdict_agrees_with_p_and_the_interval_beside_it(cells):
+    """It does not depend on which other models there are, as p (Holm) does."""
+    rows = compare_rows.pair_rows(cells)
+    differs = rows["verdict"].str.startswith("different")
+    excludes_zero = (rows["low"] > 0) | (rows["high"] < 0)
+    assert differs.tolist() == excludes_zero.tolist() == (rows["p"] < 0.05).tolist()
+    assert (rows["p_holm"] >= rows["p"]).all()
+    two = cells[cells["model"] != "QwQ-32B"]
+    alone = compare_rows.pair_rows(two).set_index("N")
+    is_pair = ~rows[["first", "second"]].isin(["QwQ-32B"]).any(axis=1)
+    among = rows[is_pair].set_index("N")
+    stays = ["estimate", "low", "high", "p", "verdict"]
+    pd.testing.assert_frame_equal(alone[stays], among[stays])
 
 
 def test_a_difference_that_is_not_identified_is_as_of_two_models(cells):
     """On a part of the grid: median, range and count over the reconstructions, as for one pair."""
     part = cells[(cells["model"] != MINE) | cells["N"].eq(20) & cells["rho"].lt(0.6)]
-    rows = page_data.pair_rows(part)
+    rows = compare_rows.pair_rows(part)
     for model in ("QwQ-32B", "o3-2025-04-16"):
         is_pair = rows[["first", "second"]].isin([model, MINE]).all(axis=1)
-        (row,) = rows[is_pair].itertuples()
+        row, at_length = rows[is_pair].itertuples()
+        assert at_length.N == 20
         pair = compare_models(part, row.first, row.second).iloc[0]
         ends = pair[["difference", "difference_p10", "difference_p90"]].tolist()
         assert [row.estimate, row.low, row.high] == pytest.approx(ends)
         assert (row.verdict, row.cells) == (pair["verdict"], pair["cells"])
+        assert pd.isna(row.p)
         assert not row.identified
 
 
@@ -105,10 +128,13 @@ def test_a_terminal_has_the_rows_of_the_page(tmp_path, cells):
     """Of two models by their short names, with the ranges and the origin of the counts."""
     counts = cells[cells["model"] == MINE].drop(columns="log10_N")
     write_table(tmp_path / "cells.parquet", counts)
-    compared = page_data.compare_pair(tmp_path, "mine", "o3")
+    compared = compare_rows.compare_pair(tmp_path, "mine", "o3")
     text = "\n".join(format_pair(compared))
     assert text.startswith("Accuracy of o3-2025-04-16 minus mine, in points")
     for label in ("N 250", "d 10", "ratio_pct 95", "all puzzles", "ecl50", "log10_N"):
         assert f"\n{label} " in text
     assert "[" in text
-    assert "reconstructed from its tables" in text
+    assert f"p (Holm, {len(NAMES) * (len(NAMES) + 1) // 2} pairs)" in text
+    assert text.endswith(
+        "o3-2025-04-16: Reconstructed from the paper's tables, not raw outputs."
+    )

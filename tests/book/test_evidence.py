@@ -6,6 +6,9 @@ import pytest
 import cogniload_repro as cl
 from cogniload_repro.book.evidence import (
     judge_evidence,
+    judge_parts,
+    write_badges,
+    write_line,
 )
 
 PAPER = cl.load_cells(models=["QwQ-32B"])
@@ -40,3 +43,18 @@ def test_a_misspelt_kind_is_refused():
         ValueError, match="unknown evidence 'identifed'; kinds are published"
     ):
         judge_evidence("identifed", PAPER)
+
+
+def test_each_panel_has_the_badge_of_its_numbers():
+    """Of a reader's own answers all panels have the same one."""
+    claims = {"left": "published", "right": "not identified"}
+    kinds = judge_parts(claims, PAPER)
+    assert write_badges(kinds) == (
+        "{bdg-success}`published` left, {bdg-danger}`not identified` right"
+    )
+    assert write_line(kinds).startswith("left: Numbers published in the paper; right: ")
+    assert judge_parts(claims, OWN) == {"": "outputs"}
+    assert write_badges(judge_parts("", PAPER)) == ""  # a diagram
+    assert (
+        write_line(judge_parts("published", PAPER)) == "Numbers published in the paper"
+    )

@@ -13,8 +13,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 
 import cogniload_repro as cl
-from cogniload_repro.analysis.comparisons import compare_pairs
-from cogniload_repro.book.page_data import cells_to_show, identified_specifications
+from cogniload_repro.book.compare_rows import identified_specifications, pair_rows
+from cogniload_repro.book.page_data import cells_to_show
 from cogniload_repro.formats import display_names
 from cogniload_repro.models import NAMES
 from cogniload_repro.regression.cell_tables import accuracy_by
@@ -72,17 +72,33 @@ def _numbers(text):
 
 
 def _check_difference(browser, pair):
-    """The first row has the difference of a pair with its interval, and the verdict."""
-    (overall, result), *_ = _rows(browser, "compare-pair").values()
-    difference = [pair.difference, pair.ci_low, pair.ci_high]
+    """The first row has the difference of a pair with its interval, both p and the verdict."""
+    (overall, p, p_holm, verdict), *_ = _rows(browser, "compare-pair").values()
+    difference = [pair.estimate, pair.low, pair.high]
     assert _numbers(overall) == pytest.approx(100 * np.array(difference), abs=0.051)
-    assert result.startswith(pair.verdict)
+    assert verdict.startswith(pair.verdict)
+    for text, number in ((p, pair.p), (p_holm, pair.p_holm)):
+        assert (text == "--") == np.isnan(number)
+        if text != "--":
+            assert _numbers(text)[0] == pytest.approx(number, abs=0.0011)
+
+
+def _check_accuracies(browser, cells, models):
+    """The rows of the shortest and the longest puzzles have the accuracies of both models."""
+    rows = _rows(browser, "compare-accuracy-table")
+    accuracy = accuracy_by(cells, "model", "N").set_index(["model", "N"])["accuracy"]
+    for N in (20, 250):
+        for model, text in zip(models, rows[f"N = {N}"], strict=True):
+            if (model, N) in accuracy:
+                expected = 100 * accuracy[model, N]
+                assert _numbers(text)[0] == pytest.approx(expected, abs=0.051)
 
 
 def test_numbers_of_a_pair_are_those_of_the_build(browser, html, cells):
     """For three pairs and regressions drawn at random: difference, accuracies, coefficients."""
     names = display_names(cells["model"])
-    pairs = compare_pairs(cells)
+    pairs = pair_rows(cells)
+    pairs = pairs[pairs["N"].isna()]
     rng = np.random.default_rng(46)
     regressions = identified_specifications()
     for pair in pairs.iloc[rng.choice(len(pairs), 3, replace=False)].itertuples():
@@ -94,17 +110,7 @@ def test_numbers_of_a_pair_are_those_of_the_build(browser, html, cells):
         _open(browser, html, regression=title, **chosen)
 
         _check_difference(browser, pair)
-        rows = _rows(browser, "compare-accuracy-table")
-        accuracy = accuracy_by(cells, "model", "N").set_index(["model", "N"])[
-            "accuracy"
-        ]
-        for N in (20, 250):
-            for model, text in zip(models, rows[f"N = {N}"], strict=True):
-                if (model, N) in accuracy:
-                    assert _numbers(text)[0] == pytest.approx(
-                        100 * accuracy[model, N], abs=0.051
-                    )
-
+        _check_accuracies(browser, cells, models)
         rows = _rows(browser, "compare-fit-table")
         fits = cl.fit(cells[cells["model"].isin(models)], regression.formula)
         for fit in fits[fits["status"] == "ok"].itertuples():

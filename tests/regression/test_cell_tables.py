@@ -87,14 +87,15 @@ def test_the_printed_lengths_go_with_the_counts_of_a_grid():
 
 
 def test_partial_grid_is_counted():
-    """A part of the paper's grid says how many cells it has, by model where that differs."""
+    """A part of the paper's grid says how many cells it has, and which model has no more."""
     sentence = f"Partial grid: {len(MINI_GRID)} of the paper's {len(PAPER_GRID)} cells"
     assert describe_cells(mini_cells()) == sentence
     paper = PROVISIONAL.assign(provenance="reconstructed")
     mine = rename_model(mini_cells(), "QwQ-32B", "mine").assign(provenance="scored")
     sentence = describe_cells(pd.concat([paper, mine]))
     assert sentence.startswith("The paper's models: reconstructed from its tables")
-    assert sentence.endswith("18 to 140 of the paper's 140 cells")
+    count = f"{len(MINI_GRID)} of the paper's {len(PAPER_GRID)} cells"
+    assert sentence.endswith(f"Partial grid of mine: {count}")
 
 
 def one_cell_a_row(table, dimension):

@@ -1,6 +1,7 @@
 """The rules of Appendix D: windows, the values in them, the outcome and the reason for it."""
 
 import copy
+import re
 from dataclasses import asdict
 
 import pytest
@@ -58,6 +59,7 @@ LINES = [
     "İan Hair",
     "",
     *" \r",
+    "Ian hair\r\nblue",
     "ΟΔΟΣ.Ian",
     "x" * 3000,
     "(Ian",
@@ -100,7 +102,7 @@ def test_an_unknown_category_is_refused():
 
 def reference_windows(response, poi, category):
     """Cut the windows as Algorithms 1 and 2 say."""
-    lines = response.lower().split("\n")
+    lines = re.split("\r\n|\r|\n", response.lower())
     if lines[-1].startswith("(") and lines[-1].endswith(")"):
         lines.pop()
     lines = [line for line in lines if line != ""] or [""]
@@ -232,6 +234,16 @@ def test_the_budget_counts_twenty_tokens_more(prompt_tokens, response_tokens, ex
     outcome = score_response("Sue has red hair.", **CASE, **tokens)
     assert outcome == ("wrong_max_context" if exceeded else "correct_valid")
     assert ("32,768" in outcome.reason) == exceeded
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+@given(lines=st.lists(st.sampled_from(["Sue: red.", "Hm (blue)", "(Sue)", ""])))
+def test_line_ends_change_no_outcome(end, lines):
+    """LF, CRLF and CR end a line."""
+    outcome = score_response("\n".join(lines), **CASE)
+    other = score_response(end.join(lines), **CASE)
+    assert vars(other) == vars(outcome)
+    assert other == outcome
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,11 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from cogniload_repro.scoring.outcome import SCORERS
 from cogniload_repro.scoring.scores import WINDOW_CHARS, is_unsure, score_dataset
 from cogniload_repro.storage import (
     OUTPUTS,
     PUZZLES,
     SCORES,
-    read_metadata,
     table_writer,
     write_table,
 )
@@ -146,6 +144,7 @@ def test_responses_are_scored_in_order(tmp_path):
         ("Sue has red hair.\nI am not sure.", True, False, False, True),
         ("<think></think>Sue: red", True, False, True, False),
         ("Sue: gray", False, False, False, False),
+        ("<think></think>Sue: red\r\rI am not sure.\r", True, False, False, True),
     ],
 )
 def test_scores_say_what_a_correct_response_rests_on(
@@ -184,14 +183,6 @@ def test_scores_are_those_of_the_outputs_that_are_there(build):
     ]
 
 
-def test_scores_name_their_source_and_their_scorer(build):
-    """So nobody takes those of one scorer for those of another."""
-    score_all(build, rules=SCORERS["prose"])
-    metadata = read_metadata(build / "scores/a.parquet")
-    assert metadata["source"] == IMPORTED["source"]
-    assert "last_mention=True" in metadata["scorer"]
-
-
 @pytest.mark.parametrize(
     ("response", "message"),
     [
@@ -204,7 +195,8 @@ def test_a_row_that_cannot_be_scored_is_named(build, response, message):
     write_outputs(build, "b", [*RESPONSES * 10, response], group_rows=15)
     with pytest.raises(ValueError, match=message):
         score_all(build)
-    assert list_names(build / "scores") == ["a.parquet"]
+    assert "a.parquet" in list_names(build / "scores")
+    assert not list((build / "scores").glob("*b.parquet*"))
 
 
 def test_a_damaged_file_is_named(build):
@@ -226,7 +218,7 @@ def test_a_folder_without_outputs_is_refused(build):
 
 
 def test_the_bytes_do_not_depend_on_who_works(build):
-    """Row groups are the tasks; the number of workers does not matter."""
+    """Files are the tasks; the number of workers does not matter."""
     serial = score_all(build, "serial")
     with ThreadPoolExecutor(2) as executor:  # tests/test_executors.py has processes
         assert score_all(build, "parallel", executor=executor) == serial

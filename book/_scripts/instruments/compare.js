@@ -70,18 +70,20 @@ cogniload.compare = (() => {
     return load === "ratio_pct" ? `ρ = ${level}%` : `${load} = ${level}`;
   }
 
-  function describePair({ N, p, verdict, identified }) {
-    if (!identified) return `${verdict} reconstructions`;
-    if (!Number.isNaN(N)) return verdict;
-    return `${verdict} (${p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(3)}`})`;
+  function formatP(p) {
+    if (Number.isNaN(p)) return "--";
+    return p < 0.001 ? "< 0.001" : p.toFixed(3);
   }
 
-  const writeCaptions = ({ margin, confidence }) => ({
-    pair: `Mean accuracy over the cells that both have, with a ${confidence} interval. p-values
-      are adjusted after Holm over all pairs of models, results by length over the lengths;
-      differences below ${100 * margin} points are negligible. In square brackets, where the
-      printed tables do not identify the difference: its 10 to 90% range over the
-      reconstructions, around the median.`,
+  const describeVerdict = ({ verdict, identified }) =>
+    identified ? verdict : `${verdict} reconstructions`;
+
+  const writeCaptions = ({ tests, margin, confidence }) => ({
+    pair: `Mean accuracy over the cells that both have, with a ${confidence} interval. p and the
+      verdict hold for a pair chosen beforehand; p (Holm) is for one picked out of all ${tests}
+      pairs (at one length, out of the lengths). Equivalent: the difference is shown to be below
+      ${100 * margin} points. In square brackets, where the printed tables do not identify the
+      difference: its 10 to 90% range over the reconstructions, around the median.`,
     accuracy: `Correct answers in percent of all that a model gave, with 90% Wilson intervals. In
       square brackets, where the printed tables do not identify the accuracy: its 10 to 90% range
       over the reconstructions, around the median.`,
@@ -150,8 +152,14 @@ cogniload.compare = (() => {
     return table({
       id: "compare-pair",
       caption: `${names}. ${parts.captions.pair}`,
-      columns: ["Puzzles", "Difference (points)", "Result"],
-      rows: found.map((row) => [nameRow(row), formatAccuracy(row), describePair(row)]),
+      columns: ["Puzzles", "Difference (points)", "p", "p (Holm)", "Verdict"],
+      rows: found.map((row) => [
+        nameRow(row),
+        formatAccuracy(row),
+        formatP(row.p),
+        formatP(row.p_holm),
+        describeVerdict(row),
+      ]),
     });
   }
 

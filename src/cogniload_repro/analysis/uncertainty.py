@@ -16,7 +16,7 @@ from scipy.stats import chi2, norm
 
 from cogniload_repro.analysis.differences import two_sided_p
 from cogniload_repro.published import ALPHA
-from cogniload_repro.regression.capacity import POINTS, Curve, find_points
+from cogniload_repro.regression.capacity import POINTS, find_points
 from cogniload_repro.regression.checks import check_cells
 from cogniload_repro.regression.design import grid_means
 from cogniload_repro.regression.glm import QUADRATIC, Fit, fit_finite
@@ -130,14 +130,16 @@ def _profile(fit: Fit, point: str, value: float, se: float) -> tuple[float, floa
     """Return the ends of a profile-likelihood interval, NaN if there is no such point."""
     if np.isnan(value) or fit.design is None:
         return np.nan, np.nan
-    curve = Curve(point, fit.design, fit.cells, grid_means(fit.cells))
+    load, lowest, highest = POINTS[point]
     x = fit.design.x[:, 1:]
+    means = grid_means(fit.cells)
 
     def loss_at(value: float) -> float:
-        return lose_likelihood(fit, x - curve.lay_out(np.array([value]))[:, 1:])
+        loads = means | {load: value}
+        covariates = [loads["d"], loads["log10_N"], loads["rho"], loads["rho"] ** 2]
+        return lose_likelihood(fit, x - covariates)
 
-    _, *limits = POINTS[point]
-    return _search_ends(loss_at, value, se, (limits[0], limits[1]))
+    return _search_ends(loss_at, value, se, (lowest, highest))
 
 
 def _search_ends(

@@ -104,7 +104,9 @@ def _files_below(folder: Path, pattern: str) -> Iterator[tuple[Path, Path]]:
 
 def write_data(build: Path) -> float:
     """Write the data that scripts of pages load into ``BUILD/pages``; return the seconds."""
-    from cogniload_repro.book.page_data import compare_data, explorer_data, write_script
+    from cogniload_repro.book.compare_rows import compare_data
+    from cogniload_repro.book.explorer import explorer_data
+    from cogniload_repro.book.page_data import write_script
 
     start = time.monotonic()
     data = {

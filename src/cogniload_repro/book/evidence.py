@@ -1,5 +1,6 @@
 """The evidence behind a figure or table: its badge, and the line in the picture."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import pandas as pd
@@ -90,6 +91,34 @@ def judge_evidence(claim: str | pd.DataFrame, cells: pd.DataFrame | None) -> str
     return claim
 
 
-def rests_on_paper(kind: str) -> bool:
-    """Return whether numbers with this kind of evidence may cite a table of the paper."""
-    return kind not in ("outputs", "mixed", "one reconstruction")
+def judge_parts(
+    claim: str | pd.DataFrame | Mapping[str, str], cells: pd.DataFrame | None
+) -> dict[str, str]:
+    """Return the kinds of evidence by part of a figure; "" is the name of the whole.
+
+    ``claim`` is as in `judge_evidence`, or has one kind for each part, such as "left panel".
+    """
+    claims = claim if isinstance(claim, Mapping) else {"": claim}
+    kinds = {part: judge_evidence(claim, cells) for part, claim in claims.items()}
+    return kinds if len(set(kinds.values())) > 1 else {"": next(iter(kinds.values()))}
+
+
+def write_badges(kinds: Mapping[str, str]) -> str:
+    """Return the badges of `judge_parts`, each with its part, as Markdown."""
+    badges = []
+    for part, kind in kinds.items():
+        color, words, _ = EVIDENCE[kind]
+        if words:
+            badges.append(f"{{bdg-{color}}}`{words}` {part}".strip())
+    return ", ".join(badges)
+
+
+def write_line(kinds: Mapping[str, str]) -> str:
+    """Return the line on the evidence of `judge_parts` in a picture."""
+    lines = [f"{part}: {EVIDENCE[kind].line}" for part, kind in kinds.items()]
+    return "; ".join(lines).removeprefix(": ")
+
+
+def rests_on_paper(kinds: Mapping[str, str]) -> bool:
+    """Return whether numbers with this evidence may cite a table of the paper."""
+    return not {*kinds.values()} & {"outputs", "mixed", "one reconstruction"}

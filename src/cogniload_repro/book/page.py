@@ -18,7 +18,12 @@ from myst_nb import glue
 from cogniload_repro.book import markdown
 from cogniload_repro.book.backend import find_run
 from cogniload_repro.book.build import Build
-from cogniload_repro.book.evidence import EVIDENCE, judge_evidence, rests_on_paper
+from cogniload_repro.book.evidence import (
+    judge_parts,
+    rests_on_paper,
+    write_badges,
+    write_line,
+)
 from cogniload_repro.book.markdown import Fragment
 from cogniload_repro.book.style import PHONE_IN, save_figure
 from cogniload_repro.book.tables import Table
@@ -43,7 +48,8 @@ class Page:
 
     ``evidence`` is the kind of evidence behind a figure or table if the chapter shows the paper's
     models on its whole grid: a key of `EVIDENCE`, or a table with the column ``identified``; "" if
-    it shows no data of models. The badge depends on the ``cells`` of the chapter, or on those
+    it shows no data of models, as a diagram. A figure whose panels differ has one kind for each
+    (`evidence.judge_parts`). The badge depends on the ``cells`` of the chapter, or on those
     given: scored answers are outputs, a part of the grid is one reconstruction, and neither cites a
     table of the paper as its ``source``.
     """
@@ -74,7 +80,7 @@ class Page:
         *,
         caption: str,
         alt: str,
-        evidence: str | pd.DataFrame,
+        evidence: str | pd.DataFrame | Mapping[str, str],
         source: str = "",
         cells: pd.DataFrame | None = None,
         printed: Any = None,
@@ -84,12 +90,12 @@ class Page:
         ``alt`` describes it to readers who cannot see it; ``printed`` is a download as well, the
         figure in the paper's layout.
         """
-        kind = self._kind(evidence, cells)
-        line = EVIDENCE[kind].line
+        kinds = self._judge(evidence, cells)
+        line = write_line(kinds)
         self.run.placed.append(figure.figure)
         stem = self.output_folder / "figures" / name
         png, svg = save_figure(figure.figure, stem, line)
-        caption = _write_caption(kind, caption, source)
+        caption = _write_caption(kinds, caption, source)
         wide = figure.figure.get_figwidth() > PHONE_IN
         path = f"../figures/{svg.name}"
         image = markdown.picture(path, name, caption=caption, alt=alt, wide=wide)
@@ -134,7 +140,7 @@ class Page:
         texts = frame if columns is None else format_frame(frame, columns)
         if texts.empty:
             return markdown.sentence(empty, name)
-        caption = _write_caption(self._kind(evidence, cells), caption, source)
+        caption = _write_caption(self._judge(evidence, cells), caption, source)
         right = []
         for place, heading in enumerate(texts.columns):  # headings may repeat
             column = texts.iloc[:, place].astype("str")
@@ -150,12 +156,11 @@ class Page:
         self, table: Table, *, evidence: str | pd.DataFrame, origin: str = "recomputed"
     ) -> Fragment:
         """Return one of the paper's tables with badge, and downloads as CSV and LaTeX."""
-        kind = self._kind(evidence, None)
-        files = table.save(self.output_folder / "tables", EVIDENCE[kind].line)
+        kinds = self._judge(evidence, None)
+        files = table.save(self.output_folder / "tables", write_line(kinds))
         number = re.fullmatch(r"table(\d+)", table.name)
-        caption = _write_caption(
-            kind, f"Table {number[1]}, {origin}." if number else ""
-        )
+        title = f"Table {number[1]}, {origin}." if number else ""
+        caption = _write_caption(kinds, title)
         return Fragment(
             f"{table.to_myst(caption)}\n\n{_list_downloads(*files)}",
             table.frame.to_html(index=False),
@@ -172,9 +177,13 @@ class Page:
             what,
         )
 
-    def _kind(self, evidence: str | pd.DataFrame, cells: pd.DataFrame | None) -> str:
-        """Return the kind of evidence for the cells given, else for those of the chapter."""
-        return judge_evidence(evidence, self.cells if cells is None else cells)
+    def _judge(
+        self,
+        evidence: str | pd.DataFrame | Mapping[str, str],
+        cells: pd.DataFrame | None,
+    ) -> dict[str, str]:
+        """Return the kinds of evidence for the cells given, else for those of the chapter."""
+        return judge_parts(evidence, self.cells if cells is None else cells)
 
 
 def link(file: Path, what: str) -> Fragment:
@@ -183,12 +192,10 @@ def link(file: Path, what: str) -> Fragment:
     return Fragment(text, f"<p>{html.escape(str(file))}</p>")
 
 
-def _write_caption(kind: str, caption: str, source: str = "") -> str:
-    """Return a caption with its badge and, if numbers rest on the paper's tables, its source."""
-    color, words, _ = EVIDENCE[kind]
-    badge = f"{{bdg-{color}}}`{words}`" if words else ""
-    origin = f"Source: {source}." if source and rests_on_paper(kind) else ""
-    return " ".join(filter(None, [badge, caption, origin]))
+def _write_caption(kinds: Mapping[str, str], caption: str, source: str = "") -> str:
+    """Return a caption with its badges and, if numbers rest on the paper's tables, its source."""
+    origin = f"Source: {source}." if source and rests_on_paper(kinds) else ""
+    return " ".join(filter(None, [write_badges(kinds), caption, origin]))
 
 
 def _list_downloads(*files: Path, what: str = "Download") -> str:

@@ -109,7 +109,7 @@ def format_comparison(
 
 
 def format_pair(compared: dict[str, Any]) -> Iterator[str]:
-    """Yield two models compared (`page_data.compare_pair`) as one table after the other."""
+    """Yield two models compared (`compare_rows.compare_pair`) as one table after the other."""
     names = display_names(compared["accuracy"]["model"])
     pair = compared["pair"]
     for row in pair.head(1).itertuples():
@@ -119,7 +119,8 @@ def format_pair(compared: dict[str, Any]) -> Iterator[str]:
         "cells": ("cells", 0),
         "N": ("N", lambda N: "all" if pd.isna(N) else f"{N:g}"),
         points: ("difference", partial(_format_interval, scale=100, decimals=1)),
-        "p": ("p (Holm)", ".2g"),
+        "p": ("p", ".2g"),
+        "p_holm": (f"p (Holm, {compared['tests']} pairs)", ".2g"),
         "verdict": ("verdict", str),
     }
     yield format_frame(pair, columns).to_string(index=False)
@@ -136,8 +137,9 @@ def format_pair(compared: dict[str, Any]) -> Iterator[str]:
         )
         wide = sheet.pivot_table("text", "label", "model", "first", NONE, sort=False)
         yield f"\n{title}\n{wide.rename_axis(None).rename_axis(None, axis=1).to_string()}"
-    if compared["origin"]:
-        yield f"\n{compared['origin']}."
+    for model, origin in compared["origins"].items():
+        if origin:
+            yield f"\n{names[model]}: {origin}."
 
 
 def _label_rows(rows: pd.DataFrame) -> pd.Series:

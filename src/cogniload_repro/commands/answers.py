@@ -54,16 +54,17 @@ def compare_models_command(first: str, second: str, build: Path) -> None:
 
     These are the difference in accuracy, overall and by length, accuracies by load, overflows,
     and the paper's regression. Names may be full or short. Models that the build lacks have the
-    committed counts of the paper. Square brackets: range over the reconstructions, where the
-    printed tables do not identify a number. Two models with answers in the build are also compared
-    puzzle by puzzle.
+    committed counts of the paper. p and the verdict are those of a pair chosen beforehand; p (Holm)
+    is for one picked out of all pairs, at one length out of the lengths. Square brackets: range
+    over the reconstructions, where the printed tables do not identify a number. Two models with
+    answers in the build are also compared puzzle by puzzle.
 
     \b
     Examples:
       cogniload compare-models QwQ-32B Qwen3-32B
       cogniload compare-models mine QwQ-32B
     """
-    from cogniload_repro.book.page_data import compare_pair
+    from cogniload_repro.book.compare_rows import compare_pair
     from cogniload_repro.book.terminal import format_pair
 
     compared = compare_pair(build, first, second)

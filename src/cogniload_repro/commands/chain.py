@@ -55,8 +55,7 @@ def score(scheduler: str | None, build: Path, jobs: int) -> None:
 def _say_scores(build: Path, cells: "pd.DataFrame") -> None:
     """Print how many models have reconstructed counts, and how the others scored."""
     from cogniload_repro.book.terminal import format_scores
-    from cogniload_repro.scoring.answers import summarise_answers
-    from cogniload_repro.scoring.cells import read_scores
+    from cogniload_repro.scoring.cells import read_scores, summarise_answers
 
     counted = cells.loc[cells["provenance"] != "scored", "model"].nunique()
     if counted:

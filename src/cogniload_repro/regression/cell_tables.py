@@ -140,7 +140,7 @@ def load_reconstructions(models: Collection[str] | str | None = None) -> pd.Data
 def describe_cells(cells: pd.DataFrame) -> str:
     """Return the note on the data for figures and captions, "" if none is needed.
 
-    It says if counts are reconstructed, and if the cells are only a part of the paper's grid.
+    It says if counts are reconstructed, and which models have only a part of the paper's grid.
     """
     sentences = []
     is_reconstructed = from_printed_tables(cells)
@@ -149,11 +149,13 @@ def describe_cells(cells: pd.DataFrame) -> str:
         if not is_reconstructed.all():
             whose = "The paper's models: reconstructed from its"
         sentences.append(f"{whose} tables, not raw outputs")
-    fewest, most = coverage(cells)
-    if fewest < len(PAPER_GRID):
-        count = f"{most}" if fewest == most else f"{fewest} to {most}"
+    counts = count_covered(cells)
+    partial = counts[counts < len(PAPER_GRID)]
+    if len(partial):
+        count = " to ".join(map(str, sorted({partial.min(), partial.max()})))
+        whose = "" if len(partial) == len(counts) else f" of {', '.join(partial.index)}"
         sentences.append(
-            f"Partial grid: {count} of the paper's {len(PAPER_GRID)} cells"
+            f"Partial grid{whose}: {count} of the paper's {len(PAPER_GRID)} cells"
         )
     return ". ".join(sentences)
 
@@ -215,13 +217,16 @@ def percent(correct: int, total: int) -> int:
 
 def coverage(cells: pd.DataFrame) -> tuple[int, int]:
     """Return the smallest and the largest number of grid cells with answers over the models."""
-    models = cells["model"].unique()
-    if not len(models):
-        return 0, 0
+    counts = count_covered(cells)
+    return (int(counts.min()), int(counts.max())) if len(counts) else (0, 0)
+
+
+def count_covered(cells: pd.DataFrame) -> pd.Series:
+    """Return the number of grid cells with answers by model."""
     covered = cells[cells["total"] > 0].merge(GRID[CELL])
     places = covered.drop_duplicates(["model", *CELL])
-    counts = places["model"].value_counts().reindex(models, fill_value=0)
-    return int(counts.min()), int(counts.max())
+    models = cells["model"].unique()
+    return places["model"].value_counts().reindex(models, fill_value=0)
 
 
 def _sum_by(

@@ -1,4 +1,4 @@
-"""Scores counted by model and cell: the table from which everything else follows."""
+"""Scores counted: by model and cell, from which everything else follows, and per model."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,7 +8,12 @@ import pandas as pd
 import pyarrow as pa
 
 from cogniload_repro.models import order_models
-from cogniload_repro.scoring.outcome import CORRECT_BUCKETS
+from cogniload_repro.scoring.outcome import (
+    CONTEXT_BUCKET,
+    CORRECT_BUCKETS,
+    OTHER_BUCKET,
+)
+from cogniload_repro.scoring.reasoning import CUT, STOPS
 from cogniload_repro.storage import CELLS, SCORES, TOKENS, open_parquet, write_table
 
 #: Column of the cells table in which each bucket is counted (paper, Tables 4 and 5).
@@ -20,6 +25,7 @@ BUCKET_COLUMNS = {
     "wrong_logic_last_sentence": "last_logic",
     "wrong_other": "other",
 }
+#: Columns of the cells table with counts of outcomes, the first of correct ones.
 _COUNT_COLUMNS = list(dict.fromkeys(BUCKET_COLUMNS.values()))
 #: Rows of cells are in the order of the grid.
 _ROW_ORDER = ["N", "ratio_pct", "d"]
@@ -106,3 +112,47 @@ def _by_model(frame: pd.DataFrame) -> pd.DataFrame:
     models = pd.Index(order_models(frame["model"]))
     places = models.get_indexer(frame["model"])
     return frame.iloc[places.argsort(kind="stable")].reset_index(drop=True)
+
+
+def summarise_answers(scores: pd.DataFrame) -> pd.DataFrame:
+    """Count each model's responses by why they ended and by what made them correct or wrong.
+
+    One row per model, in the order of the scores: model, answers, correct;
+
+    - why the model stopped, as its source reports: one column for each of `reasoning.STOPS`;
+    - unclosed_trace (ends within the reasoning), full (fills the paper's context), cut (either, or
+      stopped by a limit), finished (the others), correct_finished;
+    - wrong answers by kind, as in Tables 4 and 5: `_COUNT_COLUMNS`; wrong; unreadable (those that name no
+      single value);
+    - correct answers by the window that decided: `outcome.CORRECT_BUCKETS`; leaning (correct by an
+      earlier line, while the last sentence after the reasoning is not), alone (the other correct
+      ones), hedged (leaning ones whose last sentence says that the answer is not known).
+    """
+    _, *wrong = _COUNT_COLUMNS
+    stopped = scores["stopped"].fillna("unknown")
+    bucket = scores["bucket"].astype(str)
+    kind = bucket.map(BUCKET_COLUMNS)
+    is_full = bucket == CONTEXT_BUCKET
+    is_cut = stopped.isin(CUT) | scores["unclosed_trace"] | is_full
+    is_correct = scores["correct"].astype(bool)
+    is_leaning = is_correct & ~scores["answer_correct"]
+    flags = {
+        "answers": True,
+        "correct": is_correct,
+        **{word: stopped == word for word in STOPS},
+        "unclosed_trace": scores["unclosed_trace"],
+        "full": is_full,
+        "cut": is_cut,
+        "finished": ~is_cut,
+        "correct_finished": is_correct & ~is_cut,
+        **{name: kind == name for name in wrong},
+        "wrong": ~is_correct,
+        "unreadable": bucket == OTHER_BUCKET,
+        **{name: bucket == name for name in CORRECT_BUCKETS},
+        "leaning": is_leaning,
+        "alone": is_correct & ~is_leaning,
+        "hedged": is_leaning & scores["unsure"],
+    }
+    counts = pd.DataFrame(flags, index=scores.index).astype(int)
+    groups = counts.groupby(scores["model"].astype(str), sort=False)
+    return groups.sum().rename_axis("model").reset_index()

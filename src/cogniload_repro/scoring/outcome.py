@@ -4,7 +4,7 @@
 (D.3), looks for values in them (D.4), and returns a bucket with its evidence (D.5).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -79,15 +79,6 @@ SCORERS = {
     "last_mention": ScorerRules(last_mention=True),
     "answer_only": ANSWER_ONLY,
 }
-
-
-def find_scorer(name: str) -> ScorerRules:
-    """Return the rules of this scorer; ValueError lists the names if it is unknown."""
-    if name not in SCORERS:
-        raise ValueError(
-            f"unknown scorer {name!r}; choose one of: {', '.join(SCORERS)}"
-        )
-    return SCORERS[name]
 
 
 class Question(NamedTuple):
@@ -269,54 +260,47 @@ def take_last_sentence(line: str) -> str:
 
 
 def find_windows(
-    response: str, poi: str, category: str, rules: ScorerRules = ScorerRules()
+    response: str, poi: str, category: str, rules: ScorerRules = PSEUDOCODE
 ) -> Windows:
-    """Return the three windows of a response (Appendix D.3, Algorithm 2)."""
+    """Return the three windows of a response (Appendix D.3, Algorithms 1 and 2)."""
     qualifiers = QUALIFIERS.get(category)
     if qualifiers is None:
         known = ", ".join(QUALIFIERS)
         raise ValueError(f"unknown category {category!r}; the categories are: {known}")
-    text = take_answer(response) or "" if rules.answer_only else response
+    text = with_line_feeds(response)
+    if rules.answer_only:
+        text = take_answer(text) or ""
+    lines = text.lower().split("\n")
     if rules.late_drop:
-        text = text.rstrip("\n")
-    text = _drop_remark(text).rstrip("\n")
-    last_sentence = take_last_sentence(next(_lines_from_end(text)))
+        lines = _drop_empty(lines)
+    if lines[-1].startswith("(") and lines[-1].endswith(")"):
+        lines.pop()
+    lines = _drop_empty(lines)
+    last_sentence = take_last_sentence(lines[-1])
     if rules.answer_only:
         return Windows("", "", last_sentence)
-    valid_poi_last, poi_last = _find_lines(text, poi.lower(), qualifiers)
+    poi_lines = [line for line in lines if poi.lower() in line]
+    valid_lines = [line for line in poi_lines if _is_qualified(line, qualifiers)]
+    poi_last = poi_lines[-1] if poi_lines else ""
+    valid_poi_last = valid_lines[-1] if valid_lines else ""
     if rules.cut_windows:
-        valid_poi_last = take_last_sentence(valid_poi_last)
         poi_last = take_last_sentence(poi_last)
+        valid_poi_last = take_last_sentence(valid_poi_last)
     return Windows(valid_poi_last, poi_last, last_sentence)
 
 
-def _drop_remark(text: str) -> str:
-    """Return a text without its last line if that begins and ends with a round bracket."""
-    if not text.endswith(")"):
-        return text
-    start = text.rfind("\n") + 1
-    return text[:start] if text.startswith("(", start) else text
+def with_line_feeds(text: str) -> str:
+    """Return a text whose lines all end in LF, as reading a text file does."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _find_lines(text: str, name: str, qualifiers: tuple[str, ...]) -> tuple[str, str]:
-    """Return the last line with the name and a qualifier, and the last one with the name."""
-    poi_last = ""
-    for line in _lines_from_end(text):
-        if name not in line:
-            continue
-        poi_last = poi_last or line
-        if any(qualifier in line for qualifier in qualifiers):
-            return line, poi_last
-    return "", poi_last
+def _is_qualified(line: str, qualifiers: Sequence[str]) -> bool:
+    return any(qualifier in line for qualifier in qualifiers)
 
 
-def _lines_from_end(text: str) -> Iterator[str]:
-    """Yield the lines of a text in lower case, the last one first."""
-    end = len(text)
-    while end >= 0:
-        start = text.rfind("\n", 0, end) + 1
-        yield text[start:end].lower()
-        end = start - 1
+def _drop_empty(lines: list[str]) -> list[str]:
+    """Return the lines that are not empty, or else one empty line."""
+    return [line for line in lines if line] or [""]
 
 
 def find_mention(value: str, sentence: str) -> tuple[int, int] | None:
@@ -361,22 +345,20 @@ def has_alternative(
     window, in lower case.
     """
     alternatives = find_alternatives(domain, gold)
-    gold = gold.lower()
-    gold_start = sentence.rfind(gold)
-    is_enclosed = gold_start >= 0 and any(
-        gold in value and _covers(value, sentence, gold_start, gold_start + len(gold))
-        for value in alternatives
-    )
-    if gold_start >= 0 and not is_enclosed and not last_mention:
-        return False
     mentions = [find_mention(value, sentence) for value in alternatives]
     starts = [mention[0] for mention in mentions if mention]
     if not starts:
         return False
-    if is_enclosed or not last_mention:
-        return True
+    gold = gold.lower()
+    gold_start = sentence.rfind(gold)
+    is_enclosed = gold_start >= 0 and any(
+        _covers(value, sentence, gold_start, gold_start + len(gold))
+        for value in alternatives
+    )
+    if not last_mention:
+        return is_enclosed or gold_start < 0
     gold_mention = find_mention(gold, sentence)
-    return gold_mention is None or max(starts) > gold_mention[0]
+    return is_enclosed or gold_mention is None or max(starts) > gold_mention[0]
 
 
 def _covers(value: str, sentence: str, start: int, end: int) -> bool:

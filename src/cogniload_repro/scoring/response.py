@@ -6,10 +6,10 @@ from typing import Any
 from cogniload_repro.grid import check_count
 from cogniload_repro.puzzles.puzzle import Puzzle
 from cogniload_repro.scoring.outcome import (
+    SCORERS,
     Outcome,
     Question,
     find_outcome,
-    find_scorer,
 )
 
 
@@ -76,14 +76,15 @@ def score_response(
     3. last sentence: the same
     wrong_logic_poi: window 2 has 'blue'
     """
-    for name, count in (
-        ("prompt_tokens", prompt_tokens),
-        ("response_tokens", response_tokens),
-    ):
+    counts = {"prompt_tokens": prompt_tokens, "response_tokens": response_tokens}
+    for name, count in counts.items():
         if count is not None:
             check_count(name, count, 0)
     question = _read_question(puzzle, poi, gold, domain, category)
-    rules = find_scorer(scorer)
+    if scorer not in SCORERS:
+        names = ", ".join(SCORERS)
+        raise ValueError(f"unknown scorer {scorer!r}; choose one of: {names}")
+    rules = SCORERS[scorer]
     return find_outcome(response, question, rules, prompt_tokens, response_tokens)
 
 

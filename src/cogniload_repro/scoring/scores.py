@@ -1,10 +1,10 @@
 """Score whole tables of responses: outputs -> scores, one file per model."""
 
 import re
-from collections.abc import Mapping
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import nullcontext
-from functools import lru_cache
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,12 +13,11 @@ from tqdm import tqdm
 from cogniload_repro import __version__
 from cogniload_repro.scoring.outcome import (
     ANSWER_ONLY,
-    PSEUDOCODE,
     Outcome,
     Question,
-    ScorerRules,
     find_outcome,
     take_last_sentence,
+    with_line_feeds,
 )
 from cogniload_repro.scoring.reasoning import take_answer
 from cogniload_repro.storage import (
@@ -49,79 +48,68 @@ def score_dataset(
     puzzles_path: str | Path,
     scores_dir: str | Path,
     executor: Executor | None = None,
-    rules: ScorerRules = PSEUDOCODE,
 ) -> list[Path]:
     """Score every file in a folder of outputs, replacing earlier scores; return the new files.
 
-    Each row group is a task of the executor (default: a thread here); files are byte for byte the
-    same for any executor. ValueError names the first file that cannot be scored.
+    Each file is a task of the executor (default: a thread here); files are byte for byte the same
+    for any executor. ValueError names the first file that cannot be scored.
     """
     # workers may have another working directory
     outputs_dir = Path(outputs_dir).absolute()
     puzzles_path = Path(puzzles_path).absolute()
-    scores_dir = Path(scores_dir)
+    scores_dir = Path(scores_dir).absolute()
     if not outputs_dir.is_dir() or not puzzles_path.exists():
         remedy = "run `make download-outputs`, outside a checkout `cogniload download-outputs`"
         raise ValueError(f"{outputs_dir} or {puzzles_path} is missing; {remedy}")
     for old in scores_dir.glob("*.parquet"):
         old.unlink()
+    sources = sorted(outputs_dir.glob("*.parquet"))
+    targets = [scores_dir / source.name for source in sources]
     with nullcontext(executor) if executor else ThreadPoolExecutor(1) as workers:
-        tasks: dict[Path, list[Future]] = {}
-        for outputs in sorted(outputs_dir.glob("*.parquet")):
-            with open_parquet(outputs) as file:
-                groups = range(file.num_row_groups)
-            tasks[outputs] = [
-                workers.submit(score_group, group, outputs, puzzles_path, rules)
-                for group in groups
-            ]
-        for outputs, parts in tqdm(tasks.items(), "score", unit=" files", disable=None):
-            _write_parts(scores_dir / outputs.name, outputs, parts, rules)
-    return sorted(scores_dir.glob("*.parquet"))
+        scored = workers.map(partial(score_file, puzzles_path), sources, targets)
+        for _ in tqdm(scored, "score", len(sources), unit=" files", disable=None):
+            pass
+    return targets
 
 
-def _write_parts(
-    scores: Path, outputs: Path, parts: list[Future], rules: ScorerRules
-) -> None:
-    """Write the scores of a file, part by part, in the order of its rows."""
-    metadata = {**read_metadata(outputs), "scorer": str(rules), "version": __version__}
+def score_file(puzzles_path: Path, outputs: Path, scores: Path) -> None:
+    """Score a file of outputs, a row group at a time; a ValueError names the file and the row."""
+    puzzles = _read_questions(puzzles_path)
+    metadata = {**read_metadata(outputs), "version": __version__}
     with table_writer(scores, SCORES, metadata) as writer:
-        while parts:
-            part = parts.pop(0)  # so that written parts are freed from memory
-            writer.write_table(part.result())
+        for rows in _read_rows(outputs):
+            scored = []
+            for row in rows:
+                try:
+                    scored.append(score_row(row, puzzles))
+                except ValueError as error:
+                    place = f"{outputs.name}: puzzle {row['name']!r}"
+                    raise ValueError(f"{place}: {error}") from None
+            writer.write_table(pa.Table.from_pylist(scored, SCORES))
 
 
-def score_group(
-    group: int, outputs: Path, puzzles_path: Path, rules: ScorerRules
-) -> pa.Table:
-    """Score one row group of a file of outputs; a ValueError names the file and the row."""
-    puzzles = _read_questions(puzzles_path, puzzles_path.stat().st_mtime_ns)
-    try:
-        with open_parquet(outputs) as file:
-            rows = file.read_row_group(group).select(OUTPUTS.names).to_pylist()
-    except (pa.ArrowException, OSError, KeyError) as error:
-        remedy = "delete it; the next `make` recreates it"
-        raise ValueError(f"{outputs} is damaged ({error}); {remedy}") from None
-    scores = []
-    for row in rows:
-        try:
-            scores.append(score_row(row, puzzles, rules))
-        except ValueError as error:
-            place = f"{outputs.name}: puzzle {row['name']!r}"
-            raise ValueError(f"{place}: {error}") from None
-    return pa.Table.from_pylist(scores, SCORES)
+def _read_rows(outputs: Path) -> Iterator[list[dict]]:
+    """Yield the rows of a file of outputs, a row group at a time."""
+    with open_parquet(outputs) as file:
+        for group in range(file.num_row_groups):
+            try:
+                table = file.read_row_group(group).select(OUTPUTS.names)
+            except (pa.ArrowException, OSError, KeyError) as error:
+                remedy = "delete it; the next `make` recreates it"
+                raise ValueError(f"{outputs} is damaged ({error}); {remedy}") from None
+            yield table.to_pylist()
 
 
-def score_row(row: Mapping, puzzles: Mapping[str, Mapping], rules: ScorerRules) -> dict:
+def score_row(row: Mapping, puzzles: Mapping[str, Mapping]) -> dict:
     """Score one row of outputs; return it as a row of `storage.SCORES`."""
     puzzle = puzzles.get(row["name"])
     if puzzle is None:
         raise ValueError("it is not in the puzzles table; import the outputs again")
     question = Question(*(puzzle[name] for name in Question._fields))
     response = row["response"]
-    outcome = find_outcome(
-        response, question, rules, row["prompt_tokens"], row["response_tokens"]
-    )
-    answer = take_answer(response)
+    tokens = {name: row[name] for name in ("prompt_tokens", "response_tokens")}
+    outcome = find_outcome(response, question, **tokens)
+    answer = take_answer(with_line_feeds(response))
     answer_correct = False
     if outcome.is_correct:
         # the reasoning may give the correct value, and the answer after it another one
@@ -154,12 +142,8 @@ def _clip(outcome: Outcome) -> str:
     return outcome.window[:end][-WINDOW_CHARS:]
 
 
-@lru_cache(maxsize=1)
-def _read_questions(path: Path, _modified: int) -> dict[str, dict]:
-    """Return the loads and questions of a table's puzzles by name.
-
-    They are read once per process, and again if the file's modification time changes.
-    """
+def _read_questions(path: Path) -> dict[str, dict]:
+    """Return the loads and questions of a table's puzzles by name."""
     with open_parquet(path) as file:
         table = file.read(columns=["name", *_LOAD_COLUMNS, *Question._fields])
     return {row["name"]: row for row in table.to_pylist()}

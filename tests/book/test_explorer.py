@@ -1,0 +1,99 @@
+"""The data of the explorer: puzzles in numbers, judged answers and counts of models."""
+
+import pyarrow as pa
+import pytest
+
+from cogniload_repro.book import explorer
+from cogniload_repro.book.page_data import cells_to_show
+from cogniload_repro.grid import MINI_GRID, PAPER_GRID
+from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.puzzles.rows import puzzle_row
+from cogniload_repro.regression.cell_tables import load_cells
+from cogniload_repro.scoring.outcome import BUCKETS
+from cogniload_repro.scoring.response import score_response
+from cogniload_repro.storage import PUZZLES, write_table
+
+
+def test_counts_of_reconstructed_models_are_ranges(tmp_path):
+    """Least and most differ for some reconstructed models only.
+
+    Overflows of none are known by cell.
+    """
+    cells = load_cells(models=["QwQ-32B"]).drop(columns="log10_N")
+    write_table(tmp_path / "cells.parquet", cells.assign(provenance="scored"))
+    counts = explorer.count_rows(cells_to_show(tmp_path))
+    assert len(counts.drop_duplicates(["N", "d", "ratio_pct"])) == len(PAPER_GRID)
+    ranged = set(counts.loc[counts["least"] < counts["most"], "model"])
+    assert "Qwen3-32B" in ranged
+    assert "QwQ-32B" not in ranged
+    assert counts["overflows"].isna().all()
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory):
+    """A build of imported outputs with three puzzles a cell, one of a text that nobody can read."""
+    folder = tmp_path_factory.mktemp("build")
+    drawn = [
+        draw_puzzle(c.N, c.d, c.needles, 100_000 + number)
+        for c in MINI_GRID
+        for number in range(3)
+    ]
+    rows = [puzzle_row(puzzle) for puzzle in drawn]
+    rows[0]["text"] = "no puzzle"
+    write_table(folder / "puzzles.parquet", pa.Table.from_pylist(rows, schema=PUZZLES))
+    cells = load_cells(models=["QwQ-32B"]).drop(columns="log10_N")
+    write_table(folder / "cells.parquet", cells.assign(provenance="scored"))
+    return folder
+
+
+def test_a_few_puzzles_of_each_cell(build):
+    """Two of each cell as far as they can be read."""
+    assert len(explorer.explorer_data(build)["puzzles"]) == 2 * len(MINI_GRID) - 1
+
+
+@pytest.mark.parametrize("d", [1, 3, 10])
+def test_a_puzzle_in_numbers_replays_to_its_solution(d):
+    """Replayed as the page does, every statement and the end are as in the package."""
+    puzzle = draw_puzzle(50, d, 25, 123_456)
+    numbers = explorer.describe_puzzle(puzzle)
+    rows = [list(row) for row in numbers["start"]]
+    needles = 0
+    for move in numbers["moves"]:
+        conditions, updates = map(dict, move)
+        persons = [
+            row for row in rows if conditions.items() <= dict(enumerate(row)).items()
+        ]
+        needles += any(row is rows[numbers["poi"]] for row in persons)
+        for row in persons:
+            for category, value in updates.items():
+                row[category] = value
+    place = list(numbers["domains"]).index(numbers["category"])
+    value = rows[numbers["poi"]][place]
+    assert numbers["domains"][numbers["category"]][value] == puzzle.solution
+    assert needles == puzzle.needles
+
+
+def test_prepared_answers_are_judged_by_the_scorer():
+    """Each has the scorer's bucket, deciding window and values.
+
+    Together they show five of the eight buckets.
+    """
+    puzzle = draw_puzzle(20, 5, 10, 654_321)
+    question = {"poi": puzzle.poi, "gold": puzzle.solution, "category": puzzle.category}
+    question["domain"] = puzzle.domains[puzzle.category]
+    buckets = {}
+    for text, more in explorer.prepare_answers(puzzle, question):
+        judged = explorer.judge_answer(text, question, **more)
+        tokens = {name: value for name, value in more.items() if name != "title"}
+        assert judged["bucket"] == score_response(text, **question, **tokens)
+        for window, values in judged["windows"]:
+            assert all(value in window for value in values)
+        buckets[judged["title"]] = judged["bucket"]
+    assert (
+        buckets["correct"]
+        == buckets["unsure after correct reasoning"]
+        == buckets["bold"]
+        == "correct_valid"
+    )
+    assert buckets["wrong"] == "wrong_logic"
+    assert len(set(buckets.values()) & set(BUCKETS)) >= 5
