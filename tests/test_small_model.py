@@ -79,11 +79,11 @@ def read_rows(path):
 
 def answered(folder):
     """Names of the puzzles that the logs in a folder have answers to, log by log."""
-    logs = [read_eval_log(str(log)) for log in sorted(folder.glob("*/logs/*.eval"))]
-    return [
-        {sample.id for sample in log.samples or () if sample.output.choices}
-        for log in logs
-    ]
+    names = []
+    for path in sorted(folder.glob("*/logs/*.eval")):
+        samples = read_eval_log(str(path)).samples or ()
+        names.append({sample.id for sample in samples if sample.output.choices})
+    return names
 
 
 @served

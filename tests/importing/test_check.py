@@ -1,9 +1,10 @@
 """What a source holds, counted before a long run."""
 
+import numpy as np
 from harness import check_source, write_lines
 
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.importing.check import format_check
+from cogniload_repro.importing.check import find_difference, format_check
 from cogniload_repro.puzzles.rows import KnownPuzzles
 from cogniload_repro.scoring.reasoning import STOPS
 
@@ -70,3 +71,31 @@ def test_a_source_without_a_response_has_no_row(tmp_path):
     summary, report = check_source(path)
     assert summary.empty
     assert report.summary() == "responses: 0, models: 0, rejected rows: 0"
+
+
+def test_a_difference_of_the_stated_size_is_found_with_the_stated_power():
+    """Simulated: two models, one twice as far from the other as the paper's; unpaired."""
+    rng = np.random.default_rng(1)
+    answers = np.array([1_400, 14_000])
+    difference = find_difference(*answers)
+    assert 3.9 < difference < 4.0
+    share = 0.5 + np.array([[0.5], [-0.5]]) * difference / 100
+    first, second = (
+        rng.binomial(answers[:, None], share, (2, 40_000)) / answers[:, None]
+    )
+    error = np.sqrt(0.25 / answers[0] + 0.25 / answers[1])
+    found = np.mean(abs(first - second) / error > 1.96)
+    assert abs(found - 0.8) < 0.01
+
+
+def test_check_says_what_the_number_of_puzzles_can_find(tmp_path):
+    """From a model of the paper, from another own model, and from the last clause."""
+    puzzles = puzzles_table(PAPER_GRID, 10)
+    rows = [row_of("mine", name, None) for name in puzzles.added]
+    summary, report = check_source(write_lines(tmp_path / "o.jsonl", rows), puzzles)
+    differences = summary.loc["mine", ["paper", "own", "shortcut"]]
+    assert differences.round(1).tolist() == [3.9, 5.3, 3.7]
+    text = format_check(summary) + report.summary()
+    assert "80% power" in text
+    assert "1,400 responses lack a number of tokens" in text
+    assert "cannot be tested" in text

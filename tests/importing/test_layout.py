@@ -1,5 +1,7 @@
 """The files of a source, by what they are."""
 
+import json
+
 import pytest
 from harness import read_source
 
@@ -46,6 +48,32 @@ def test_a_source_without_answers_is_refused(tmp_path, source, reason):
     make(tmp_path, {"a.txt": "red"})
     with pytest.raises(ValueError, match=reason):
         find_files(tmp_path / source, source)
+
+
+def test_a_log_of_inspect_is_refused_with_the_command_that_converts_it(tmp_path):
+    """Alone and in a folder; beside answers it is listed."""
+    source = make(tmp_path, {"log.eval": "PK"})
+    for path in (source, source / "log.eval"):
+        with pytest.raises(
+            ValueError, match=r"cogniload_repro\.asking\.logs LOG\.eval"
+        ):
+            find_files(path, "mine")
+    row = {"model": "m", "name": NAME, "response": "red"}
+    responses, rejected = read_source(make(source, {"a.jsonl": json.dumps(row)}))
+    assert len(responses) == 1
+    assert [item.reason for item in rejected] == ["not read"]
+    assert "asking.logs" in rejected[0].detail
+
+
+def test_samples_of_the_harness_have_their_folders_model_and_the_first_filter(tmp_path):
+    """A column precedes the folder; the same response under other filters is listed."""
+    sample = {"doc": {"name": NAME}, "resps": [["red"]], "filter": "strict"}
+    lines = [sample, sample | {"filter": "flexible"}]
+    files = {"org__m/samples_a.jsonl": "\n".join(map(json.dumps, lines))}
+    named = json.dumps(sample | {"model": "other", "filter": "none"})
+    responses, rejected = read_source(make(tmp_path, files | {"x/b.jsonl": named}))
+    assert [response.model for response in responses] == ["org__m", "other"]
+    assert [(item.row, item.reason) for item in rejected] == [(2, "not read")]
 
 
 def test_links_are_followed_to_files_and_listed_otherwise(tmp_path):

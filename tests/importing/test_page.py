@@ -3,14 +3,16 @@
 import json
 import re
 from pathlib import Path
+from typing import get_args
 
 import pandas as pd
 import pytest
-from harness import read_source
+from harness import read_source, run
 from program_files import NAMES, Answer, chat_line, write_lines
 
-from cogniload_repro.importing import rejections
+from cogniload_repro.importing.rejections import Reason
 from cogniload_repro.importing.responses import load_programs
+from cogniload_repro.importing.tables import MAX_UNPACKED_GB
 
 PAGE = Path(__file__).parents[2] / "book" / "import.md"
 TEXT = PAGE.read_text("utf-8")
@@ -36,7 +38,7 @@ def files(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("number", "file"),
-    [(0, "answers-1.jsonl"), (1, "answers-2.parquet"), (2, "first.jsonl")],
+    [(1, "answers-1.jsonl"), (2, "answers-2.parquet"), (3, "first.jsonl")],
 )
 def test_a_conversion_gives_a_table_that_is_read(files, number, file):
     """As it stands on the page."""
@@ -51,9 +53,27 @@ def test_the_page_names_every_column_and_reason():
     """Of a table of answers, and of rejected rows."""
     columns = load_programs()["table"]
     names = {path for paths in columns.values() for path in paths}
-    beside = {"custom_id", "key", "response.status_code"}
-    assert [name for name in names - beside if f"`{name}`" not in TEXT] == []
-    listed = {rejections.NOT_READ, rejections.ANSWERED}
-    reasons = {value for name, value in vars(rejections).items() if name.isupper()}
-    reasons -= {rejections.IMPORT_PAGE, *listed}
+    assert [
+        name for name in names - {"response.status_code"} if f"`{name}`" not in TEXT
+    ] == []
+    reasons = set(get_args(Reason)) - {"not read"}
     assert [reason for reason in reasons if reason not in TEXT] == []
+    assert f"exceed {MAX_UNPACKED_GB} GB" in TEXT
+
+
+def test_prompts_become_requests_of_a_batch_whose_output_is_read(tmp_path, monkeypatch):
+    """The condition of a prompt goes with its id, since nothing else comes back."""
+    monkeypatch.chdir(tmp_path)
+    options = ("--format", "jsonl", "--grid", "N=20 ratio=50 d=1", "--per-cell", 1)
+    perturbed = ("--perturb", "rail_fence", "--out", "sets/mine", "--jobs", 1)
+    assert run("puzzles", *options, *perturbed).exit_code == 0
+    exec(CODE[0], {})
+    (request,) = map(json.loads, Path("requests.jsonl").read_text().splitlines())
+    (prompt,) = map(
+        json.loads, Path("sets/mine/prompts.jsonl").read_text().splitlines()
+    )
+    assert request["body"]["messages"][0]["content"] == prompt["prompt"]
+    line = chat_line(Answer()) | {"custom_id": request["custom_id"]}
+    ((response,), _) = read_source(write_lines(tmp_path / "output.jsonl", [line]))
+    assert response.model == "gpt-5-2025-08-07 (rail_fence)"
+    assert response.name == prompt["name"]

@@ -57,8 +57,10 @@ def refusal(record):
         (ROW | {"response": None, "finish_reason": "shrug"}, "failed request"),
         *[
             (ROW | {"response": f" {word}"}, "damaged cell")
-            for word in ("#NAME?", "#REF!", "nan")
+            for word in ("#NAME?", "#WERT!", "#N/A", "#NV", "Err:508", "nan", "NULL")
         ],
+        (ROW | {"reasoning": "#NAME?"}, "damaged cell"),
+        (ROW | {"model": "#NAME?"}, "bad value"),
         (ROW | {"response": "Loading..."}, "damaged cell"),
         ({"model": "m", "name": NAME}, "unknown shape"),
         ({"model": "m", "name": NAME, "completion": "red"}, "unknown shape"),
@@ -123,6 +125,8 @@ USAGES = {
     "prompt_tokens=0 completion_tokens=0 total_tokens=0": (None, None),
     "prompt_tokens=0 completion_tokens=12 total_tokens=12": (None, 12),
     "completion_tokens=12": (None, 12),
+    "prompt_tokens=900 total_tokens=33009": (900, 32109),
+    "prompt_tokens=900 total_tokens=900": (900, None),
 }
 
 
@@ -140,6 +144,8 @@ def test_the_larger_count_of_a_response_is_taken_and_0_is_not_known(text):
         ({"completion_tokens": 9}, (None, 9)),
         ({"input_tokens": 900.0, "output_tokens": "9"}, (900, 9)),
         ({"prompt_eval_count": 900, "eval_count": 9}, (900, 9)),
+        ({"completion_tokens": 9, "reasoning_tokens": 32100}, (None, 32109)),
+        ({"completion_tokens": 9, "reasoning_tokens": 5}, (None, 9)),
         ({"prompt_tokens": "NA", "response_tokens": ""}, (None, None)),
     ],
 )
@@ -237,7 +243,7 @@ def test_a_content_is_reasoning_and_answer(content, texts):
 
 def test_a_text_has_unix_line_ends_and_whole_characters():
     """A token limit may cut an emoji in two."""
-    assert clean_text("a\r\nb\n\r\n") == "a\nb\n\n"
+    assert clean_text("a\r\nb\rc\n\r\n") == "a\nb\nc\n\n"
     assert clean_text("wet \ud83d") == "wet �"
     assert clean_text("\ud83d\ude00") == "\N{GRINNING FACE}"
     response = read_response(ROW | {"reasoning": "so \udcb2"})
@@ -272,7 +278,8 @@ def test_each_program_has_the_columns_that_a_response_needs():
     """The table of paths is complete, and has no column that nothing reads."""
     texts = {"mark", "name", "model", "response", "reasoning", "finish_reason"}
     counts = {"prompt_tokens", "response_tokens", "total_tokens", "status_code"}
-    apart = {"cache_read_tokens", "cache_write_tokens", "thought_tokens"}
+    apart = {"cache_read_tokens", "cache_write_tokens"}
+    apart |= {"thought_tokens", "reasoning_tokens"}
     known = {
         *texts,
         *counts,

@@ -1,13 +1,14 @@
 """Sources brought to this machine, and archives from strangers."""
 
+import gzip
 import hashlib
-from contextlib import suppress
 
 import pytest
-from packing import make_archive
-from web import serve
+from packing import make_archive, write_packed
+from web import serve, serve_raw
 
-from cogniload_repro.importing.sources import fetch_source
+from cogniload_repro.importing import sources, tables
+from cogniload_repro.importing.sources import HUB, fetch_source, resolve_address
 
 CONTENT = bytes(range(256)) * 2000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -23,7 +24,14 @@ def test_a_local_path_stays_where_it_is(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "address", ["http://127.0.0.1/a.jsonl", "ftp://h/a", "hf://datasets/o/n"]
+    "address",
+    [
+        "http://127.0.0.1/a.jsonl",
+        "ftp://h/a",
+        "hf://datasets/o/n",
+        "hf://datasets/o/n/a.jsonl",
+        "hf://models/o/n@main/a.jsonl",
+    ],
 )
 def test_an_address_is_https_or_has_a_checksum(tmp_path, address):
     """Anything else could be changed on the way."""
@@ -31,15 +39,42 @@ def test_an_address_is_https_or_has_a_checksum(tmp_path, address):
         fetch_source(address, tmp_path)
 
 
+def test_a_branch_of_a_data_set_needs_a_checksum():
+    """A commit does not change."""
+    commit = "0123456789" * 4
+    address = resolve_address(f"hf://datasets/o/n@{commit}/data/a b.jsonl", False)
+    assert address == f"{HUB}/datasets/o/n/resolve/{commit}/data/a%20b.jsonl"
+    assert resolve_address("hf://datasets/o/n@main/a.jsonl", True).endswith("a.jsonl")
+    with pytest.raises(ValueError, match="'main' may change; write a commit"):
+        resolve_address("hf://datasets/o/n@main/a.jsonl", False)
+
+
+@pytest.mark.parametrize("is_hub", [True, False])
+def test_the_token_goes_to_the_hub_alone_and_not_after_a_redirect(
+    tmp_path, monkeypatch, is_hub
+):
+    """Nor is it in a message or a name."""
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    found = b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+    moved = b"HTTP/1.0 302 Found\r\nLocation: /b.jsonl\r\n\r\n"
+    sha256 = hashlib.sha256(b"{}").hexdigest()
+    with serve_raw(moved, found) as server:
+        if is_hub:
+            monkeypatch.setattr(sources, "HUB", server.url)
+        path, label = fetch_source(f"{server.url}/a.jsonl#sha256={sha256}", tmp_path)
+        first, second = server.requests
+    assert ("Bearer hf_secret" in first) == is_hub
+    assert "hf_secret" not in second
+    assert "hf_secret" not in f"{path}{label}"
+
+
 def test_what_cannot_be_fetched_is_refused_without_its_password(tmp_path):
     """The remedy is said, the address only without user and query."""
-    address = f"http://user:secret@127.0.0.1:1/a.jsonl?sig=TOKEN#sha256={SHA256}"
-    with pytest.raises(
-        ValueError, match="download the file and give its path"
-    ) as caught:
+    address = f"http://user:secret@127.0.0.1:1/a.jsonl?sig=SIGNATURE#sha256={SHA256}"
+    with pytest.raises(ValueError, match="the file and give its path") as caught:
         fetch_source(address, tmp_path)
     assert "secret" not in str(caught.value)
-    assert "TOKEN" not in str(caught.value)
+    assert "SIGNATURE" not in str(caught.value)
 
 
 @pytest.mark.parametrize("ending", ["zip", "tgz", "tar.gz", "ZIP"])
@@ -57,27 +92,90 @@ def test_an_archive_is_unpacked(tmp_path, ending):
 
 
 @pytest.mark.parametrize("ending", ["zip", "tgz"])
-def test_no_member_leaves_the_folder(tmp_path, ending):
-    """Paths upwards, absolute paths and links to elsewhere are refused, or stay inside."""
-    members = [("../up.jsonl", b"{}"), ("a.jsonl", b"{}")]
-    archive = make_archive(tmp_path / f"s.{ending}", members, [("link", b"2")])
-    with suppress(ValueError):
+@pytest.mark.parametrize(
+    ("names", "fault"),
+    [
+        (["../up.jsonl"], "unsafe name"),
+        (["/up.jsonl"], "unsafe name"),
+        (["a/../../up.jsonl"], "unsafe name"),
+        (["a\nb.jsonl"], "unsafe name"),
+        (["a.jsonl", "a.jsonl"], "is there twice"),
+        (["a.jsonl", "./a.jsonl"], "is there twice"),
+        (["a", "a/b.jsonl"], "Not a directory"),
+        (["a" * 300 + ".jsonl"], "File name too long"),
+        (["/".join("a" * 600) + ".jsonl"], "in too many folders"),
+    ],
+)
+def test_an_archive_with_an_odd_member_is_refused_with_the_remedy(
+    tmp_path, ending, names, fault
+):
+    """Nothing is unpacked, inside the folder or elsewhere."""
+    archive = make_archive(tmp_path / f"s.{ending}", [(name, b"{}") for name in names])
+    cause = rf"s\.{ending} cannot be unpacked: .*{fault}.*; unpack it yourself"
+    with pytest.raises(ValueError, match=cause):
         fetch_source(archive, tmp_path / "in" / "cache")
-    outside = [
-        path for path in tmp_path.iterdir() if path.name not in ("in", archive.name)
-    ]
-    assert outside == []
-    assert not [path for path in (tmp_path / "in").rglob("*") if path.is_symlink()]
+    assert [path.name for path in tmp_path.rglob("*.jsonl")] == []
+
+
+@pytest.mark.parametrize("ending", ["zip", "tgz"])
+def test_a_member_that_is_neither_file_nor_folder_is_refused(tmp_path, ending):
+    """A link may lead anywhere, and a pipe has no end."""
+    for kind in (b"2", b"1", b"6"):
+        members = [("a.jsonl", b"{}")]
+        archive = make_archive(tmp_path / f"s.{ending}", members, [("link", kind)])
+        with pytest.raises(ValueError, match="'link' is neither a file nor a folder"):
+            fetch_source(archive, tmp_path / "cache")
+
+
+@pytest.mark.parametrize("ending", ["zip", "tgz"])
+def test_an_archive_is_bounded_by_the_sum_of_its_members(tmp_path, monkeypatch, ending):
+    """As its headers say, before anything is written."""
+    monkeypatch.setattr(sources, "MAX_UNPACKED_GB", 1e-6)
+    members = [(f"{number}.jsonl", b" " * 300) for number in range(4)]
+    archive = make_archive(tmp_path / f"s.{ending}", members)
+    with pytest.raises(ValueError, match=r"its member '3\.jsonl' goes beyond 1e-06 GB"):
+        fetch_source(archive, tmp_path / "cache")
+    fetch_source(
+        make_archive(tmp_path / f"s.{ending}", members[:3]), tmp_path / "cache"
+    )
+
+
+def test_a_packed_table_is_bounded_while_it_is_read(tmp_path, monkeypatch):
+    """By the same limit; a line without an end is refused sooner."""
+    path = write_packed(tmp_path / "a.jsonl.gz", b"{}\n" * 1000)
+    monkeypatch.setattr(tables, "MAX_UNPACKED_GB", 1e-6)
+    *rows, (number, error) = tables.read_table(path)
+    assert (number, error.args[0]) == (0, "unreadable file")
+    assert "more than 1e-06 GB" in error.args[1]
+    assert len(rows) == 333
+    monkeypatch.setattr(tables, "MAX_LINE", 500)
+    path = write_packed(tmp_path / "b.jsonl.gz", b" " * 1000)
+    ((_, error),) = tables.read_table(path)
+    assert "a line of more than 500 characters" in error.args[1]
 
 
 @pytest.mark.parametrize("ending", ["zip", "tgz"])
 def test_a_damaged_archive_is_refused_whole(tmp_path, ending):
-    """No part of it is left."""
-    archive = make_archive(tmp_path / f"s.{ending}", [("a.jsonl", CONTENT)])
-    archive.write_bytes(archive.read_bytes()[:-30])
-    with pytest.raises(ValueError, match="cannot be unpacked"):
-        fetch_source(archive, tmp_path / "cache")
-    assert not list((tmp_path / "cache").rglob("*.jsonl"))
+    """No part of it is left, wherever it is cut or damaged."""
+    members = [(f"{number}.jsonl", CONTENT[:5000]) for number in range(3)]
+    archive = make_archive(tmp_path / f"s.{ending}", members)
+    content = archive.read_bytes()
+    for place in range(10, len(content), max(1, len(content) // 40)):
+        archive.write_bytes(content[:place])
+        with pytest.raises(ValueError, match="cannot be unpacked"):
+            fetch_source(archive, tmp_path / "cache")
+        assert not list((tmp_path / "cache").rglob("*.jsonl"))
+
+
+def test_a_tar_that_ends_early_is_refused(tmp_path):
+    """The library ends in silence at a header that is damaged or missing."""
+    archive = make_archive(tmp_path / "s.tgz", [("a.jsonl", b"{}"), ("b.jsonl", b"{}")])
+    plain = gzip.decompress(archive.read_bytes())
+    damaged = plain[:1024] + b"?" + plain[1025:]
+    for content in (plain[:1024], damaged, plain + b"more"):
+        write_packed(archive, content)
+        with pytest.raises(ValueError, match="it is damaged, or cut short"):
+            fetch_source(archive, tmp_path / "cache")
 
 
 def test_a_download_with_a_checksum_is_compared(tmp_path):

@@ -77,8 +77,13 @@ DAMAGED = {
     "no header": ("a.csv", TABLE.partition("\n")[2].encode()),
     "two columns of a name": ("a.csv", TABLE.replace("model", "name").encode()),
     "an open quote": ("a.csv", TABLE.encode() + b'm,x,"red'),
-    "Latin-1": ("a.csv", TABLE.replace("red\n", "Zo\xeb\n").encode("latin-1")),
-    "UTF-16": ("a.jsonl", LINE.encode("utf-16")),
+    "UTF-16": ("a.csv", TABLE.encode("utf-16")),
+    "JSON lines that end in CR": ("a.jsonl", (LINE * 3).replace("\n", "\r").encode()),
+    "a CR between two of them": ("a.jsonl", LINE[:-1].encode() + b"\r" + LINE.encode()),
+    "CSV that ends in CR": ("a.csv", TABLE.replace("\n", "\r").encode()),
+    "a CR after the header": ("a.csv", TABLE.replace("\nm", "\rm").encode()),
+    "a CR after a row": ("a.csv", (TABLE[:-1] + "\rm,x,red\n").encode()),
+    "a quote over rows": ("a.csv", TABLE.encode() + b'm,x,"red\nm,y,"blue"\n'),
     "cut gzip": ("a.jsonl.gz", gzip.compress(LINE.encode())[:-9]),
     "no gzip": ("a.jsonl.gz", LINE.encode()),
     "workbook": ("a.csv", b"PK\x03\x04" + bytes(30)),
@@ -92,6 +97,51 @@ def test_a_file_that_cannot_be_read_to_its_end_is_refused(tmp_path, case):
     name, content = DAMAGED[case]
     (tmp_path / name).write_bytes(content)
     assert faults(tmp_path / name)[0][0] == "unreadable file"
+
+
+def test_one_bad_row_does_not_reject_a_file(tmp_path):
+    """Bytes that are not UTF-8, and quotation marks within a line."""
+    good = ["m,20_1_1_7_red,red\n", 'm,20_1_1_8_red,"a ""b"""\n', "m,20_1_1_9_red,c\n"]
+    bad = ['m,20_1_1_10_red,"a "b""\n', "m,20_1_1_11_red,Zo\xeb\n"]
+    path = tmp_path / "a.csv"
+    lines = ["model,name,response\n", good[0], bad[0], good[1], bad[1], good[2]]
+    path.write_text("".join(lines), encoding="latin-1")
+    assert [row["response"] for row in records(path)] == ["red", 'a "b"', "c"]
+    assert {n: reason for n, (reason, _) in faults(path).items()} == {
+        2: "malformed row",
+        4: "malformed row",
+    }
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(LINE.encode() + LINE.replace("red", "\xeb").encode("latin-1"))
+    assert list(faults(path)) == [2]
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_a_text_has_the_same_lines_whatever_ends_them(tmp_path, ending, end):
+    """LF, CRLF and CR within a response; records end in LF or CRLF."""
+    path = tmp_path / f"a.{ending}"
+    text = end.join(["Let me think.", "Final answer: **red**", "", ""])
+    frame = pd.DataFrame(
+        {"model": ["m"], "name": "20_1_1_770487_red", "response": text}
+    )
+    if ending == "parquet":
+        frame.to_parquet(path)
+    elif ending == "csv":
+        frame.to_csv(path, index=False, lineterminator="\r\n")
+    else:
+        path.write_bytes(frame.to_json(orient="records", lines=True).encode())
+    ((response,), rejected) = read_source(path)
+    assert rejected == []
+    assert response.response == text.replace(end, "\n")
+
+
+def test_a_byte_order_mark_is_no_part_of_a_table(tmp_path):
+    """Some programs write one before UTF-8."""
+    for name, content in (("a.jsonl", LINE), ("a.csv", TABLE)):
+        path = tmp_path / name
+        path.write_text(content, encoding="utf-8-sig")
+        assert [row["response"] for row in records(path)] == ["red"]
 
 
 def test_texts_of_parquet_may_be_bytes(tmp_path):

@@ -12,7 +12,8 @@ _STOP_WORDS = {
     " sensitive",
     "error": "error errored expired abort aborted cancelled canceled failed"
     " insufficient_system_resource malformed_function_call time_limit working_limit"
-    " message_limit cost_limit operator_limit custom_limit",
+    " message_limit cost_limit operator_limit custom_limit user_cancel in_progress queued"
+    " timeout timed_out network_error server_error internal_server_error",
 }
 _STOP_OF_WORD = {
     word: kind for kind, words in _STOP_WORDS.items() for word in words.split()

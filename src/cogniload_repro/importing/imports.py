@@ -18,18 +18,15 @@ from typing import Any
 
 import pyarrow as pa
 from pyarrow.parquet import ParquetWriter
+from tqdm import tqdm
 
-from cogniload_repro.importing.layout import Layout, find_files, name_puzzle
-from cogniload_repro.importing.rejections import (
-    ANSWERED,
-    DUPLICATE,
-    FAILED,
-    IMPORT_PAGE,
-    MALFORMED,
-    NOT_READ,
-    Rejected,
-    RowError,
+from cogniload_repro.importing.layout import (
+    Layout,
+    describe_unread,
+    find_files,
+    name_puzzle,
 )
+from cogniload_repro.importing.rejections import Rejected, RowError
 from cogniload_repro.importing.report import Report
 from cogniload_repro.importing.responses import (
     Response,
@@ -40,7 +37,7 @@ from cogniload_repro.importing.responses import (
 )
 from cogniload_repro.importing.source_puzzles import SourcePuzzles
 from cogniload_repro.importing.sources import fetch_source
-from cogniload_repro.importing.tables import read_table, read_whole_table
+from cogniload_repro.importing.tables import Record, read_table, read_whole_table
 from cogniload_repro.puzzles.rows import KnownPuzzles, read_known
 from cogniload_repro.storage import (
     OUTPUTS,
@@ -54,6 +51,12 @@ Answers = dict[tuple[str, str], str]
 
 #: Responses of a model in memory, and in a row group of its table.
 _GROUP = 200
+
+
+class Bar(tqdm):
+    """A progress bar on a terminal, without the library's thread that looks after bars."""
+
+    monitor_interval = 0
 
 
 def import_source(
@@ -85,7 +88,7 @@ def write_responses(
 ) -> None:
     """Write one file per model, in groups of rows; ValueError if a model has a file already."""
     folder.mkdir(parents=True, exist_ok=True)
-    waiting: dict[str, list[dict]] = defaultdict(list)
+    groups: dict[str, list[dict]] = defaultdict(list)
     writers: dict[str, ParquetWriter] = {}
     with ExitStack() as files:
         for response in responses:
@@ -93,17 +96,15 @@ def write_responses(
             if model not in writers:
                 path = partition_path(folder, model)
                 if path.exists():
-                    raise ValueError(
-                        f"{model} is in two sources; rename it in one of them"
-                    )
-                writers[model] = files.enter_context(
-                    table_writer(path, OUTPUTS, metadata)
-                )
-            waiting[model].append(response._asdict())
-            if len(waiting[model]) == _GROUP:
-                rows = waiting.pop(model)
-                writers[model].write_table(pa.Table.from_pylist(rows, OUTPUTS))
-        for model, rows in waiting.items():
+                    remedy = "rename it in one of them"
+                    raise ValueError(f"{model} is in two sources; {remedy}")
+                writer = table_writer(path, OUTPUTS, metadata)
+                writers[model] = files.enter_context(writer)
+            groups[model].append(response._asdict())
+            if len(groups[model]) == _GROUP:
+                group = pa.Table.from_pylist(groups.pop(model), OUTPUTS)
+                writers[model].write_table(group)
+        for model, rows in groups.items():
             writers[model].write_table(pa.Table.from_pylist(rows, OUTPUTS))
 
 
@@ -125,49 +126,48 @@ def read_source(
     """
     puzzles = SourcePuzzles(layout, known, edition, read_names(layout))
     answers: Answers = {}
-    for path, number, record in read_records(layout):
+    for path, number, record in Bar(read_records(layout), "import", disable=None):
         file = clean_text(path.relative_to(layout.root).as_posix())
         try:
-            if isinstance(record, RowError):
-                raise record
             response = read_response(record, model)
             if known_only and response.name not in known:
                 continue
             puzzles.find(response.name)
-            key = (response.model, response.name)
-            if key in answers:
-                detail = f"{' has answered '.join(key)} already, in {answers[key]!r}"
-                raise RowError(DUPLICATE, detail, response.name, response.model)
+            refuse_duplicate(response, answers)
         except (RowError, RecursionError) as error:
-            faults = (
-                error.args
-                if isinstance(error, RowError)
-                else (MALFORMED, "too deeply nested")
-            )
-            report.rejected.append(Rejected(file, number, *faults))
+            is_known = isinstance(error, RowError)
+            fault = error.args if is_known else ("malformed row", "too deeply nested")
+            report.rejected.append(Rejected(file, number, *fault))
             continue
-        answers[key] = file
+        answers[response.model, response.name] = file
         report.count(response)
         report.unread |= find_unread(record)
         yield response
-    report.rejected = [_settle(row, answers) for row in report.rejected]
+    report.rejected = [settle(row, answers) for row in report.rejected]
     report.origin = puzzles.origin
 
 
-def _settle(row: Rejected, answers: Answers) -> Rejected:
+def refuse_duplicate(response: Response, answers: Answers) -> None:
+    """Raise RowError if the model has answered the puzzle before."""
+    file = answers.get((response.model, response.name))
+    if file is not None:
+        detail = f"{response.model} has answered {response.name} already, in {file!r}"
+        raise RowError("duplicate", detail, response.name, response.model)
+
+
+def settle(row: Rejected, answers: Answers) -> Rejected:
     """Return a rejected row; of a failed request, say if its puzzle is answered by another row.
 
     A line of a failed batch may name no model; the source's only model is then assumed.
     """
     models = {row.model} if row.model else {model for model, _ in answers}
-    if row.reason != FAILED or len(models) != 1:
+    if row.reason != "failed request" or len(models) != 1:
         return row
     file = answers.get((models.pop(), str(row.name)))
     if file is None:
         return row
-    return row._replace(
-        reason=ANSWERED, detail=f"{row.name}: it is answered in {file!r}"
-    )
+    detail = f"{row.name}: it is answered in {file!r}"
+    return row._replace(reason="answered elsewhere", detail=detail)
 
 
 def read_records(layout: Layout) -> Iterator[tuple[Path, int, dict | RowError]]:
@@ -177,13 +177,34 @@ def read_records(layout: Layout) -> Iterator[tuple[Path, int, dict | RowError]]:
         for row in read_whole_table(path):
             tokens[row.get("model"), row.get("name")] = row
     for path in layout.files["table"]:
-        for number, record in read_table(path):
+        for number, record in name_samples(path):
             yield path, number, record
     for path in layout.files["answer"]:
         key = (path.parent.name, name_puzzle(path))
         yield path, 1, tokens.get(key, {}) | read_answer(path)
     for path in layout.files["not read"]:
-        yield path, 0, RowError(NOT_READ, IMPORT_PAGE)
+        yield path, 0, RowError("not read", describe_unread(path))
+
+
+def name_samples(path: Path) -> Iterator[Record]:
+    """Yield the records of a table; samples of lm-evaluation-harness have their folder's model.
+
+    Of several filters of the same response the first is read.
+    """
+    first = None
+    for number, record in read_table(path):
+        if isinstance(record, RowError) or "resps" not in record:
+            yield number, record
+            continue
+        filtered = record.get("filter")
+        first = first or filtered
+        if filtered == first:
+            yield number, {"model": path.parent.name} | record
+        else:
+            yield (
+                number,
+                RowError("not read", f"filter {filtered!r:.40}, not the first"),
+            )
 
 
 def read_answer(path: Path) -> dict:
@@ -198,6 +219,5 @@ def read_answer(path: Path) -> dict:
 def read_names(layout: Layout) -> Iterator[str]:
     """Yield the names of the puzzles that a source answers, as they stand in its rows."""
     for _, _, record in read_records(layout):
-        if isinstance(record, dict):
-            with suppress(RowError):
-                yield str(take_columns(record).get("name")).rpartition("/")[2]
+        with suppress(RowError):
+            yield str(take_columns(record).get("name")).rpartition("/")[2]

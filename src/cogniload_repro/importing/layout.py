@@ -15,6 +15,11 @@ from cogniload_repro.importing.rejections import IMPORT_PAGE
 from cogniload_repro.importing.tables import TABLE_ENDINGS
 from cogniload_repro.puzzles.rows import parse_name
 
+#: How a log of Inspect becomes a table.
+LOG_REMEDY = (
+    "convert logs of Inspect: .venv-evaluate/bin/python -m cogniload_repro.asking.logs"
+    " LOG.eval > answers.jsonl"
+)
 #: Ending of the names of the authors' metadata files.
 STATE = "_state.json"
 
@@ -38,8 +43,15 @@ def find_files(path: Path, name: str) -> Layout:
         layout.files[kind if file.is_file() else "not read"].append(file)
     if not layout.files["table"] and not layout.files["answer"]:
         endings = ", ".join(TABLE_ENDINGS)
-        raise ValueError(f"{name} has no answers; read are {endings}; {IMPORT_PAGE}")
+        hints = {describe_unread(file) for file in layout.files["not read"]}
+        remedy = "; ".join(sorted(hints)) or IMPORT_PAGE
+        raise ValueError(f"{name} has no answers; read are {endings}; {remedy}")
     return layout
+
+
+def describe_unread(path: Path) -> str:
+    """Return what to do with a file that is not read."""
+    return LOG_REMEDY if path.suffix == ".eval" else IMPORT_PAGE
 
 
 def _walk(root: Path) -> Iterator[Path]:

@@ -1,31 +1,34 @@
 """Rejected rows: why a row is no response, and the list that a reader gets."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 #: The page that says what is read, and how to convert what is not.
 IMPORT_PAGE = "the page Import says what is read, and how to convert the rest"
 
-MALFORMED = "malformed row"
-MISSING_FIELD = "missing field"
-DAMAGED_CELL = "damaged cell"
-BAD_VALUE = "bad value"
-UNKNOWN_SHAPE = "unknown shape"
-FAILED = "failed request"
-UNKNOWN_PUZZLE = "unknown puzzle"
-DUPLICATE = "duplicate"
-UNREADABLE = "unreadable file"
-#: Reasons of what is listed, but not counted as rejected: other files, and failed requests whose
-#: puzzle the source answers elsewhere.
-NOT_READ = "not read"
-ANSWERED = "answered elsewhere"
+#: Why a row or a file is not used. The last two are listed, but do not count as rejected: other
+#: files, and failed requests whose puzzle the source answers elsewhere.
+Reason = Literal[
+    "malformed row",
+    "missing field",
+    "damaged cell",
+    "bad value",
+    "unknown shape",
+    "failed request",
+    "unknown puzzle",
+    "duplicate",
+    "unreadable file",
+    "not read",
+    "answered elsewhere",
+]
+LISTED = ("not read", "answered elsewhere")
 
 
 class RowError(Exception):
-    """Why a row cannot be used: one of the reasons above, details, and its puzzle and model."""
+    """Why a row cannot be used: a reason, details, and its puzzle and model where known."""
 
     def __init__(
         self,
-        reason: str,
+        reason: Reason,
         detail: str,
         name: str | None = None,
         model: str | None = None,
@@ -39,7 +42,7 @@ class Rejected(NamedTuple):
 
     file: str
     row: int
-    reason: str
+    reason: Reason
     detail: str
     name: str | None = None
     model: str | None = None

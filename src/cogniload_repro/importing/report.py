@@ -6,13 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from cogniload_repro.importing.rejections import (
-    ANSWERED,
-    IMPORT_PAGE,
-    NOT_READ,
-    UNREADABLE,
-    Rejected,
-)
+from cogniload_repro.importing.rejections import IMPORT_PAGE, LISTED, Rejected
 from cogniload_repro.importing.responses import Response
 from cogniload_repro.safe_text import for_spreadsheet
 
@@ -21,19 +15,22 @@ from cogniload_repro.safe_text import for_spreadsheet
 class Report:
     """The findings of an import.
 
-    ``settings`` counts responses by model, setting and value, ``unread`` has the columns
-    that are not read; ``origin`` says which edition drew the puzzles.
+    ``settings`` counts responses by model, setting and value, ``unread`` has the columns that are
+    not read; ``untested`` is the number of responses without both token counts; ``origin`` says
+    which edition drew the puzzles.
     """
 
     responses: Counter[str] = field(default_factory=Counter)
     rejected: list[Rejected] = field(default_factory=list)
     settings: dict[str, dict[str, Counter]] = field(default_factory=dict)
     unread: set[str] = field(default_factory=set)
+    untested: int = 0
     origin: str = ""
 
     def count(self, response: Response) -> None:
         """Count a response and its settings."""
         self.responses[response.model] += 1
+        self.untested += not response.has_tokens
         for name, value in response.settings.items():
             settings = self.settings.setdefault(response.model, defaultdict(Counter))
             settings[name][value] += 1
@@ -41,14 +38,16 @@ class Report:
     @property
     def unusable(self) -> int:
         """Number of rejected rows, without those that are only listed."""
-        return sum(row.reason not in (NOT_READ, ANSWERED) for row in self.rejected)
+        return sum(row.reason not in LISTED for row in self.rejected)
 
     def summary(self) -> str:
         """Return the report in a few lines, with an example of each reason."""
-        counts = (
-            f"responses: {self.responses.total():,}, models: {len(self.responses):,}"
-        )
+        total = self.responses.total()
+        counts = f"responses: {total:,}, models: {len(self.responses):,}"
         lines = [f"{counts}, rejected rows: {self.unusable:,}"]
+        if self.untested:
+            cause = f"{self.untested:,} responses lack a number of tokens"
+            lines.append(f"  {cause}: whether they overflow cannot be tested")
         if self.origin:
             lines.append(self.origin)
         rows = pd.DataFrame(self.rejected, columns=Rejected._fields)
@@ -67,7 +66,7 @@ class Report:
         A file that cannot be read to its end always raises it: any number of rows may be lost.
         """
         for row in self.rejected:
-            if row.reason == UNREADABLE:
+            if row.reason == "unreadable file":
                 loss = f"cannot be read to its end, so rows are lost ({row.detail})"
                 raise ValueError(
                     f"{row.file!r} {loss}; repair it, save it as UTF-8, or remove it"

@@ -5,24 +5,17 @@ and indices from the record down, as in ``choices.0.text``. Of several paths to 
 one with a value counts. A record is that of the first program of which it has a path to ``mark``.
 """
 
-import csv
-from collections import defaultdict
+import re
 from collections.abc import Mapping
 from functools import cache
 from itertools import chain
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+import pandas as pd
+
 from cogniload_repro.importing.endings import join_reasoning, read_stop
-from cogniload_repro.importing.rejections import (
-    BAD_VALUE,
-    DAMAGED_CELL,
-    FAILED,
-    IMPORT_PAGE,
-    MISSING_FIELD,
-    UNKNOWN_SHAPE,
-    RowError,
-)
+from cogniload_repro.importing.rejections import IMPORT_PAGE, RowError
 from cogniload_repro.models import BY_LABEL
 from cogniload_repro.paths import DATA
 from cogniload_repro.scoring.reasoning import names_reasoning
@@ -38,17 +31,15 @@ SETTINGS = (
     "top_p",
     "max_tokens",
 )
-_DAMAGED = "#NAME? #VALUE! #REF! #ERROR! #DIV/0! #NUM! #NULL! #N/A #SPILL! Loading... NaN nan <NA>"
-#: What spreadsheets and pandas write in place of a text that is lost.
-DAMAGED_WORDS = frozenset(_DAMAGED.split(" "))
-#: Words for a missing value in columns that may be empty.
-MISSING_WORDS = DAMAGED_WORDS | {"", "NA", "N/A", "null", "NULL", "None"}
+#: What spreadsheets, pandas and R write in place of a value that is lost or missing.
+LOST_WORDS = re.compile(
+    r"#\w[\w/]*[!?]|#N/?[AV]|#GETTING_DATA|Err:\d{3}|Loading\.\.\."
+    r"|<NA>|NA|N/A|NaN|nan|NULL|null|None"
+)
 # keys for the text of a part; the first that is not empty counts
 _TEXT_KEYS = ("text", "thinking", "reasoning", "content", "summary", "refusal")
 # with these reasons for stopping, a missing text is an empty, wrong answer
 _ENDED = ("stop", "length", "context", "refusal")
-
-
 # in place of a value that is not there, unlike one that is null
 _ABSENT = object()
 
@@ -64,19 +55,22 @@ class Response(NamedTuple):
     stopped: str | None
     settings: dict[str, str]
 
+    @property
+    def has_tokens(self) -> bool:
+        """Whether both counts are known, so that the context limit can be tested."""
+        return None not in (self.prompt_tokens, self.response_tokens)
 
-def read_response(record: Mapping, model: str | None = None) -> Response:
+
+def read_response(record: Mapping | RowError, model: str | None = None) -> Response:
     """Return a record as a response, of this model if one is given; RowError if it is not one."""
     row = take_columns(record)
-    prefix, _, name = take_name(row, "name").rpartition("/")
-    row["name"] = name
+    prefix, _, row["name"] = take_name(row, "name").rpartition("/")
     row["model"] = model or prefix or row.get("model")
     if row["model"] is not None:
         label = take_name(row, "model")
-        perturbation = row.get("perturbation")
         row["model"] = BY_LABEL.get(label, label)
-        if not is_missing(perturbation):
-            row["model"] += f" ({perturbation})"
+        if not is_missing(row.get("perturbation")):
+            row["model"] += f" ({row['perturbation']})"
     refuse_failure(row)
     trace, answer = read_content(row.get("response"))
     reasoning = "".join(read_content(row.get("reasoning"))) or trace
@@ -84,7 +78,7 @@ def read_response(record: Mapping, model: str | None = None) -> Response:
     prompt_tokens, response_tokens = read_tokens(row)
     return Response(
         model=take_name(row, "model"),
-        name=name,
+        name=row["name"],
         response=clean_text(join_reasoning(reasoning, answer)),
         prompt_tokens=prompt_tokens,
         response_tokens=response_tokens,
@@ -96,26 +90,22 @@ def read_response(record: Mapping, model: str | None = None) -> Response:
 @cache
 def load_programs() -> dict[str, dict[str, list[str]]]:
     """Return the paths to each column by program, in the order of the file."""
-    programs: dict = defaultdict(lambda: defaultdict(list))
-    with PROGRAMS.open(encoding="utf-8", newline="") as file:
-        for line in csv.DictReader(file):
-            programs[line["program"]][line["column"]].append(line["path"])
+    programs: dict = {}
+    for program, column, path in pd.read_csv(PROGRAMS).itertuples(index=False):
+        programs.setdefault(program, {}).setdefault(column, []).append(path)
     return programs
 
 
-def take_columns(record: Mapping) -> dict[str, Any]:
+def take_columns(record: Mapping | RowError) -> dict[str, Any]:
     """Return a record under the documented columns; RowError if it is of no known program."""
+    if isinstance(record, RowError):
+        raise record
     for columns in load_programs().values():
-        if any(
-            find_value(record, mark, _ABSENT) is not _ABSENT for mark in columns["mark"]
-        ):
-            return {
-                column: take_first(record, paths) for column, paths in columns.items()
-            }
-    names = ", ".join(record)
-    raise RowError(
-        UNKNOWN_SHAPE, f"it has {names:.300}, but no response; {IMPORT_PAGE}"
-    )
+        marks = [find_value(record, path, _ABSENT) for path in columns["mark"]]
+        if any(mark is not _ABSENT for mark in marks):
+            return {column: take_first(record, columns[column]) for column in columns}
+    detail = f"it has {', '.join(record):.300}, but no response; {IMPORT_PAGE}"
+    raise RowError("unknown shape", detail)
 
 
 def find_value(record: Any, path: str, default: object = None) -> Any:
@@ -140,29 +130,25 @@ def take_first(record: Mapping, paths: list[str]) -> Any:
 
 def find_unread(record: Mapping) -> set[str]:
     """Return the names of a table's columns that are not read."""
-    known = set(chain.from_iterable(load_programs()["table"].values()))
-    return record.keys() - known if "name" in record else set()
+    known = chain.from_iterable(load_programs()["table"].values())
+    return record.keys() - set(known) if "name" in record else set()
 
 
 def take_name(row: Mapping, column: str) -> str:
     """Return a row's model, or the name of its puzzle; RowError if there is no safe one."""
     name = row.get(column)
     if name is None:
-        raise RowError(
-            MISSING_FIELD,
-            f"{column}; if the source has one model, --model names it; {IMPORT_PAGE}",
-        )
-    if not isinstance(name, str) or not is_safe(name):
-        raise RowError(BAD_VALUE, f"{column} is {name!r:.200}")
+        remedy = f"if the source has one model, --model names it; {IMPORT_PAGE}"
+        raise RowError("missing field", f"{column}; {remedy}")
+    if not isinstance(name, str) or is_missing(name) or not is_safe(name):
+        raise RowError("bad value", f"{column} is {name!r:.200}")
     return name
 
 
 def is_safe(name: str) -> bool:
-    """Return whether a name is printable and, as a path, does not lead out of its folder."""
-    parts = name.split("/")
-    is_plain = name.isprintable() and name == name.strip() and "\\" not in name
-    is_inside = all(part and not part.startswith(".") for part in parts)
-    return is_plain and is_inside and len(quote(name)) <= 200
+    """Return whether a name is printable, and short enough for a file that is not hidden."""
+    is_plain = name.isprintable() and name == name.strip() and not name.startswith(".")
+    return is_plain and len(quote(name)) <= 200
 
 
 def refuse_failure(row: Mapping) -> None:
@@ -173,28 +159,27 @@ def refuse_failure(row: Mapping) -> None:
     is_aborted = read_stop(row.get("finish_reason")) == "error"
     if is_aborted or status // 100 != 2 or not all(map(is_missing, members)):
         cause = error or row.get("finish_reason") or status
-        raise RowError(FAILED, f"{cause!r:.200}", row["name"], row["model"])
+        raise RowError("failed request", f"{cause!r:.200}", row["name"], row["model"])
     if row.get("second_response") is not None:
-        remedy = f"keep one, since tokens are counted together; {IMPORT_PAGE}"
-        raise RowError(
-            UNKNOWN_SHAPE, f"it has several responses; {remedy}", row["name"]
-        )
+        detail = "it has several responses; keep one, since tokens are counted together"
+        raise RowError("unknown shape", f"{detail}; {IMPORT_PAGE}", row["name"])
 
 
 def refuse_textless(row: Mapping, reasoning: str, answer: str) -> None:
-    """Raise RowError if a row has no text, and the model did not end by itself or at a limit."""
+    """Raise RowError if a text is lost, or missing although the model did not end by itself."""
+    for text in (answer.strip(), reasoning.strip()):
+        if LOST_WORDS.fullmatch(text):
+            raise RowError("damaged cell", f"its text is {text!r}", row["name"])
     word = row.get("finish_reason")
-    if answer.strip() in DAMAGED_WORDS:
-        raise RowError(DAMAGED_CELL, f"its text is {answer.strip()!r}", row["name"])
     if not (answer + reasoning).strip() and read_stop(word) not in _ENDED:
         cause = f"it has no text, and the model did not end, but {word!r:.40}"
-        raise RowError(FAILED, cause, row["name"], row["model"])
+        raise RowError("failed request", cause, row["name"], row["model"])
 
 
 def is_missing(value: Any) -> bool:
     """Return whether a value is empty, or a word for a missing one."""
     if isinstance(value, str):
-        return value.strip() in MISSING_WORDS
+        return not value.strip() or LOST_WORDS.fullmatch(value.strip()) is not None
     return not value
 
 
@@ -207,7 +192,8 @@ def read_content(content: Any) -> tuple[str, str]:
     if isinstance(content, str | None):
         return "", content or ""
     if not isinstance(content, list | dict):
-        raise RowError(BAD_VALUE, f"response is {type(content).__name__}, not text")
+        kind = type(content).__name__
+        raise RowError("bad value", f"response is {kind}, not text")
     reasoning = ""
     answer = ""
     for part in content if isinstance(content, list) else [content]:
@@ -233,10 +219,8 @@ def read_part(part: Any) -> tuple[bool, str]:
     kind = str(part.get("type") or keys[:1])
     is_reasoning = names_reasoning(kind) or bool(part.get("thought"))
     if not keys and not is_reasoning:
-        names = ", ".join(part)
-        raise RowError(
-            UNKNOWN_SHAPE, f"a part of the text has {names:.80}; {IMPORT_PAGE}"
-        )
+        detail = f"a part of the text has {', '.join(part):.80}; {IMPORT_PAGE}"
+        raise RowError("unknown shape", detail)
     text = next((part[key] for key in keys if part[key]), "")
     return is_reasoning, "".join(read_content(text))
 
@@ -248,25 +232,27 @@ def read_tokens(row: Mapping) -> tuple[int | None, int | None]:
     """
     prompt = add_counts(row, "prompt_tokens", "cache_read_tokens", "cache_write_tokens")
     response = add_counts(row, "response_tokens", "thought_tokens")
-    total = add_counts(row, "total_tokens")
-    if prompt and response and total:
-        response = max(response, total - prompt)
-    return prompt, response
+    reasoning = add_counts(row, "reasoning_tokens")
+    if response and reasoning > response:
+        response += reasoning
+    if prompt:
+        response = max(response, add_counts(row, "total_tokens") - prompt)
+    return prompt or None, response or None
 
 
-def add_counts(row: Mapping, *columns: str) -> int | None:
-    """Return the sum of counts, None if it is 0, which servers send that do not count."""
+def add_counts(row: Mapping, *columns: str) -> int:
+    """Return the sum of counts; 0 means unknown, since servers send it that do not count."""
     total = 0
     for column in columns:
         value = row.get(column)
         try:
             count = 0.0 if is_missing(value) else float(str(value))
-        except (TypeError, ValueError):
+        except ValueError:
             count = -1.0
         if not 0 <= count < 2**53 or count % 1:
-            raise RowError(BAD_VALUE, f"{column} is {value!r:.40}, not a count")
+            raise RowError("bad value", f"{column} is {value!r:.40}, not a count")
         total += int(count)
-    return total or None
+    return total
 
 
 def take_settings(row: Mapping) -> dict[str, str]:
@@ -274,14 +260,13 @@ def take_settings(row: Mapping) -> dict[str, str]:
     settings = {}
     for name in SETTINGS:
         value = row.get(name)
-        if isinstance(value, int | float):
-            value = format(value, ".10g")
-        if not is_missing(value):
-            settings[name] = clean_text(str(value))[:100]
+        text = f"{value:.10g}" if isinstance(value, float) else str(value)
+        if not is_missing(text):
+            settings[name] = clean_text(text)[:100]
     return settings
 
 
 def clean_text(text: str) -> str:
     """Return a text with Unix line ends; half of a surrogate pair is replaced by U+FFFD."""
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return whole.replace("\r\n", "\n")
+    return whole.replace("\r\n", "\n").replace("\r", "\n")

@@ -7,7 +7,7 @@ from itertools import chain, islice, product
 from typing import Any
 
 from cogniload_repro.importing.layout import STATE, Layout
-from cogniload_repro.importing.rejections import UNKNOWN_PUZZLE, RowError
+from cogniload_repro.importing.rejections import RowError
 from cogniload_repro.importing.tables import read_whole_table
 from cogniload_repro.puzzles.draws import EDITIONS
 from cogniload_repro.puzzles.parse import read_question
@@ -71,7 +71,7 @@ class SourcePuzzles:
             if text is not None or name not in self._known:
                 self._known.add(self._find_or_draw(name, text))
         except ValueError as error:
-            raise RowError(UNKNOWN_PUZZLE, f"{name}: {error}", name) from None
+            raise RowError("unknown puzzle", f"{name}: {error}", name) from None
 
     def _find_or_draw(self, name: str, text: str | None) -> dict:
         """Return a known or redrawn puzzle; ValueError if its text differs from the source's."""

@@ -6,18 +6,14 @@ import json
 import re
 import zlib
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cogniload_repro.importing.rejections import (
-    DAMAGED_CELL,
-    MALFORMED,
-    UNREADABLE,
-    RowError,
-)
+from cogniload_repro.importing.rejections import RowError
 
 #: Endings of tables, in small or capital letters.
 TABLE_ENDINGS = (
@@ -29,6 +25,10 @@ TABLE_ENDINGS = (
     ".csv.gz",
     ".parquet",
 )
+#: Most gigabytes to which an archive or a packed table may grow.
+MAX_UNPACKED_GB = 50
+#: Most characters of a line; longer ones are no answers.
+MAX_LINE = 2**25
 #: Spreadsheets cut a cell at this many UTF-16 code units.
 CELL_CHARS = 32_767
 
@@ -38,8 +38,10 @@ Record = tuple[int, dict | RowError]
 _READ_ERRORS = (OSError, EOFError, ValueError, zlib.error, csv.Error, pa.ArrowException)
 # a puzzle's name on a later line of a field: a quotation mark was not closed
 _OTHER_ROW = re.compile(r"\n[^\n]*\b\d+_\d+_\d+_\d+_\w")
+# bytes that are not UTF-8, as they are decoded
+_NO_TEXT = re.compile("[\udc80-\udcff]")
 
-csv.field_size_limit(2**31 - 1)
+csv.field_size_limit(MAX_LINE)
 
 
 def read_table(path: Path) -> Iterator[Record]:
@@ -50,7 +52,7 @@ def read_table(path: Path) -> Iterator[Record]:
     try:
         yield from read(path)
     except _READ_ERRORS as error:
-        yield 0, RowError(UNREADABLE, str(error) or type(error).__name__)
+        yield 0, RowError("unreadable file", str(error) or type(error).__name__)
 
 
 def read_whole_table(path: Path) -> Iterator[dict]:
@@ -61,64 +63,102 @@ def read_whole_table(path: Path) -> Iterator[dict]:
         yield record
 
 
-def _open_text(path: Path) -> TextIO:
-    """Open a UTF-8 file, decompressed if it ends in ``.gz``; line ends stay as they are."""
-    opener: Any = gzip.open if path.name.lower().endswith(".gz") else open
-    return opener(path, "rt", encoding="utf-8-sig", newline="")
+def read_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a text file as they end in LF, decompressed if it ends in ``.gz``.
+
+    Bytes that are not UTF-8 become single surrogates. ValueError for a file without an end.
+    """
+    is_packed = path.name.lower().endswith(".gz")
+    opener: Any = gzip.open if is_packed else open
+    form = {"encoding": "utf-8-sig", "errors": "surrogateescape", "newline": "\n"}
+    size = 0
+    with opener(path, "rt", **form) as file:
+        while line := file.readline(MAX_LINE):
+            size += len(line)
+            if len(line) == MAX_LINE:
+                raise ValueError(f"it has a line of more than {MAX_LINE:,} characters")
+            if is_packed and size > MAX_UNPACKED_GB * 1e9:
+                raise ValueError(f"it has more than {MAX_UNPACKED_GB} GB; unpack it")
+            yield line
 
 
 def _read_json_lines(path: Path) -> Iterator[Record]:
     """Yield one JSON object per line; blank lines are left out."""
-    with _open_text(path) as file:
-        for number, line in enumerate(file, start=1):
-            if line.strip():
-                yield number, _parse_line(line)
+    for number, line in enumerate(read_lines(path), start=1):
+        if line.strip():
+            yield number, _parse_line(line)
 
 
 def _parse_line(line: str) -> dict | RowError:
+    """Return the object of a line; ValueError if the line has several, separated by CR."""
+    if _NO_TEXT.search(line):
+        return RowError("malformed row", "not UTF-8")
     try:
         # a whole number of any length is a float
         record = json.loads(line, parse_int=float)
     except (ValueError, RecursionError) as error:
-        return RowError(MALFORMED, f"not JSON: {error}")
+        if "\r" in line.strip():
+            raise ValueError("its lines end in CR; save it with LF") from None
+        return RowError("malformed row", f"not JSON: {error}")
     if not isinstance(record, dict):
-        return RowError(MALFORMED, "not a JSON object; write one object per line")
+        return RowError("malformed row", "not a JSON object; write one object per line")
     return record
 
 
 def _read_csv_rows(path: Path) -> Iterator[Record]:
-    with _open_text(path) as file:
-        lines = csv.reader(file, strict=True)
-        header = next(lines, [])
-        if header and "name" not in header:
-            head = ",".join(header)
-            raise ValueError(
-                f"its first line is {head:.80}, not as in model,name,response"
-            )
-        if len(set(header)) < len(header):
-            raise ValueError("it has two columns of the same name")
-        for number, fields in enumerate(filter(None, lines), start=1):
+    rows = csv.reader(read_lines(path), strict=True)
+    header = next(rows, [])
+    _check_header(header)
+    for number in count(1):
+        line = rows.line_num
+        try:
+            fields = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            # a quotation mark may be open over several rows, or to the end
+            if rows.line_num > line + 1 or "expected after" not in str(error):
+                remedy = "put texts in quotation marks, and end rows in LF or CRLF"
+                raise ValueError(f"row {number}: {error}; {remedy}") from None
+            yield number, RowError("malformed row", f"its quotation marks: {error}")
+            continue
+        if fields:
             fault = _find_fault(fields, len(header))
             yield number, fault or dict(zip(header, fields, strict=True))
+
+
+def _check_header(header: list[str]) -> None:
+    """Raise ValueError if the columns of a table are not named, or two have one name."""
+    if header and "name" not in header:
+        head = ",".join(header)
+        raise ValueError(
+            f"its first line is {head!r:.80}, not as in model,name,response"
+        )
+    if len(set(header)) < len(header):
+        raise ValueError("it has two columns of the same name")
 
 
 def _find_fault(fields: list[str], size: int) -> RowError | None:
     """Return why a CSV row cannot be used, None if it can."""
     if len(fields) != size:
-        return RowError(MALFORMED, f"{len(fields)} fields, but the header has {size}")
+        detail = f"{len(fields)} fields, but the header has {size}"
+        return RowError("malformed row", detail)
     for field in fields:
+        if _NO_TEXT.search(field):
+            return RowError("malformed row", "not UTF-8")
         if _OTHER_ROW.search(field):
-            return RowError(MALFORMED, "an open quotation mark: a field has other rows")
+            detail = "an open quotation mark: a field has other rows"
+            return RowError("malformed row", detail)
         if len(field.encode("utf-16-le", "replace")) == 2 * CELL_CHARS:
-            return RowError(
-                DAMAGED_CELL, f"cut at {CELL_CHARS:,} characters, as spreadsheets do"
-            )
+            detail = f"cut at {CELL_CHARS:,} characters, as spreadsheets do"
+            return RowError("damaged cell", detail)
     return None
 
 
 def _read_parquet_rows(path: Path) -> Iterator[Record]:
     number = 0
     with pq.ParquetFile(path) as file:
+        _check_header(file.schema_arrow.names)
         for batch in file.iter_batches(batch_size=100):
             for record in batch.to_pylist():
                 number += 1
