@@ -66,7 +66,7 @@ def test_the_environment_takes_precedence_over_the_file(folder, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("colour: red", "params.yaml: unknown colour"),
+        ("colour: red", "params.yaml: unknown {'colour'}"),
         ("- 1", "params.yaml: "),
         ("{", "params.yaml: "),
         ("max_rejected: -1", "-1 is not in the range"),

@@ -35,9 +35,11 @@ def score(scheduler: str | None, build: Path, jobs: int) -> None:
     import pandas as pd
 
     from cogniload_repro import __version__
+    from cogniload_repro.book.terminal import format_scores
     from cogniload_repro.executors import open_executor
     from cogniload_repro.puzzles.baselines import write_baselines
     from cogniload_repro.scoring import cells, scores
+    from cogniload_repro.scoring.cells import read_scores, summarise_answers
 
     with locked(build):
         read_sources(build)  # refuses an interrupted import
@@ -49,20 +51,9 @@ def score(scheduler: str | None, build: Path, jobs: int) -> None:
             written.result()
         committed = build / COUNTS_FILE
         counts = pd.read_parquet(committed) if committed.exists() else None
-        _say_scores(build, cells.write_cells(build, {"version": __version__}, counts))
-
-
-def _say_scores(build: Path, cells: "pd.DataFrame") -> None:
-    """Print how many models have reconstructed counts, and how the others scored."""
-    from cogniload_repro.book.terminal import format_scores
-    from cogniload_repro.scoring.cells import read_scores, summarise_answers
-
-    counted = cells.loc[cells["provenance"] != "scored", "model"].nunique()
-    if counted:
-        say(f"{counted} models: counts reconstructed from the printed tables")
-    answers = summarise_answers(read_scores(build / "scores"))
+        cells.write_cells(build, {"version": __version__}, counts)
+        answers = summarise_answers(read_scores(build / "scores"))
     if len(answers):
-        say(f"responses: {answers['answers'].sum():,}, models: {len(answers):,}")
         say(format_scores(answers))
 
 
@@ -133,7 +124,7 @@ def _fit_paper(build: Path) -> None:
     from cogniload_repro.executors import open_executor
     from cogniload_repro.ledger import entries, prompts, results
     from cogniload_repro.regression import paper_tables
-    from cogniload_repro.storage import CELLS, read_frame, read_metadata, write_table
+    from cogniload_repro.storage import CELLS, read_frame, write_table
 
     remedy = "create it with `make score` (outside a checkout: `cogniload score`)"
     with locked(build), open_executor(2) as executor:
@@ -145,9 +136,8 @@ def _fit_paper(build: Path) -> None:
             "glm": paper_tables.glm_table(cells),
             "interactions": interactions.result(),
         }
-        metadata = read_metadata(build / "cells.parquet")
         for name, table in tables.items():
-            write_table(build / f"{name}.parquet", table, metadata)
+            write_table(build / f"{name}.parquet", table)
         _say_failures(tables)
         ledger = entries.compare(
             results.load_results(build), prompts.prompt_rows(lengths.result())

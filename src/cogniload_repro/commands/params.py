@@ -128,15 +128,13 @@ def read_file() -> dict[str, Any]:
     paper = vars(Parameters())
     try:
         values = yaml.safe_load(PARAMS.read_text(encoding="utf-8")) or {}
-        unknown = values.keys() - paper.keys()
-    except (yaml.YAMLError, AttributeError, RecursionError) as error:
+        unknown = set(values) - set(paper)
+    except (yaml.YAMLError, RecursionError) as error:
         cause = " ".join(str(error).split())
         remedy = "write lines such as `family: logit`"
         raise ValueError(f"{PARAMS}: {cause}; {remedy}") from None
     if unknown:
-        names = ", ".join(map(str, unknown))
-        known = ", ".join(paper)
-        raise ValueError(f"{PARAMS}: unknown {names}; the parameters are: {known}")
+        raise ValueError(f"{PARAMS}: unknown {unknown}; the parameters are: {[*paper]}")
     for name in values:
         if isinstance(paper[name], tuple) and isinstance(values[name], str):
             values[name] = [values[name]]  # a single one needs no brackets
