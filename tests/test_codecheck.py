@@ -8,6 +8,16 @@ from pathlib import Path
 import pytest
 import yaml
 from browsing import book_html
+from samples import results_of
+
+from cogniload_repro.ledger.entries import compare, title
+from cogniload_repro.ledger.prompts import (
+    compare_prompts,
+    load_prompt_counts,
+    prompt_rows,
+)
+from cogniload_repro.regression.cell_tables import load_cells
+from cogniload_repro.storage import KINDS
 
 ROOT = Path(__file__).resolve().parents[1]
 ENTRIES = yaml.safe_load((ROOT / "codecheck.yml").read_text(encoding="utf-8"))[
@@ -17,8 +27,20 @@ PRINTED = [f"Figure {n}" for n in range(1, 8)] + [f"Table {n}" for n in range(1,
 
 
 def test_every_printed_figure_and_table_has_one_entry():
-    """The paper has seven figures and ten tables."""
-    assert [entry["item"] for entry in ENTRIES] == PRINTED
+    """The paper has seven figures and ten tables; the ledger follows."""
+    assert [entry["item"] for entry in ENTRIES] == [*PRINTED, "Ledger"]
+
+
+def test_kinds_are_those_of_the_ledger():
+    """Of a table, those of its numbers; of the ledger, all. Figures show counts of these kinds."""
+    kinds = {entry["item"]: set(entry["kind"]) for entry in ENTRIES}
+    prompts = prompt_rows(compare_prompts(load_prompt_counts()))
+    checks = compare(results_of(load_cells()), prompts)
+    for table, found in checks.groupby("table")["kind"].agg(set).items():
+        if table.startswith("table"):
+            assert kinds[title(table)] == found
+    assert kinds["Ledger"] == set(checks["kind"]) == set(KINDS)
+    assert set.union(*kinds.values()) <= set(KINDS)
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=[entry["item"] for entry in ENTRIES])

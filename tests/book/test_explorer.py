@@ -1,4 +1,4 @@
-"""The data of the explorer: puzzles in numbers, judged answers and counts of models."""
+"""The data of the explorer: puzzles in numbers, and counts of models."""
 
 import pyarrow as pa
 import pytest
@@ -9,8 +9,6 @@ from cogniload_repro.grid import MINI_GRID, PAPER_GRID
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.rows import puzzle_row
 from cogniload_repro.regression.cell_tables import load_cells
-from cogniload_repro.scoring.outcome import BUCKETS
-from cogniload_repro.scoring.response import score_response
 from cogniload_repro.storage import PUZZLES, write_table
 
 
@@ -71,29 +69,3 @@ def test_a_puzzle_in_numbers_replays_to_its_solution(d):
     value = rows[numbers["poi"]][place]
     assert numbers["domains"][numbers["category"]][value] == puzzle.solution
     assert needles == puzzle.needles
-
-
-def test_prepared_answers_are_judged_by_the_scorer():
-    """Each has the scorer's bucket, deciding window and values.
-
-    Together they show five of the eight buckets.
-    """
-    puzzle = draw_puzzle(20, 5, 10, 654_321)
-    question = {"poi": puzzle.poi, "gold": puzzle.solution, "category": puzzle.category}
-    question["domain"] = puzzle.domains[puzzle.category]
-    buckets = {}
-    for text, more in explorer.prepare_answers(puzzle, question):
-        judged = explorer.judge_answer(text, question, **more)
-        tokens = {name: value for name, value in more.items() if name != "title"}
-        assert judged["bucket"] == score_response(text, **question, **tokens)
-        for window, values in judged["windows"]:
-            assert all(value in window for value in values)
-        buckets[judged["title"]] = judged["bucket"]
-    assert (
-        buckets["correct"]
-        == buckets["unsure after correct reasoning"]
-        == buckets["bold"]
-        == "correct_valid"
-    )
-    assert buckets["wrong"] == "wrong_logic"
-    assert len(set(buckets.values()) & set(BUCKETS)) >= 5

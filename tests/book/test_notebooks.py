@@ -161,10 +161,11 @@ _NO_RESULTS = re.compile(
     | (Gemini|Claude)\ [23]\.\d | p\ (of|below)\ 0\.0\d(\ or\ more)?
     | falls\ below\ 0\.05 | p(_LR)?\ [<>≥]\ 0\.\d+ | N\ =\ (20|50|100|250)
     | 100?\ puzzles\ per\ cell | [\w.]+-[\w.-]+ | Algorithms\ 1\ to\ 3 | (ECL|ID|NT)50
+    | (Elixir|versions?)\ 1\.1\d(\ and\ 1\.1\d)?
     | \(00[34]\)
     | (Tables?|Figure|columns)(\ \d+(\ to|\ and)?)+\ of | arXiv:\S+
     | multiple\ of\ 1/500 | 140\ whole\ numbers
-    | [Pp]er\ 100\ statements | [Oo]f\ every\ 100 | little\ larger\ \(36,864\) | 2,500\ statements
+    | [Pp]er\ 100\ statements | [Oo]f\ every\ 100 | little\ larger\ \(36,864\) | 32,768\ tokens | 2,500\ statements
     | \]\([^)]*\) | ICLR\ 20\d\d | CC\ BY\ 4\.0""",
     re.VERBOSE,
 )

@@ -119,6 +119,27 @@ def test_table2_prints_other_models_and_formulas():
     assert "***" in table.frame["np.sqrt(N)"].iloc[1]
     assert table.name == "your_table2"
     assert "correct ~ d + np.sqrt(N) (logit)" in table.caption
+    paper = tables.table2(fit(cells), capacity_points(cells))
+    assert "The paper's regression" in paper.to_latex()
+    assert QUADRATIC in paper.to_csv().splitlines()[1]
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        *("correct ~ d * log10_N", "correct ~ d + log10_N * rho + I(rho**2)"),
+        *("correct ~ C(d) + log10_N + rho", "correct ~ d + C(ratio_pct)"),
+        *("correct ~ bs(d, df=3) + log10_N", "correct ~ cr(rho, df=3) + d"),
+        *("correct ~ np.sqrt(N) + d", "correct ~ C(N) + C(d) + C(ratio_pct)"),
+        *("correct ~ rho + I(rho**2)", "correct ~ 1"),
+    ],
+)
+def test_no_table_of_a_readers_formula_prints_a_missing_number(formula):
+    """Neither as text nor in a file: a point that does not exist is a dash, and empty as CSV."""
+    cells = CELLS[CELLS["model"].isin(["QwQ-32B", "Phi-4-mini-reasoning"])]
+    table = tables.table2(fit(cells, formula), capacity_points(cells, formula))
+    for text in (table.to_csv(), table.to_latex(), table.to_myst()):
+        assert not re.search(r"\b(nan|NaN|inf)\b", text)
 
 
 def test_tables_3_and_6_are_fixed_points():
@@ -354,6 +375,7 @@ def test_every_table_in_every_form(table):
     numbers = pd.read_csv(io.StringIO(table.to_csv()))
     assert len(numbers) == rows * (5 if table.caption.startswith("Tokens") else 1)
     words = {"model", "status", "symbol", "name", "levels", "definition", "load"}
+    words |= {"formula", "family"}
     texts = {
         name
         for name in numbers.select_dtypes(exclude="number")

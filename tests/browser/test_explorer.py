@@ -66,20 +66,20 @@ def test_stepping_shows_who_matches_and_the_answer_only_at_the_end(explorer):
     assert complaints(explorer) == []
 
 
-def test_a_response_stays_text(explorer):
-    """A response that looks like markup is shown letter by letter."""
+def test_a_name_stays_text(explorer):
+    """A model whose name looks like markup is shown letter by letter."""
     explorer.execute_script(
         """
-        for (const { answers } of cogniload.data.puzzles.puzzles) answers[0].text = arguments[0];
-        location.hash = "answer=0&step=2";
+        cogniload.data.puzzles.models[0] = arguments[0];
+        location.hash = "step=2";
         """,
         _HOSTILE,
     )
-    script = "document.querySelector('#explorer .untrusted-text').textContent"
-    wait(explorer, f"{script} === {_HOSTILE!r}")
-    assert (
-        explorer.find_elements(By.CSS_SELECTOR, "#explorer img, #explorer script") == []
-    )
+    script = "document.querySelector('#explorer-models tbody').textContent"
+    wait(explorer, f"{script}.includes({_HOSTILE!r})")
+    inserted = "#explorer img, #explorer script"
+    assert explorer.find_elements(By.CSS_SELECTOR, inserted) == []
+    explorer.refresh()
 
 
 def test_counts_of_a_configuration_are_those_of_the_build(explorer, html):

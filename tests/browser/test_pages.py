@@ -298,6 +298,30 @@ def test_search_ranks_the_page_that_has_the_thing_first(browser, html, page, wor
     ] == []
 
 
+_BLOCK_STORAGE = """
+for (const name of ["localStorage", "sessionStorage"]) {
+    const get = () => { throw new DOMException("storage is blocked", "SecurityError"); };
+    Object.defineProperty(window, name, { get, configurable: true });
+}
+"""
+
+
+@pytest.mark.parametrize("page", ["search.html?q=needle", "compare.html"])
+def test_a_browser_that_blocks_storage_shows_the_page(browser, html, page):
+    """As with cookies blocked: the search finds, and the console has no error."""
+    script = browser.execute_cdp_cmd(
+        "Page.addScriptToEvaluateOnNewDocument", {"source": _BLOCK_STORAGE}
+    )
+    try:
+        visit(browser, f"{html.as_uri()}/{page}")
+        shown = "#search-results li a, #compare-fit-table"
+        wait(browser, lambda b: b.find_elements(By.CSS_SELECTOR, shown))
+        errors = [text for text in complaints(browser) if "SecurityError" in text]
+        assert errors == []
+    finally:
+        browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+
+
 def test_search_is_a_few_keys_away(browser, html):
     """Typing into the search field of a page leads to results in the book."""
     turn_to(browser, f"{html.as_uri()}/notebooks/05_glm.html")

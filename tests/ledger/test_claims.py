@@ -11,11 +11,13 @@ from samples import results_of
 
 from cogniload_repro.ledger.claims import (
     CONSTANTS,
+    GROUPS,
     describe_condition,
     evaluate_claims,
     judge_numbers,
     kind_of,
 )
+from cogniload_repro.models import MODELS, NAMES
 from cogniload_repro.published import load_claims
 from cogniload_repro.regression.cell_tables import load_cells
 
@@ -279,3 +281,30 @@ def test_what_agreement_is_worth_goes_by_the_table_that_a_number_rests_on(
     """Tables 4 and 5 are inputs, Table 3 is met; Table 2 and needle ratios follow."""
     assert kind_of(claim_of(**changes), reconstructed=True) == kind
     assert kind_of(claim_of(**changes), reconstructed=False) == "independent"
+
+
+def test_groups_are_those_that_the_prose_describes():
+    """They follow from the numbers of puzzles, the classes and the names of the models."""
+    groups = GROUPS.groupby("group")["model"].agg(list).to_dict()
+    few = [model.name for model in MODELS if model.puzzles_per_cell == 10]
+    many = [model.name for model in MODELS if model.puzzles_per_cell == 100]
+    assert groups["API"] == few
+    assert groups["open weights"] == many
+    assert groups["smaller or distilled"] == [name for name in many if name != QWQ]
+    assert groups["low class"] == [
+        model.name for model in MODELS if model.tier == "low"
+    ]
+    named = ("gemini-2.5", "gpt-5", "DeepSeek-R1-0528")
+    assert groups["API, named in section 3"] == [
+        name for name in few if name.startswith(named)
+    ]
+    assert set(groups["gpt-5 and o3"]) == {GPT5, O3}
+    family = ("o3", "gpt-5")
+    assert groups["o3 and gpt-5 family"] == [
+        name for name in NAMES if name.startswith(family)
+    ]
+    assert set(groups["gemini-2.5-pro and gemini-2.5-flash"]) == {
+        "gemini-2.5-pro",
+        "gemini-2.5-flash",
+    }
+    assert set(CLAIMS["group"]) - {""} == set(groups)

@@ -53,8 +53,13 @@ def test_only_the_cells_that_a_number_rests_on_have_to_be_there():
         for model in (QWQ, GPT5)
     )
     assert other.fit(QWQ, "p_d") == 0.01
-    with pytest.raises(NotComputableError, match="cells that the paper does not have"):
-        present.fit(QWQ, "p_d")
+    for ask in (
+        lambda: present.fit(QWQ, "p_d"),
+        lambda: present.accuracy(QWQ, N=20),
+        lambda: present.tokens(QWQ, "prompt_mean", 20, 1),
+    ):
+        with pytest.raises(NotComputableError, match="the paper does not have"):
+            ask()
     for ask in (
         lambda: numbers.accuracy(QWQ, d=1),
         lambda: lookup(mini_cells()).fit(QWQ, "p_d"),

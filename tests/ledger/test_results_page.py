@@ -54,6 +54,6 @@ def test_one_answer_more_or_less_moves_a_root_off_the_page():
     qwq = CELLS[CELLS["model"] == "QwQ-32B"].reset_index(drop=True)
     easy = qwq.index[(qwq["ratio_pct"] >= 90) & (qwq["correct"] < qwq["total"])][:14]
     qwq.loc[easy, "correct"] += 1
-    fidelity = compare(results_of(qwq))
+    fidelity = compare(results_of(qwq.assign(provenance="scored")))
     row = fidelity[(fidelity["table"] == RESULTS_PAGE) & (fidelity["quantity"] == ROOT)]
     assert row.set_index("model").loc["QwQ-32B", "verdict"] != "exact"

@@ -8,11 +8,6 @@
 cogniload.explorer = (() => {
   const { el, table, menu, readRows, section } = cogniload.dom;
   const LOADS = { N: "Statements N", d: "Difficulty d", ratio_pct: "Needle ratio ρ (%)" };
-  const WINDOWS = [
-    "last line with person and category",
-    "last line with the person",
-    "last sentence",
-  ];
   let counts, data, levels, parts;
 
   // ---- replay ----
@@ -60,7 +55,7 @@ cogniload.explorer = (() => {
       const level = Number(words.get(load));
       choice[load] = levels[load].includes(level) ? level : usual[load];
     }
-    for (const name of ["puzzle", "step", "answer"]) {
+    for (const name of ["puzzle", "step"]) {
       choice[name] = Math.max(0, Math.floor(Number(words.get(name)) || 0));
     }
     return choice;
@@ -91,7 +86,6 @@ cogniload.explorer = (() => {
     const step = Math.min(choice.step, puzzle.N);
     showStep(puzzle, step);
     showPeople(puzzle, step);
-    showAnswer(puzzle, choice.answer);
     showModels(choice);
   }
 
@@ -159,25 +153,6 @@ cogniload.explorer = (() => {
     });
   }
 
-  function showAnswer({ answers, gold }, place) {
-    const answer = answers[Math.min(place, answers.length - 1)];
-    document.getElementById("explorer-answer").selectedIndex = answers.indexOf(answer);
-    const rows = answer.windows.map(([text, values], at) => [
-      WINDOWS[at],
-      text || "(empty)",
-      values.join(", ") || "none",
-      at === answer.window ? "decides" : "",
-    ]);
-    parts.response.textContent = answer.text;
-    const by = answer.answer ? `, by the value ${answer.answer}` : "";
-    parts.outcome.replaceChildren(el("code", {}, answer.bucket), `${by} (correct is ${gold}).`);
-    const caption = "Where the scorer looks, and which of the puzzle's values it finds there.";
-    const columns = ["Window", "Text", "Values found", ""];
-    parts.windows.replaceChildren(
-      table({ id: "explorer-windows", caption, columns, rows, isText: true }),
-    );
-  }
-
   /** Counts of all models in this configuration, as ranges for reconstructed ones. */
   function showModels(choice) {
     const here = (row) => Object.keys(LOADS).every((load) => row[load] === choice[load]);
@@ -233,25 +208,17 @@ cogniload.explorer = (() => {
       strip: el("div", { class: "strip", "aria-hidden": "true" }),
       statement: el("p", { class: "statement", role: "status" }),
       end: el("p", { class: "answer" }),
-      response: el("pre", { class: "wrapped untrusted-text", tabindex: 0 }),
-      outcome: el("p", { class: "answer" }),
     };
-    for (const name of ["people", "windows", "models", "body"]) parts[name] = el("div");
+    for (const name of ["people", "models", "body"]) parts[name] = el("div");
     const chooseLevel = (load) =>
       menu(`explorer-${load}`, LOADS[load], levels[load], (at) =>
         change({ [load]: levels[load][at], puzzle: 0, step: 0 }),
       );
     const puzzle = menu("explorer-puzzle", "Puzzle", [], (at) => change({ puzzle: at, step: 0 }));
     parts.puzzle = puzzle.querySelector("select");
-    const titles = data.puzzles[0].answers.map(({ title }) => title);
     const steps = [buildStepper(), parts.strip, parts.statement, parts.end, parts.people];
-    const chooseAnswer = (at) => change({ answer: at });
-    const answer = menu("explorer-answer", "Synthetic response", titles, chooseAnswer);
-    const summary = el("summary", {}, "Example responses, with the answer");
-    const responses = [summary, answer, parts.response, parts.outcome, parts.windows];
     parts.body.append(
       section("Step by step", steps),
-      section("How a response is scored", el("details", {}, responses)),
       section("The models in this configuration", parts.models),
     );
     const menus = el("p", {}, Object.keys(LOADS).map(chooseLevel), puzzle);

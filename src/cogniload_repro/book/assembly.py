@@ -1,6 +1,5 @@
 """Assemble the book's sources and build the HTML, completely or not at all."""
 
-import errno
 import html
 import io
 import os
@@ -60,17 +59,11 @@ def stage_book(
     Unchanged files are left untouched, so that Sphinx does not read them again. Sphinx's output
     stays, but its cache is deleted if more than the content of pages has changed. ``leave_out`` are
     pages of the table of contents that this book omits; ``notice``, any text, is shown at the top
-    of every page. ValueError if a page is missing.
+    of every page.
     """
     folders = {"build": Path(build_dir), "sources": Path(sources), "data": DATA}
     contents = {place: file.read_bytes() for place, file in _find_files(folders)}
     toc = _read_toc(folders["sources"], leave_out)
-    for page in _pages(toc):
-        kind = "ipynb" if page.startswith("notebooks/") else "md"
-        if Path(f"{page}.{kind}") not in contents:
-            raise ValueError(
-                f"the book's page {page} is missing; run `make render`, or correct _toc.yml"
-            )
     config = _configure(contents[Path("_config.yml")].decode(), notice, leave_out)
     contents[Path("_config.yml")] = config.encode()
     contents[Path("_toc.yml")] = yaml.safe_dump(toc, sort_keys=False).encode()
@@ -134,9 +127,6 @@ def build_book(build_dir: str | Path, jobs: int = 1) -> Path:
     code, text = _run_sphinx(staged, new, jobs)
     if code != 0:
         shutil.rmtree(new, ignore_errors=True)
-        full = os.strerror(errno.ENOSPC)
-        if full in text:
-            raise OSError(errno.ENOSPC, full, str(new))
         raise ValueError(
             f"the book in {staged} does not build; correct these pages:\n{_complaints(text)}"
         )
@@ -189,15 +179,6 @@ def _read_toc(sources: Path, leave_out: Collection[str]) -> dict:
     if "parts" in toc:
         toc["parts"] = [part for part in toc["parts"] if part["chapters"]]
     return toc
-
-
-def _pages(toc: dict) -> list[str]:
-    """Return the names of all pages of a table of contents."""
-    chapters = list(toc.get("chapters", []))
-    for part in toc.get("parts", []):
-        chapters += part["chapters"]
-    pages = [chapter["file"] for chapter in chapters if "file" in chapter]
-    return [toc["root"], *pages]
 
 
 def _complaints(log: str) -> str:

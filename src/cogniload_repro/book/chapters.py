@@ -1,7 +1,7 @@
 """The book's chapters: which a build has, with which parameters, which files they wrote."""
 
-import ast
 import json
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,8 +11,6 @@ from pathlib import Path
 FOLDERS = ("figures", "tables", "verdicts")
 #: Prefix of the temporary folder in which these files are kept until a run has succeeded.
 STAGE = ".chapter-"
-#: What a build must have for some chapters.
-NEEDS = ("whole grid", "another model")
 
 
 @dataclass(frozen=True)
@@ -22,7 +20,7 @@ class Chapter:
     source: Path
     #: The names that its parameters cell sets.
     takes: frozenset[str] = frozenset()
-    #: What a build must have for it, of `NEEDS`.
+    #: What a build must have for it: "whole grid", "another model".
     needs: Sequence[str] = ()
     long: bool = False  # it runs longest, so it starts before the others
     reads_verdicts: bool = False  # of other chapters, so it runs after them
@@ -41,9 +39,9 @@ def list_chapters(
     folder: Path, *, whole_grid: bool, another_model: bool = False
 ) -> list[Chapter]:
     """Return the chapters of a build's book, longest first."""
-    present = {"whole grid": whole_grid, "another model": another_model}
-    met = {need for need in NEEDS if present[need]}
-    return [chapter for chapter in read_chapters(folder) if set(chapter.needs) <= met]
+    met = {"whole grid": whole_grid, "another model": another_model}
+    chapters = read_chapters(folder)
+    return [chapter for chapter in chapters if all(map(met.get, chapter.needs))]
 
 
 def _run_order(chapter: Chapter) -> tuple[bool, int, str]:
@@ -54,28 +52,19 @@ def _read_chapter(source: Path) -> Chapter:
     try:  # nbformat, which checks everything else, takes a hundred times as long
         notebook = json.loads(source.read_text(encoding="utf-8"))
         options = notebook["metadata"].get("cogniload", {})
-        chapter = Chapter(source, _read_names(notebook), **options)
-    except (ValueError, TypeError, KeyError, SyntaxError) as error:
+        return Chapter(source, _read_names(notebook), **options)
+    except (ValueError, TypeError, KeyError) as error:
         raise ValueError(
             f"{source.name} is not a notebook as `Chapter` describes it: {error}"
         ) from None
-    unknown = set(chapter.needs) - set(NEEDS)
-    if unknown:
-        raise ValueError(
-            f"{source.name}: unknown need {min(unknown)}; needs are: {NEEDS}"
-        )
-    return chapter
 
 
 def _read_names(notebook: dict) -> frozenset[str]:
     """Return the names that the parameters cell sets."""
-    names = set()
+    names: set[str] = set()
     for cell in notebook["cells"]:
-        if "parameters" not in cell["metadata"].get("tags", ()):
-            continue
-        for statement in ast.parse("".join(cell["source"])).body:
-            targets = statement.targets if isinstance(statement, ast.Assign) else []
-            names |= {target.id for target in targets if isinstance(target, ast.Name)}
+        if "parameters" in cell["metadata"].get("tags", ()):
+            names.update(re.findall(r"^(\w+) = ", "".join(cell["source"]), re.M))
     return frozenset(names)
 
 

@@ -1,63 +1,19 @@
 """The evidence behind a figure or table: its badge, and the line in the picture."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import pandas as pd
 
 from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.paths import DATA
 from cogniload_repro.regression.cell_tables import coverage
 from cogniload_repro.regression.reconstructions import from_printed_tables
 
-
-class Evidence(NamedTuple):
-    """A kind of evidence: colour and words of its badge, and the line in the picture."""
-
-    color: str
-    words: str
-    line: str
-
-
+#: The kinds by name: colour and words of the badge, and the line in the picture. The name "" is
+#: that of a figure without data of models, such as a diagram.
 EVIDENCE = {
-    "": Evidence("", "", ""),  # no data of models
-    "published": Evidence("success", "published", "Numbers published in the paper"),
-    "independent": Evidence(
-        "success",
-        "independent",
-        "Numbers published in the paper, compared with puzzles drawn here",
-    ),
-    "identified": Evidence(
-        "success",
-        "identified",
-        "Identified from the published tables; reconstructed, not raw outputs",
-    ),
-    "bounded": Evidence(
-        "warning", "bounded", "Bounds that the published tables set; no raw outputs"
-    ),
-    "searched": Evidence(
-        "warning",
-        "searched",
-        "Range found by a search over tables that agree with the paper; no proved bound",
-    ),
-    "not identified": Evidence(
-        "danger",
-        "not identified",
-        "Not identified: over reconstructions, not raw outputs",
-    ),
-    "one reconstruction": Evidence(
-        "danger",
-        "one reconstruction, partial grid",
-        "One reconstruction on a partial grid",
-    ),
-    "synthetic": Evidence(
-        "danger", "synthetic", "Synthetic example, not a model's output"
-    ),
-    "outputs": Evidence("info", "scored outputs", "Scored model outputs"),
-    "mixed": Evidence(
-        "info",
-        "reconstructed and scored",
-        "The paper's models: reconstructed from its tables; other models: scored outputs",
-    ),
+    row.kind: row
+    for row in pd.read_csv(DATA / "evidence.csv", keep_default_na=False).itertuples()
 }
 #: Kinds that do not depend on the counts of a build.
 _FIXED = ("", "synthetic", "outputs")
@@ -107,9 +63,10 @@ def write_badges(kinds: Mapping[str, str]) -> str:
     """Return the badges of `judge_parts`, each with its part, as Markdown."""
     badges = []
     for part, kind in kinds.items():
-        color, words, _ = EVIDENCE[kind]
-        if words:
-            badges.append(f"{{bdg-{color}}}`{words}` {part}".strip())
+        evidence = EVIDENCE[kind]
+        if kind:
+            badge = f"{{bdg-{evidence.color}}}`{evidence.words}`"
+            badges.append(f"{badge} {part}".strip())
     return ", ".join(badges)
 
 

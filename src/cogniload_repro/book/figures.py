@@ -97,10 +97,12 @@ def panel_accuracy(
         accuracies = accuracies.merge(band.drop(columns="mean"), how="left")
     marks = marked_levels(cells)
     marks = marks[marks["load"] == (panel.at or panel.across)]
-    marked = set(zip(marks["model"], marks["level"], strict=True))
-    levels = [panel.level] * len(accuracies) if panel.at else accuracies[panel.across]
-    here = zip(accuracies["model"], levels, strict=True)
-    return accuracies.assign(marked=[place in marked for place in here])
+    levels = accuracies[["model"]].assign(level=panel.level)
+    if not panel.at:
+        levels["level"] = accuracies[panel.across]
+    pairs = pd.MultiIndex.from_frame(levels)
+    marked = pd.MultiIndex.from_frame(marks[["model", "level"]])
+    return accuracies.assign(marked=pairs.isin(marked))
 
 
 def without_shortcut(rows: pd.DataFrame) -> pd.DataFrame:
@@ -114,26 +116,17 @@ class PaperFigure:
     It shows accuracy (0 to 1) by model, pooled over the puzzles of all other dimensions. Models
     other than the paper's 22 are drawn in black, over the others. For reconstructed models, the
     points are means over reconstructions, with their band behind. The name is a key of `FIGURES`.
-    Raises ValueError if there is no such figure, or if the cells hold no puzzle.
     """
 
     def __init__(self, name: str, cells: pd.DataFrame):
-        if name not in FIGURES:
-            raise ValueError(
-                f"there is no figure {name!r}; choose one of: {', '.join(FIGURES)}"
-            )
-        if not (cells["total"] > 0).any():
-            raise ValueError(
-                f"no cell has a puzzle, so {name} cannot be drawn; score some outputs "
-                "first"
-            )
         limited = limit_models(cells)  # if there are many: the paper's and some others
         self.left_out = cells["model"].nunique() - limited["model"].nunique()
         self.panels = FIGURES[name]
         self.banded = bool(from_printed_tables(limited).any())
-        self.accuracies = [
-            panel_accuracy(panel, limited, banded=self.banded) for panel in self.panels
-        ]
+        self.accuracies = []
+        for panel in self.panels:
+            accuracy = panel_accuracy(panel, limited, banded=self.banded)
+            self.accuracies.append(accuracy)
         self.cells = limited[limited["total"] > 0]
         self.pens = pens(order_models(self.cells["model"]))
 
@@ -141,16 +134,17 @@ class PaperFigure:
         """Draw the figure: one large panel, or a column with some models named, others grey."""
         if len(self.panels) == 1:
             return self.draw_as_printed()
-        size = (PHONE_IN, 0.2 + _PANEL_IN * len(self.panels))
-        named = [name for name, pen in self.pens.items() if pen.own or name in NAMED]
-        if len(self.pens) <= len(NAMED):
-            named = list(self.pens)
+        height = 0.2 + _PANEL_IN * len(self.panels)
+        is_small = len(self.pens) <= len(NAMED)
+        named = []
+        for name, pen in self.pens.items():
+            if is_small or pen.own or name in NAMED:
+                named.append(name)
         with mpl.rc_context(STYLE):
-            figure = Figure(figsize=size, layout="constrained")
+            figure = Figure(figsize=(PHONE_IN, height), layout="constrained")
             column = figure.subplots(len(self.panels), 1)
-            for ax, panel, accuracy in zip(
-                column, self.panels, self.accuracies, strict=True
-            ):
+            panels = zip(column, self.panels, self.accuracies, strict=True)
+            for ax, panel, accuracy in panels:
                 self._draw_lines(ax, panel, accuracy, named, alpha=0.14, zorder=2)
                 self._name_lines(ax, panel, accuracy, named)
                 ax.set_ylabel("Correct answers")
@@ -179,22 +173,21 @@ class PaperFigure:
     def draw_as_printed(self) -> Figure:
         """Draw the figure in the paper's layout, every model with its own line."""
         is_large = len(self.panels) == 1
+        width = PHONE_IN if is_large else WIDTH_IN
         columns = 2 if is_large else _LEGEND_COLUMNS
-        lines = np.ceil(len(self.pens) / columns)
-        size = (PHONE_IN if is_large else WIDTH_IN, 4.3 + _LINE_IN * lines)
-        drawn = list(self.pens.values())
+        height = 4.3 + _LINE_IN * np.ceil(len(self.pens) / columns)
+        names = list(self.pens)
         with mpl.rc_context(STYLE):
             layout = ConstrainedLayoutEngine()
-            figure = Figure(figsize=size, layout=layout)
+            figure = Figure(figsize=(width, height), layout=layout)
             if is_large:
                 accuracy = self.accuracies[0]
                 self._draw_intervals(figure.subplots(), self.panels[0], accuracy)
                 last = accuracy.groupby("model")["accuracy"].last()
-                names = last.sort_values(ascending=False).index
-                drawn = [self.pens[name] for name in names]
+                names = list(last.sort_values(ascending=False).index)
             else:
                 self._draw_row(figure)
-            draw_legend(figure, drawn, "outside lower center", columns)
+            draw_legend(figure, [self.pens[name] for name in names], columns)
             layout.execute(figure)
             figure.set_layout_engine("none")  # once is enough
             # the legend stays where it is when `save_figure` adds a strip below
@@ -205,8 +198,9 @@ class PaperFigure:
         """Draw panels side by side."""
         row = figure.subplots(1, len(self.panels), sharey=True)
         row[0].set_ylabel("Correct answers")
-        for ax, panel, accuracy in zip(row, self.panels, self.accuracies, strict=True):
-            self._draw_lines(ax, panel, accuracy, [*self.pens], alpha=0.08, zorder=1)
+        panels = zip(row, self.panels, self.accuracies, strict=True)
+        for ax, panel, accuracy in panels:
+            self._draw_lines(ax, panel, accuracy, list(self.pens), alpha=0.08, zorder=1)
 
     def _draw_lines(
         self,
@@ -228,8 +222,8 @@ class PaperFigure:
                 ax.plot(levels, rows["accuracy"], color="0.85", linewidth=0.8, zorder=1)
                 continue
             if self.banded:
-                ends = (rows["lowest"], rows["highest"])
-                ax.fill_between(levels, *ends, color=pen.color, linewidth=0, **band)
+                look: dict[str, Any] = {"color": pen.color, "linewidth": 0} | band
+                ax.fill_between(levels, rows["lowest"], rows["highest"], **look)
             draw_course(ax, levels, rows["accuracy"], pen, rows["marked"])
 
     def _draw_intervals(self, ax: Axes, panel: Panel, accuracy: pd.DataFrame) -> None:
@@ -251,15 +245,9 @@ class PaperFigure:
             bar = pen.line() | {"linestyle": "-"}
             ax.vlines(places, rows["low"], rows["high"], **bar)
             if self.banded:
-                ax.vlines(
-                    places,
-                    rows["lowest"],
-                    rows["highest"],
-                    color=pen.color,
-                    alpha=0.25,
-                    linewidth=3,
-                    zorder=1,
-                )
+                look: dict[str, Any] = {"color": pen.color, "alpha": 0.25}
+                look |= {"linewidth": 3, "zorder": 1}
+                ax.vlines(places, rows["lowest"], rows["highest"], **look)
 
     def _set_numeric_levels(self, ax: Axes, panel: Panel) -> None:
         """Set up the axes of a panel in a row or column, with levels at their numeric values."""
@@ -359,20 +347,21 @@ def spread_sideways(accuracy: pd.DataFrame, drawn: dict[str, Pen]) -> dict[str, 
     return dict(zip(ranked, 0.7 * (slots / len(ranked) - 0.5), strict=True))
 
 
-def draw_legend(figure: Figure, drawn: list[Pen], place: str, columns: int) -> None:
-    """Draw a legend with the line and the point of each model."""
-    handles: list[Any] = [
-        (Line2D([], [], **pen.line()), Line2D([], [], **pen.dots())) for pen in drawn
-    ]
-    look: dict[str, Any] = {
-        "loc": place,
-        "ncols": columns,
-        "fontsize": _LABEL_SIZE,
-        "frameon": False,
-        "labelspacing": 0.3,
-        "handlelength": 2.4,
-    }
-    legend = figure.legend(handles, ["" for _ in drawn], **look)
+def draw_legend(figure: Figure, drawn: list[Pen], columns: int) -> None:
+    """Draw a legend below the panels, with the line and the point of each model."""
+    handles: list[Any] = []
+    for pen in drawn:
+        handles.append((Line2D([], [], **pen.line()), Line2D([], [], **pen.dots())))
+    legend = figure.legend(
+        handles,
+        [""] * len(drawn),
+        loc="outside lower center",
+        ncols=columns,
+        fontsize=_LABEL_SIZE,
+        frameon=False,
+        labelspacing=0.3,
+        handlelength=2.4,
+    )
     for text, pen in zip(legend.get_texts(), drawn, strict=True):
         # set afterwards: matplotlib would drop labels with a leading _ and parse $math$
         text.set(text=pen.label, parse_math=False)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 from cycler import cycler
+from matplotlib import rc_params_from_file
 from matplotlib.figure import Figure
 from matplotlib.style import library
 from matplotlib.transforms import Bbox
@@ -38,45 +39,13 @@ FAMILY_COLORS = {
 #: Two of them, for contrasts that are not between models, such as positive and negative.
 BLUE = FAMILY_COLORS["OpenAI"]
 RED = FAMILY_COLORS["DeepSeek R1"]
-_CYCLE = [
-    BLUE,
-    RED,
-    *(color for color in FAMILY_COLORS.values() if color not in (BLUE, RED)),
-]
+_CYCLE = list(dict.fromkeys([BLUE, RED, *FAMILY_COLORS.values()]))
 STYLE = {
     **library["seaborn-v0_8-whitegrid"],
-    "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
-    "font.size": 9.0,
-    "axes.labelsize": 9.5,
-    "axes.titlesize": 10.0,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": "0.55",
-    "axes.linewidth": 0.8,
-    "xtick.bottom": False,
-    "ytick.left": False,
-    "xtick.major.size": 3.5,
-    "ytick.major.size": 3.5,
-    "grid.color": "0.9",
-    "grid.linewidth": 0.6,
-    "text.color": "0.1",
-    "axes.labelcolor": "0.1",
-    "xtick.color": "0.25",
-    "ytick.color": "0.25",
-    "mathtext.fontset": "dejavusans",
-    "figure.facecolor": "white",
-    "savefig.facecolor": "white",
-    "svg.fonttype": "path",
-    "svg.hashsalt": "cogniload-repro",
-    "legend.frameon": True,
+    **rc_params_from_file(
+        Path(__file__).with_name("figures.mplstyle"), use_default_template=False
+    ),
     "axes.prop_cycle": cycler(color=_CYCLE),
-    "patch.edgecolor": "white",
-    "patch.force_edgecolor": True,
-    "path.simplify": True,
-    # the usual height of titles; without it every drawing measures all tick labels again
-    "axes.titley": 1.0,
 }
 
 #: The colour of models that are not in the paper, such as a reader's own.

@@ -29,7 +29,8 @@ from cogniload_repro.published import STAR_LEVELS, STARRED, TOKEN_TABLES, load_t
 from cogniload_repro.puzzles.ontology import CATEGORIES, ontology
 from cogniload_repro.regression.cell_tables import errors_by
 from cogniload_repro.regression.design import GRID
-from cogniload_repro.regression.fits import PAPER_TERMS, spread_terms
+from cogniload_repro.regression.fits import spread_terms
+from cogniload_repro.regression.glm import QUADRATIC
 from cogniload_repro.regression.reconstructions import from_printed_tables
 from cogniload_repro.safe_text import for_spreadsheet
 
@@ -182,26 +183,26 @@ def table2(fits: pd.DataFrame, points: pd.DataFrame) -> Table:
         name: label for name, label in labels.items() if label.startswith("DS-")
     }
     frame = frame.replace({"model": shortened})
-    terms = set(fits["term"]) - {""}
-    if terms == set(PAPER_TERMS) and {*fits["family"]} == {"logit"}:
+    first = fits.iloc[0]
+    glm = glm.assign(formula=first["formula"], family=first["family"])
+    if first["formula"] == QUADRATIC and first["family"] == "logit":
         caption = (
-            r"Binomial GLM with a quadratic term in $\rho$ for each model (stars: Wald test), and "
-            "the loads at which accuracy falls to 50 percent, the other two at their means over "
-            "the model's cells (-- for none: no needle ratio gives it, or accuracy does not "
-            f"fall with the load). {_STARS} {_DS}"
+            r"The paper's regression, a binomial GLM with a quadratic term in $\rho$, for each "
+            "model (stars: Wald test), and the loads at which accuracy falls to 50 percent, the "
+            "other two at their means over the model's cells (-- for none: no needle ratio gives "
+            f"it, or accuracy does not fall with the load). {_STARS} {_DS}"
         )
         return Table("table2", caption, frame, data=glm)
-    first = fits.iloc[0]
     caption = (
         f"Binomial GLM {first['formula']} ({first['family']}) for each model (stars: "
         "Wald test; where the printed tables do not identify the fit, medians over the "
         "reconstructions without stars), and the loads at which accuracy falls to 50 percent (-- "
         f"for none). {_STARS} {_DS}"
     )
-    known = frame.rename(
-        columns=lambda name: name if name in HEADINGS else name.removeprefix("beta_")
-    )
-    return Table("your_table2", caption, known, data=glm)
+    shown = {}
+    for column in frame:
+        shown[column] = column if column in HEADINGS else column.removeprefix("beta_")
+    return Table("your_table2", caption, frame.rename(columns=shown), data=glm)
 
 
 def table3(interactions: pd.DataFrame) -> Table:

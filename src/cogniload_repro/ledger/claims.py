@@ -20,19 +20,20 @@ from scipy.stats import norm
 
 from cogniload_repro import formats
 from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.ledger.columns import COLUMNS
 from cogniload_repro.ledger.precision import Number, format_like, judge
 from cogniload_repro.ledger.results import (
     NotComputableError,
     ResultLookup,
     Results,
 )
-from cogniload_repro.models import BY_NAME, MODELS, NAMES
+from cogniload_repro.models import NAMES
+from cogniload_repro.paths import ICLR2026
 from cogniload_repro.published import INTERVAL_ALPHA
 from cogniload_repro.reconstruction.printed import uses_table2
 from cogniload_repro.reconstruction.prose import (
     EACH_RATIO,
     PROSE_RATIOS,
-    STRONGEST,
     prose_along_rho,
 )
 from cogniload_repro.scoring.reasoning import CONTEXT_TOKENS, RESERVED_TOKENS
@@ -51,25 +52,8 @@ class JudgedClaim(NamedTuple):
 
 NOT_COMPUTABLE = JudgedClaim(math.nan, "", "not_computable")
 
-_OPEN = tuple(model.name for model in MODELS if model.puzzles_per_cell == 100)
-_API = tuple(model.name for model in MODELS if model.puzzles_per_cell == 10)
-_OF_SECTION_3 = ("gemini-2.5", "gpt-5", "DeepSeek-R1-0528")
-#: Groups of models to which the prose refers.
-GROUPS = {
-    "": NAMES,
-    "open weights": _OPEN,
-    "API": _API,
-    "API, named in section 3": tuple(
-        name for name in _API if name.startswith(_OF_SECTION_3)
-    ),
-    "smaller or distilled": tuple(name for name in _OPEN if name != "QwQ-32B"),
-    "low class": tuple(model.name for model in MODELS if model.tier == "low"),
-    "gpt-5 and o3": STRONGEST,
-    "gemini-2.5-pro and gemini-2.5-flash": ("gemini-2.5-pro", "gemini-2.5-flash"),
-    "o3 and gpt-5 family": tuple(
-        name for name in NAMES if name.startswith(("o3", "gpt-5"))
-    ),
-}
+#: The models of the groups to which the prose refers: one row per group and model.
+GROUPS = pd.read_csv(ICLR2026 / "claim_groups.csv")
 #: Constants of the scorer and the intervals, whatever the responses are.
 CONSTANTS: dict[str, Number] = {
     "context_tokens": CONTEXT_TOKENS,
@@ -79,8 +63,11 @@ CONSTANTS: dict[str, Number] = {
 #: The ratio (%) at which the mean accuracy of the models is lowest.
 LOWEST = "ratio_of_lowest_accuracy"
 
-_OF_TABLE2 = re.compile(r"(beta|p)_(0|d|N|rho2?)|(ecl|nt|id)50")
-_OF_TABLE3 = re.compile(r"(beta|p)_(dN|drho|Nrho|dNrho)")
+#: The quantities of Tables 2 and 3, p-values included, by table.
+_FITTED = {
+    table: {column.quantity for column in COLUMNS[table].values()}
+    for table in ("table2", "table3")
+}
 _RATIOS = sorted({int(cell.ratio_pct) for cell in PAPER_GRID})
 _NUMBER = r"\d+(?:\.\d+)?"
 _BOUND = re.compile(rf"([<>]=?)(-?{_NUMBER})")
@@ -196,11 +183,11 @@ def kind_of(claim: Claim, reconstructed: bool) -> str:
         return "input"
     if not reconstructed:
         return "independent"
-    if _OF_TABLE3.fullmatch(quantity) or _is_constraint(claim):
+    if quantity in _FITTED["table3"] or _is_constraint(claim):
         return "constraint"
-    if _OF_TABLE2.fullmatch(quantity):
+    if quantity in _FITTED["table2"]:
         model = claim["model"]
-        return "constraint" if model in BY_NAME and uses_table2(model) else "derived"
+        return "constraint" if model and uses_table2(model) else "derived"
     return "derived" if claim["rho"] or quantity == LOWEST else "input"
 
 
@@ -221,7 +208,7 @@ def find_numbers(claim: Claim, lookup: ResultLookup) -> list[Number]:
             numbers = find_numbers(claim | {load: first}, lookup)
             subtracted = find_numbers(claim | {load: second}, lookup)
             return list(map(operator.sub, numbers, subtracted))
-    models = [claim["model"]] if claim["model"] else GROUPS[claim["group"]]
+    models = _list_models(claim)
     numbers = []
     for levels in _read_levels(claim):
         if claim["quantity"] == LOWEST:
@@ -231,6 +218,15 @@ def find_numbers(claim: Claim, lookup: ResultLookup) -> list[Number]:
                 _find(lookup, model, claim["quantity"], levels) for model in models
             ]
     return numbers
+
+
+def _list_models(claim: Claim) -> Sequence[str]:
+    """Return the models that a claim is about; without a model or group, all 22."""
+    if claim["model"]:
+        return [claim["model"]]
+    if claim["group"]:
+        return list(GROUPS.loc[GROUPS["group"] == claim["group"], "model"])
+    return NAMES
 
 
 def _read_levels(claim: Claim) -> list[dict[str, int]]:

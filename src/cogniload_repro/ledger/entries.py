@@ -13,7 +13,6 @@ With scored responses, every number is *independent*. On reconstructed data the 
 
 from collections.abc import Iterator
 
-import numpy as np
 import pandas as pd
 
 from cogniload_repro.ledger.claims import evaluate_claims
@@ -97,25 +96,6 @@ def scoreboard(fidelity: pd.DataFrame) -> pd.DataFrame:
     return board.rename_axis(columns=None)
 
 
-def find_differences(fidelity: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
-    """Return the numbers whose printed form or verdict differs from an earlier comparison.
-
-    A number that is in only one of the two has empty strings in the columns of the other.
-    """
-    key = ["table", "model", "quantity", "condition"]
-    values = ["shown", "verdict"]
-    now = fidelity[key + values].fillna("").astype(str)
-    then = before[key + values].fillna("").astype(str)
-    both = now.merge(
-        then, on=key, how="outer", suffixes=("", "_before"), sort=False
-    ).fillna("")
-    is_different = (both["shown"] != both["shown_before"]) | (
-        both["verdict"] != both["verdict_before"]
-    )
-    columns = [*key, "shown_before", "shown", "verdict_before", "verdict"]
-    return both.loc[is_different, columns].reset_index(drop=True)
-
-
 def _give_reasons(rows: pd.DataFrame, models: set[str]) -> pd.DataFrame:
     """Fill in missing reasons why numbers are not computable."""
     is_unknown = rows["verdict"] == "not_computable"
@@ -128,51 +108,55 @@ def _give_reasons(rows: pd.DataFrame, models: set[str]) -> pd.DataFrame:
 
 
 def _judge_all(lookup: ResultLookup, reconstructed: bool) -> Iterator[dict]:
-    """Yield the ledger's row of every number in `COLUMNS`, in the order of the printed tables.
-
-    A number is not computable unless every cell behind it has the paper's number of puzzles. An
-    imputed number has the replacement beside it and no verdict.
-    """
+    """Yield the ledger's row of every number in `COLUMNS`, in the order of the printed tables."""
     for table, columns in COLUMNS.items():
         for printed in load_printed(table).to_dict("records"):
+            if printed.get("in_paper", "yes") != "yes":
+                continue
             levels = {load: int(printed[load]) for load in TABLES[table][1]}
             for quantity, column in columns.items():
                 text = printed[column.printed] or column.empty
-                if text is None or printed.get("in_paper", "yes") != "yes":
+                if text is None:
                     continue
+                at = levels | {**column.levels}
+                model = printed["model"]
                 row = {
-                    "table": TOKEN_TABLES[levels["N"]] if table == "tokens" else table,
-                    "model": printed["model"],
+                    "table": RESULTS_PAGE if table == "results_page" else table,
+                    "model": model,
                     "quantity": quantity,
+                    "condition": " ".join(f"{load}={at[load]}" for load in at),
                     "published": text,
-                    "kind": kind_of_number(table, printed["model"], quantity, text),
+                    "kind": "independent",
+                    "evidence": "",
                 }
-                if table == "results_page":
-                    row["table"] = RESULTS_PAGE
-                if not reconstructed:
-                    row["kind"] = "independent"
-                row["evidence"] = "identified" if reconstructed else ""
-                yield row | _recompute(row, column, lookup, levels | {**column.levels})
+                if table == "tokens":
+                    row["table"] = TOKEN_TABLES[levels["N"]]
+                if reconstructed:
+                    row["kind"] = kind_of_number(table, model, quantity, text)
+                    row["evidence"] = "identified"
+                yield row | _recompute(row, column, lookup, at)
 
 
 def _recompute(
     row: dict[str, str], column: Column, lookup: ResultLookup, levels: dict[str, int]
 ) -> dict[str, object]:
-    """Return the recomputed part of a row: the number, as it is shown, and the verdict."""
-    found = {
-        "condition": " ".join(f"{load}={level}" for load, level in levels.items()),
-        "recomputed": np.nan,
-        "shown": "",
-        "verdict": "not_computable",
-        "reason": "",
-    }
+    """Return the recomputed part of a row: the number, as it is shown, and the verdict.
+
+    A number is not computable unless every cell behind it has the paper's number of puzzles. An
+    imputed number has the replacement beside it and no verdict.
+    """
     try:
         number = lookup.number(row["model"], column.quantity, **levels)
     except NotComputableError as error:
-        return found | {"reason": str(error)}
+        return {"shown": "", "verdict": "not_computable", "reason": str(error)}
     shown = column.form(float(number))
     verdict = "" if row["kind"] == "imputed" else judge(row["published"], shown)
-    return found | {"recomputed": float(number), "shown": shown, "verdict": verdict}
+    return {
+        "recomputed": float(number),
+        "shown": shown,
+        "verdict": verdict,
+        "reason": "",
+    }
 
 
 def title(table: str) -> str:

@@ -1,12 +1,13 @@
 """The tables that a build has computed, and their numbers for the paper's models.
 
-A number is computable only if every cell behind it has the paper's number of puzzles.
+A number is computable only if every cell behind it has the paper's number of puzzles, and the
+model no other cells.
 """
 
 import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, partial
 from pathlib import Path
@@ -22,23 +23,31 @@ from cogniload_repro.regression.design import GRID, grid_means, roots_along_rho
 from cogniload_repro.regression.fits import PAPER_TERMS
 from cogniload_repro.regression.glm import SYMBOLS
 from cogniload_repro.regression.reconstructions import from_printed_tables
+from cogniload_repro.scoring.cells import read_scores
 from cogniload_repro.storage import ERRORS, FRAMES, TOKENS, read_frame
 
 #: The paper's cells by their values of `CELL`.
 _PAPER_CELLS = {(cell.N, cell.d, cell.ratio_pct): cell for cell in PAPER_GRID}
 #: Model, N and d: the key of the token statistics.
 Condition = tuple[str, int, int]
+_CONDITION = ["model", "N", "d"]
+_COUNTS = ["prompt_tokens", "response_tokens"]
 
 
 @dataclass(frozen=True)
 class Results:
-    """The frames of one build: counts by cell, Tables 2, 3 and 6, token statistics."""
+    """The frames of one build: counts by cell, Tables 2, 3 and 6, token statistics.
+
+    ``uncounted`` are the conditions with answers whose tokens are not counted, so that they may
+    have overflowed unseen.
+    """
 
     cells: pd.DataFrame
     glm: pd.DataFrame
     interactions: pd.DataFrame
     aic: pd.DataFrame
     tokens: pd.DataFrame
+    uncounted: frozenset[Condition] = frozenset()
 
     @property
     def reconstructed(self) -> bool:
@@ -51,7 +60,7 @@ class Results:
         for name in FRAMES:
             frame = getattr(self, name)
             frames[name] = frame[frame["model"].isin(BY_NAME)]
-        return Results(**frames)
+        return replace(self, **frames)
 
 
 def load_results(build: str | Path) -> Results:
@@ -65,7 +74,15 @@ def load_results(build: str | Path) -> Results:
             step = "score" if name == "tokens" else "fit"
             path = Path(build) / f"{name}.parquet"
             frames[name] = read_frame(path, schema, f"create it with `make {step}`")
-    return Results(**frames)
+    return Results(**frames, uncounted=find_uncounted(Path(build) / "scores"))
+
+
+def find_uncounted(scores_dir: Path) -> frozenset[Condition]:
+    """Return the conditions of a build's scores in which an answer lacks a token count."""
+    scores = read_scores(scores_dir, [*_CONDITION, *_COUNTS])
+    is_uncounted = scores[_COUNTS].isna().any(axis=1)
+    conditions = scores.loc[is_uncounted, _CONDITION]
+    return frozenset(conditions.itertuples(index=False, name=None))
 
 
 class NotComputableError(LookupError):
@@ -79,21 +96,17 @@ class ResultLookup:
         cells = results.cells[results.cells["total"] > 0]
         keys = cells[CELL].itertuples(index=False, name=None)
         is_inside = np.array([key in _PAPER_CELLS for key in keys], dtype=bool)
-        outside = cells.loc[~is_inside, ["model", "N", "d"]]
-        #: Conditions with cells outside the paper's grid, which tokens and fits include.
-        self._mixed: set[Condition] = set(outside.itertuples(index=False, name=None))
+        #: Models with cells outside the paper's grid, which tokens and fits include.
+        self._mixed = set(cells.loc[~is_inside, "model"])
         counts = cells[is_inside].groupby(["model", *CELL])
         sums = counts[["total", "correct", *ERRORS]].sum()
         self._counts = sums.to_dict("index")
-        self._tokens = results.tokens.set_index(["model", "N", "d"]).to_dict("index")
-        #: Status and value of a fit's numbers by model and quantity.
-        self._fits: dict[tuple[str, str], tuple[str, float]] = {}
+        self._tokens = results.tokens.set_index(_CONDITION).to_dict("index")
+        #: The table of fits, by model, that has a quantity.
+        self._fits: dict[str, pd.DataFrame] = {}
         for frame in (results.glm, results.interactions, results.aic):
-            numbers = frame.select_dtypes("float").columns
-            for row in frame.to_dict("records"):
-                for quantity in numbers:
-                    status_and_value = (row["status"], row[quantity])
-                    self._fits[row["model"], quantity] = status_and_value
+            self._fits |= dict.fromkeys(frame, frame.set_index("model"))
+        self._uncounted = results.uncounted
         self._gaps: dict[str, set[Cell]] = {}
 
     def number(self, model: str, quantity: str, **levels: float) -> Number:
@@ -116,6 +129,9 @@ class ResultLookup:
         self._require(model, **levels)
         count = 0
         for cell in cells_at(**levels):
+            if column == "ctx" and (model, cell.N, cell.d) in self._uncounted:
+                cause = "answers without token counts"
+                raise NotComputableError(f"{cause}: their overflows are not known")
             count += self._counts[model, cell.N, cell.d, cell.ratio_pct][column]
         return count
 
@@ -125,26 +141,21 @@ class ResultLookup:
         A capacity point that does not exist is NaN.
         """
         self._require(model)
-        if any(model == other for other, _, _ in self._mixed):
-            raise NotComputableError(
-                f"the fits of {model} include cells that the paper does not have"
-            )
-        status, number = self._fits[model, quantity]
+        fits = self._fits[quantity]
+        status = fits.loc[model, "status"]
         if status != "ok":
             raise NotComputableError(f"no fit: {status}")
+        number = fits.loc[model, quantity]
+        if quantity.startswith("p_") and math.isnan(number):
+            raise NotComputableError("the counts do not have the printed sums")
         return number
 
     def tokens(self, model: str, quantity: str, N: float, d: float) -> float:
         """Return a mean or 90th percentile of prompt or output tokens (Tables 7 to 10)."""
         self._require(model, N=N, d=d)
-        condition = f"{model} at N = {N}, d = {d}"
-        if (model, N, d) in self._mixed:
-            raise NotComputableError(
-                f"the tokens of {condition} include cells that the paper does not have"
-            )
         number = self._tokens.get((model, N, d), {}).get(quantity, math.nan)
         if math.isnan(number):
-            raise NotComputableError(f"{quantity} of {condition} is missing")
+            raise NotComputableError(f"{quantity} at N = {N}, d = {d} is missing")
         return number
 
     def puzzles(self, model: str) -> list[int]:
@@ -154,6 +165,8 @@ class ResultLookup:
 
     def _require(self, model: str, **levels: float) -> None:
         """Raise NotComputableError unless all cells at these levels have the paper's puzzles."""
+        if model in self._mixed:
+            raise NotComputableError("it has cells that the paper does not have")
         if model not in self._gaps:
             self._gaps[model] = self._find_gaps(model)
         if not self._gaps[model].isdisjoint(cells_at(**levels)):

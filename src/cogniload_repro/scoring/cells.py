@@ -1,6 +1,6 @@
 """Scores counted: by model and cell, from which everything else follows, and per model."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,15 +66,17 @@ def _describe_tokens(groups: Any) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def read_scores(scores_dir: str | Path) -> pd.DataFrame:
-    """Return all scores in a folder as one table, without the columns window and answer.
+def read_scores(
+    scores_dir: str | Path, columns: Sequence[str] = _SCORE_COLUMNS
+) -> pd.DataFrame:
+    """Return all scores in a folder as one table, by default without the long texts.
 
     Token counts are nullable integers. The table is empty if the build has counts only.
     """
-    tables = [SCORES.empty_table().select(_SCORE_COLUMNS)]
+    tables = [SCORES.empty_table().select(columns)]
     for path in sorted(Path(scores_dir).glob("*.parquet")):
         with open_parquet(path) as file:
-            table = file.read(columns=_SCORE_COLUMNS)
+            table = file.read(columns=columns)
             tables.append(table.replace_schema_metadata())
     nullable = {pa.int64(): pd.Int64Dtype()}
     scores = pa.concat_tables(tables).to_pandas(types_mapper=nullable.get)
