@@ -1,6 +1,8 @@
 """Outputs of a source, written as the outputs table."""
 
+import io
 import json
+import threading
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,7 +17,7 @@ from packing import make_archive, write_packed
 from samples import release_state
 
 from cogniload_repro.grid import grid_cells
-from cogniload_repro.importing.imports import import_source
+from cogniload_repro.importing.imports import Bar, import_source
 from cogniload_repro.importing.rejections import Rejected
 from cogniload_repro.puzzles.draws import resolve_edition
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
@@ -301,3 +303,11 @@ def test_commands_take_an_edition(tmp_path):
         assert done.exit_code == 0
         assert "responses: 12, models: 1, rejected rows: 0" in done.output
         assert "names fit" not in done.output
+
+
+def test_a_progress_bar_starts_no_thread():
+    """Not even when it is shown."""
+    before = threading.enumerate()
+    shown = list(Bar(range(3), file=io.StringIO(), disable=False))
+    assert shown == [0, 1, 2]
+    assert threading.enumerate() == before

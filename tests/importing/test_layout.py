@@ -41,7 +41,7 @@ def test_every_file_is_read_or_listed(tmp_path):
 
 @pytest.mark.parametrize(
     ("source", "reason"),
-    [("gone", "no answers at"), ("a.txt", "the page Import"), ("", "read are .jsonl")],
+    [("gone", "no answers at"), ("a.txt", "the page Import"), ("", "the page Import")],
 )
 def test_a_source_without_answers_is_refused(tmp_path, source, reason):
     """The sentence says what is read."""

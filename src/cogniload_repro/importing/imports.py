@@ -133,40 +133,33 @@ def read_source(
             if known_only and response.name not in known:
                 continue
             puzzles.find(response.name)
-            refuse_duplicate(response, answers)
-        except (RowError, RecursionError) as error:
-            is_known = isinstance(error, RowError)
-            fault = error.args if is_known else ("malformed row", "too deeply nested")
-            report.rejected.append(Rejected(file, number, *fault))
+            key = (response.model, response.name)
+            if key in answers:
+                detail = f"{' has answered '.join(key)} already, in {answers[key]!r}"
+                raise RowError("duplicate", detail, response.name, response.model)
+        except RowError as error:
+            reason, detail, *place = error.args
+            detail = clean_text(detail)[:1000]
+            report.rejected.append(Rejected(file, number, reason, detail, *place))
             continue
-        answers[response.model, response.name] = file
+        answers[key] = file
         report.count(response)
         report.unread |= find_unread(record)
         yield response
-    report.rejected = [settle(row, answers) for row in report.rejected]
+    report.rejected = [_settle(row, answers) for row in report.rejected]
     report.origin = puzzles.origin
 
 
-def refuse_duplicate(response: Response, answers: Answers) -> None:
-    """Raise RowError if the model has answered the puzzle before."""
-    file = answers.get((response.model, response.name))
-    if file is not None:
-        detail = f"{response.model} has answered {response.name} already, in {file!r}"
-        raise RowError("duplicate", detail, response.name, response.model)
-
-
-def settle(row: Rejected, answers: Answers) -> Rejected:
+def _settle(row: Rejected, answers: Answers) -> Rejected:
     """Return a rejected row; of a failed request, say if its puzzle is answered by another row.
 
     A line of a failed batch may name no model; the source's only model is then assumed.
     """
     models = {row.model} if row.model else {model for model, _ in answers}
-    if row.reason != "failed request" or len(models) != 1:
+    files = [answers.get((model, str(row.name))) for model in models]
+    if row.reason != "failed request" or len(files) != 1 or files == [None]:
         return row
-    file = answers.get((models.pop(), str(row.name)))
-    if file is None:
-        return row
-    detail = f"{row.name}: it is answered in {file!r}"
+    detail = f"{row.name}: it is answered in {files[0]!r}"
     return row._replace(reason="answered elsewhere", detail=detail)
 
 
@@ -177,43 +170,36 @@ def read_records(layout: Layout) -> Iterator[tuple[Path, int, dict | RowError]]:
         for row in read_whole_table(path):
             tokens[row.get("model"), row.get("name")] = row
     for path in layout.files["table"]:
-        for number, record in name_samples(path):
+        for number, record in _name_samples(path):
             yield path, number, record
     for path in layout.files["answer"]:
         key = (path.parent.name, name_puzzle(path))
-        yield path, 1, tokens.get(key, {}) | read_answer(path)
+        yield path, 1, tokens.get(key, {}) | _read_answer(path)
     for path in layout.files["not read"]:
         yield path, 0, RowError("not read", describe_unread(path))
 
 
-def name_samples(path: Path) -> Iterator[Record]:
+def _name_samples(path: Path) -> Iterator[Record]:
     """Yield the records of a table; samples of lm-evaluation-harness have their folder's model.
 
     Of several filters of the same response the first is read.
     """
     first = None
     for number, record in read_table(path):
-        if isinstance(record, RowError) or "resps" not in record:
-            yield number, record
-            continue
-        filtered = record.get("filter")
-        first = first or filtered
-        if filtered == first:
-            yield number, {"model": path.parent.name} | record
-        else:
-            yield (
-                number,
-                RowError("not read", f"filter {filtered!r:.40}, not the first"),
-            )
+        if isinstance(record, dict) and "resps" in record:
+            first = first or record.get("filter")
+            is_first = record.get("filter") == first
+            record = {"model": path.parent.name} | record
+            if not is_first:
+                record = RowError("not read", "the response under another filter")
+        yield number, record
 
 
-def read_answer(path: Path) -> dict:
+def _read_answer(path: Path) -> dict:
     """Return an answer of the authors' release as a row; an empty file is an empty answer."""
     text = path.read_text("utf-8-sig", errors="replace")
     row = {"model": path.parent.name, "name": name_puzzle(path), "response": text}
-    if not text.strip():
-        row["finish_reason"] = "stop"
-    return row
+    return row if text.strip() else row | {"finish_reason": "stop"}
 
 
 def read_names(layout: Layout) -> Iterator[str]:

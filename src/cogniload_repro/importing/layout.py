@@ -5,7 +5,6 @@ texts ``exp/**/NAME.txt`` and their metadata ``meta/**/NAME_state.json``. A tabl
 beside them may say more of each answer: model, name, and any column of a table but response.
 """
 
-import os
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -42,10 +41,8 @@ def find_files(path: Path, name: str) -> Layout:
         kind = find_kind(file.relative_to(layout.root))
         layout.files[kind if file.is_file() else "not read"].append(file)
     if not layout.files["table"] and not layout.files["answer"]:
-        endings = ", ".join(TABLE_ENDINGS)
-        hints = {describe_unread(file) for file in layout.files["not read"]}
-        remedy = "; ".join(sorted(hints)) or IMPORT_PAGE
-        raise ValueError(f"{name} has no answers; read are {endings}; {remedy}")
+        remedies = [IMPORT_PAGE, *map(describe_unread, layout.files["not read"])]
+        raise ValueError(f"{name} has no answers; {remedies[-1]}")
     return layout
 
 
@@ -56,18 +53,13 @@ def describe_unread(path: Path) -> str:
 
 def _walk(root: Path) -> Iterator[Path]:
     """Yield the files below a folder, and links to folders; OSError if it cannot be read."""
-
-    def refuse(error: OSError) -> None:
-        raise error
-
-    for folder, folders, names in os.walk(root, onerror=refuse):
-        folders[:] = [
-            name for name in folders if not name.startswith((".", "__MACOSX"))
-        ]
-        for name in (*folders, *names):
-            path = Path(folder, name)
-            if not name.startswith(".") and (path.is_symlink() or not path.is_dir()):
-                yield path
+    for path in root.iterdir():
+        if path.name.startswith((".", "__MACOSX")):
+            continue
+        if path.is_dir() and not path.is_symlink():
+            yield from _walk(path)
+        else:
+            yield path
 
 
 def find_kind(path: Path) -> str:

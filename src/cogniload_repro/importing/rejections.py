@@ -26,16 +26,6 @@ LISTED = ("not read", "answered elsewhere")
 class RowError(Exception):
     """Why a row cannot be used: a reason, details, and its puzzle and model where known."""
 
-    def __init__(
-        self,
-        reason: Reason,
-        detail: str,
-        name: str | None = None,
-        model: str | None = None,
-    ):
-        text = detail[:1000].encode("utf-8", "replace").decode()
-        super().__init__(reason, text, name, model)
-
 
 class Rejected(NamedTuple):
     """A row that cannot be used (0: the whole file); its puzzle and its model, where known."""

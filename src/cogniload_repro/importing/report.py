@@ -11,6 +11,10 @@ from cogniload_repro.importing.responses import Response
 from cogniload_repro.safe_text import for_spreadsheet
 
 
+def _count_settings() -> dict[str, dict[str, Counter]]:
+    return defaultdict(lambda: defaultdict(Counter))
+
+
 @dataclass
 class Report:
     """The findings of an import.
@@ -22,7 +26,7 @@ class Report:
 
     responses: Counter[str] = field(default_factory=Counter)
     rejected: list[Rejected] = field(default_factory=list)
-    settings: dict[str, dict[str, Counter]] = field(default_factory=dict)
+    settings: dict[str, dict[str, Counter]] = field(default_factory=_count_settings)
     unread: set[str] = field(default_factory=set)
     untested: int = 0
     origin: str = ""
@@ -32,8 +36,7 @@ class Report:
         self.responses[response.model] += 1
         self.untested += not response.has_tokens
         for name, value in response.settings.items():
-            settings = self.settings.setdefault(response.model, defaultdict(Counter))
-            settings[name][value] += 1
+            self.settings[response.model][name][value] += 1
 
     @property
     def unusable(self) -> int:

@@ -72,8 +72,11 @@ def read_response(record: Mapping | RowError, model: str | None = None) -> Respo
         if not is_missing(row.get("perturbation")):
             row["model"] += f" ({row['perturbation']})"
     refuse_failure(row)
-    trace, answer = read_content(row.get("response"))
-    reasoning = "".join(read_content(row.get("reasoning"))) or trace
+    try:
+        trace, answer = read_content(row.get("response"))
+        reasoning = "".join(read_content(row.get("reasoning"))) or trace
+    except RecursionError:
+        raise RowError("unknown shape", "its parts are too deep") from None
     refuse_textless(row, reasoning, answer)
     prompt_tokens, response_tokens = read_tokens(row)
     return Response(
@@ -90,9 +93,9 @@ def read_response(record: Mapping | RowError, model: str | None = None) -> Respo
 @cache
 def load_programs() -> dict[str, dict[str, list[str]]]:
     """Return the paths to each column by program, in the order of the file."""
-    programs: dict = {}
-    for program, column, path in pd.read_csv(PROGRAMS).itertuples(index=False):
-        programs.setdefault(program, {}).setdefault(column, []).append(path)
+    programs = {}
+    for program, lines in pd.read_csv(PROGRAMS).groupby("program", sort=False):
+        programs[program] = lines.groupby("column")["path"].agg(list).to_dict()
     return programs
 
 
@@ -146,9 +149,9 @@ def take_name(row: Mapping, column: str) -> str:
 
 
 def is_safe(name: str) -> bool:
-    """Return whether a name is printable, and short enough for a file that is not hidden."""
-    is_plain = name.isprintable() and name == name.strip() and not name.startswith(".")
-    return is_plain and len(quote(name)) <= 200
+    """Return whether a name is printable, not quoted, and that of a file that is not hidden."""
+    is_plain = name.isprintable() and name == name.strip() and '"' not in name
+    return is_plain and not name.startswith(".") and len(quote(name)) <= 200
 
 
 def refuse_failure(row: Mapping) -> None:

@@ -1,10 +1,10 @@
 """The puzzles that a source answers, and the edition that drew them."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from itertools import chain, islice, product
-from typing import Any
+from pathlib import Path
 
 from cogniload_repro.importing.layout import STATE, Layout
 from cogniload_repro.importing.rejections import RowError
@@ -44,20 +44,18 @@ class SourcePuzzles:
         self._texts = {path.stem: path for path in layout.files["text"]}
         # why puzzles of the source cannot be used, by name
         self._faults: dict[str, str] = {}
-        for row in chain(
-            self._read_states(layout), *map(read_whole_table, layout.files["puzzles"])
-        ):
+        states = map(self._read_state, layout.files["state"])
+        tables = map(read_whole_table, layout.files["puzzles"])
+        for row in chain(states, *tables):
             try:
                 known.add(check_row(row))
             except ValueError as error:
                 self._faults[str(row.get("name"))] = str(error)
 
-    def _read_states(self, layout: Layout) -> Iterator[dict]:
-        for path in layout.files["state"]:
-            name = path.name.removesuffix(STATE)
-            yield read_state(
-                name, self._read_text(name) or "", path.read_text("utf-8-sig")
-            )
+    def _read_state(self, path: Path) -> dict:
+        name = path.name.removesuffix(STATE)
+        text = self._read_text(name) or ""
+        return read_state(name, text, path.read_text("utf-8-sig"))
 
     def _read_text(self, name: str) -> str | None:
         return self._texts[name].read_text("utf-8-sig") if name in self._texts else None
@@ -110,17 +108,19 @@ def read_state(name: str, text: str, metadata: str) -> dict:
 
     The row is incomplete if the metadata are.
     """
-    row: dict[str, Any] = {"name": name, "text": text}
     try:
         state = json.loads(metadata)
         _, category = read_question(text.rstrip().rpartition("\n")[2])
-        row["category"] = category
-        row["poi"] = state["poi"]
-        row["N"] = state["num_statements"]
-        row["d"] = state["difficulty"]
-        # the released program writes the number of needles still to draw, always 0
-        row["needles"] = state["needles"] or None
-        row["domain"] = state["category_defaults"][category]
+        return {
+            "name": name,
+            "text": text,
+            "category": category,
+            "poi": state["poi"],
+            "N": state["num_statements"],
+            "d": state["difficulty"],
+            # the released program writes the number of needles still to draw, always 0
+            "needles": state["needles"] or None,
+            "domain": state["category_defaults"][category],
+        }
     except (ValueError, LookupError, TypeError, RecursionError):
         return {"name": name}
-    return row
