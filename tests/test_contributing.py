@@ -75,7 +75,7 @@ def count_differing(clone):
     ledger = pd.read_csv(
         clone / BUILD / "fidelity.csv", dtype=str, keep_default_na=False
     )
-    return (ledger["published"] == "1119.177").sum()
+    return (ledger["verdict"] == "differs").sum()
 
 
 @pytest.mark.slow
@@ -87,13 +87,13 @@ def test_the_first_hour(clone, walk):
     walk(env)
     assert "passed" in walk(one_test)
     assert "The book:" in walk(book)
-    assert count_differing(clone) == 0
+    before = count_differing(clone)
     walk(edit)
     walk(again)
-    assert count_differing(clone) == 1
+    assert count_differing(clone) == before + 1
     for command in (undo, regression, chapter, toc, last):
         walk(command)
-    assert count_differing(clone) == 0
+    assert count_differing(clone) == before
     data = (clone / BUILD / "pages" / "compare-data.js").read_text("utf-8")
     assert "root of N" in data
     page = clone / BUILD / "book/_build/html/notebooks/mine.html"

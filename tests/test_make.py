@@ -281,7 +281,7 @@ def test_a_refused_source_changes_nothing(made):
     bad = write_lines(made / "bad.jsonl", ["{"])
     for call in (f"ADD={bad.name}", f"SOURCE={bad.name}", "ADD=reconstructed"):
         done = run("score", call)
-        is_named = "cannot be read to its end" in done.stderr or "reconstructed" in call
+        is_named = "rejected rows: 1" in done.stderr or "reconstructed" in call
         assert (done.returncode, is_named) == (2, True), done.stderr
         kept = {name for name in before if not name.startswith(("inputs/", "rejected"))}
         after = contents(build)
@@ -522,8 +522,6 @@ def test_changes_are_seen_whatever_the_times_say(made, ahead):
     if ahead:
         for path in [build, *build.rglob("*")]:
             os.utime(path, (FUTURE, FUTURE))
-        output = output_of(make(made, "reproduce"))
-        assert (steps(output), runs(output)) == (STEPS, [])
         output = output_of(make(made, "reproduce"))
         assert (steps(output), runs(output)) == (STEPS, [])  # all but the chapters
     assert steps(output_of(make(made, "reproduce"))) == []
