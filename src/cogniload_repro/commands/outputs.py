@@ -163,9 +163,9 @@ def check(source: str, build: Path, **options: Any) -> None:
     from cogniload_repro.importing.layout import find_files
     from cogniload_repro.importing.report import Report
     from cogniload_repro.importing.sources import fetch_source
-    from cogniload_repro.puzzles.rows import read_known
+    from cogniload_repro.puzzles.rows import KnownPuzzles
 
-    known = read_known(build / "puzzles.parquet")
+    known = KnownPuzzles(build / "puzzles.parquet")
     report = Report()
     layout = find_files(*fetch_source(source, build / "downloads"))
     responses = read_source(layout, known, report, **options)
