@@ -166,7 +166,7 @@ bench: $(ENV)  ## measure; WRITE=1 keeps the table in the README
 	@"$(PY)" benchmarks/run.py $(if $(WRITE),--write)
 
 feasible: $(ENV)  ## sample the committed reconstructions and their bounds again (20 minutes)
-	@"$(PY)" scripts/sample_reconstructions.py --jobs "$(JOBS)"
+	@"$(PY)" scripts/sample_reconstructions.py --jobs "$(JOBS)" && "$(PY)" scripts/search_divisions.py
 
 reconstruct: $(ENV)  ## make data/reconstructed/cells.csv again, after feasible
 	@"$(PY)" scripts/reconstruct.py

@@ -3,14 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.optimize import linprog
 
 from cogniload_repro.models import NAMES
 from cogniload_repro.reconstruction.bounds import (
     PANELS,
-    find_bounds,
     load_bounds,
     possible_range,
 )
@@ -56,25 +54,6 @@ def test_no_reconstruction_lies_outside(load):
         is_below = accuracies.le(bounds["most"] + 1e-12, axis=0)
         assert is_above.all(axis=None)
         assert is_below.all(axis=None)
-
-
-def test_bounds_are_made_again_and_rounded_outwards():
-    """The programmes give a model's committed rows."""
-    model = "o4-mini-2025-04-16"
-    (bounds,) = find_bounds(CELLS[CELLS["model"] == model])
-    model_sums = sum_cells(CELLS, model)
-    constraints = constrain(model_sums, model_sums.sums)
-    is_first = GRID["ratio_pct"] == bounds["ratio_pct"][0]
-    low, high = possible_range(constraints, is_first.to_numpy())
-    assert low < high
-    assert bounds["least"][0] <= low + 1e-9
-    assert bounds["most"][0] >= high - 1e-9
-    committed = BOUNDS[BOUNDS["model"] == model].reset_index(drop=True)
-    ends = ["least", "most"]
-    np.testing.assert_allclose(bounds[ends], committed[ends], atol=1.5e-4)
-    points = bounds.drop(columns=ends)
-    expected = committed.drop(columns=ends)
-    pd.testing.assert_frame_equal(points, expected, check_dtype=False)
 
 
 @pytest.mark.parametrize("model", ["gemini-2.5-flash", "gpt-5-2025-08-07"])

@@ -1,14 +1,18 @@
 """The committed cells: whole, and made again."""
 
+from pathlib import Path
+from runpy import run_path
+
 import pandas as pd
 import pytest
 
 from cogniload_repro.models import BY_NAME, MODELS, NAMES
 from cogniload_repro.published import ERRORS
-from cogniload_repro.reconstruction.reconstruct import reconstruct, write_csv
+from cogniload_repro.reconstruction.reconstruct import write_csv
 from cogniload_repro.regression.design import GRID
 from cogniload_repro.regression.reconstructions import CELLS_FILE
 
+SCRIPT = run_path(str(Path(__file__).parents[2] / "scripts/reconstruct.py"))
 pytestmark = pytest.mark.filterwarnings("error")
 
 
@@ -33,7 +37,7 @@ def test_missing_puzzles_are_missing_where_the_tables_say(cells):
 def test_cells_are_made_again(cells):
     """The default seed gives a model's committed rows, whichever other models are asked for."""
     name = "o3-2025-04-16"
-    (again,) = reconstruct([BY_NAME[name]])
+    (again,) = SCRIPT["reconstruct"]([BY_NAME[name]])
     committed = cells[cells["model"] == name].reset_index(drop=True)
     pd.testing.assert_frame_equal(again.reset_index(drop=True), committed)
 
@@ -45,7 +49,7 @@ def test_the_whole_table_is_made_again(tmp_path):
     Last digits decide which solution the integer programme of `counts` returns; processors that
     round otherwise may find another.
     """
-    path = write_csv(tmp_path / "cells.csv", reconstruct())
+    path = write_csv(tmp_path / "cells.csv", SCRIPT["reconstruct"]())
     assert path.read_bytes() == CELLS_FILE.read_bytes()
 
 

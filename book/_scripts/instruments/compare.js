@@ -34,7 +34,7 @@ cogniload.compare = (() => {
   function formatEstimate({ estimate, low, high, identified }, format) {
     if (!Number.isFinite(estimate)) return "--";
     if (Number.isNaN(low)) return format(estimate);
-    const ends = `${format(low)} to ${format(high)}`;
+    const ends = `${format(low)}\u00a0to\u00a0${format(high)}`; // in one piece on a phone
     return `${format(estimate)} ${identified ? `(${ends})` : `[${ends}]`}`;
   }
 
@@ -72,7 +72,7 @@ cogniload.compare = (() => {
 
   function formatP(p) {
     if (Number.isNaN(p)) return "--";
-    return p < 0.001 ? "< 0.001" : p.toFixed(3);
+    return p < 0.001 ? "<\u00a00.001" : p.toFixed(3);
   }
 
   const describeVerdict = ({ verdict, identified }) =>

@@ -25,10 +25,8 @@ _CONTENTS = (
     ("", "sources", "**/*"),
     ("notebooks", "build", "notebooks/*.ipynb"),
     ("_scripts/instruments", "build", "pages/*-data.js"),
-    ("figures", "build", "figures/*.png"),
-    ("figures", "build", "figures/*.svg"),
-    ("tables", "build", "tables/*.csv"),
-    ("tables", "build", "tables/*.tex"),
+    ("figures", "build", "figures/*"),
+    ("tables", "build", "tables/*"),
     ("tables", "build", "fidelity.csv"),
     ("data", "data", "published/**/*.csv"),
     ("data", "data", "reconstructed/*.csv"),
@@ -168,16 +166,13 @@ def _configure(config: str, notice: str, left_out: Collection[str]) -> str:
 
 
 def _read_toc(sources: Path, leave_out: Collection[str]) -> dict:
-    """Return the table of contents without some pages, and without parts left empty by that."""
+    """Return the table of contents without some pages."""
     toc = yaml.safe_load((sources / "_toc.yml").read_text(encoding="utf-8"))
     for part in toc.get("parts", []):
+        chapters = part["chapters"]
         part["chapters"] = [
-            chapter
-            for chapter in part["chapters"]
-            if chapter.get("file") not in leave_out
+            chapter for chapter in chapters if chapter.get("file") not in leave_out
         ]
-    if "parts" in toc:
-        toc["parts"] = [part for part in toc["parts"] if part["chapters"]]
     return toc
 
 

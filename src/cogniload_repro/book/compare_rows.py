@@ -61,7 +61,7 @@ def compare_data(build: str | Path) -> dict[str, Any]:
         regressions.append(title | {"rows": rows})
     return {
         "models": [names[model] for model in models],
-        "origins": [describe_origin(cells, model) for model in models],
+        "origins": [describe_cells(cells[cells["model"] == model]) for model in models],
         "margin": MARGIN,
         "confidence": CONFIDENCE,
         "pairs": list_columns(pairs, models),
@@ -83,19 +83,17 @@ def compare_pair(build: str | Path, first: str, second: str) -> dict[str, Any]:
     pairs = pair_rows(cells)
     is_pair = pairs[["first", "second"]].isin(names).all(axis=1)
     cells = cells[cells["model"].isin(names)]
+    origins = {
+        model: describe_cells(counts) for model, counts in cells.groupby("model")
+    }
     return {
-        "origins": {model: describe_origin(cells, model) for model in names},
+        "origins": origins,
         "tests": count_tests(pairs),
         "pair": pairs[is_pair],
         "accuracy": accuracy_rows(cells),
         "overflow": overflow_rows(cells),
         "regression": regression_rows(cells, SPECIFICATIONS[0]),
     }
-
-
-def describe_origin(cells: pd.DataFrame, model: str) -> str:
-    """Return where the counts of a model come from, "" for scored answers on the whole grid."""
-    return describe_cells(cells[cells["model"] == model])
 
 
 # ---- accuracies and overflows ----

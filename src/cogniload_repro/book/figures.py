@@ -105,11 +105,6 @@ def panel_accuracy(
     return accuracies.assign(marked=pairs.isin(marked))
 
 
-def without_shortcut(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of real models, without those of the last-clause shortcut."""
-    return rows[rows["model"] != LAST_CLAUSE]
-
-
 class PaperFigure:
     """One of the paper's figures over the cells given.
 
@@ -163,7 +158,7 @@ class PaperFigure:
         for name in last.index.intersection(named):
             ends.append((last[name], self.pens[name].label, self.pens[name].color))
         if len(named) < len(self.pens):
-            models = without_shortcut(accuracy)
+            models = accuracy[accuracy["model"] != LAST_CLAUSE]
             median = models.groupby(panel.across)["accuracy"].median()
             ax.plot(median.index, median, color="0.25", linewidth=2.6, zorder=5)
             title = f"median of {models['model'].nunique()}"

@@ -9,7 +9,6 @@ import pandas as pd
 
 from cogniload_repro.formats import NONE, display_names, format_frame
 
-_MODELS_SHOWN = 40
 #: Tables of two models: title, factor and decimals of their numbers.
 _SHEETS = (
     ("accuracy", 100, 1),
@@ -38,12 +37,9 @@ def format_capacity(glm: pd.DataFrame) -> str:
 
 
 def _format_models(table: pd.DataFrame, columns: dict) -> str:
-    """Return a table with one row per model, of very many the first ones."""
-    names = display_names(table["model"])
-    columns = {"model": ("model", names.get)} | columns
-    text = format_frame(table.head(_MODELS_SHOWN), columns).to_string(index=False)
-    left_out = len(table) - _MODELS_SHOWN
-    return f"{text}\nand {left_out:,} more models" if left_out > 0 else text
+    """Return a table with one row per model."""
+    columns = {"model": ("model", display_names(table["model"]).get)} | columns
+    return format_frame(table, columns).to_string(index=False)
 
 
 def format_fits(fits: pd.DataFrame) -> str:

@@ -121,7 +121,8 @@ def evaluate_claims(
         reason = ""
         if evidence == "not identified" and judged != NOT_COMPUTABLE:
             verdicts = [_judge_claim(claim, other).verdict for other in other_lookups]
-            holds = f"holds in {verdicts.count('exact')} of {len(verdicts)}"
+            count = verdicts.count("exact")
+            holds = f"holds in {count} of {len(verdicts)}"
             reason = f"not identified: {holds} reconstructions"
             judged = NOT_COMPUTABLE
         rows.append(
@@ -213,10 +214,10 @@ def find_numbers(claim: Claim, lookup: ResultLookup) -> list[Number]:
     for levels in _read_levels(claim):
         if claim["quantity"] == LOWEST:
             numbers += _find_troughs(lookup, models, levels)
-        else:
-            numbers += [
-                _find(lookup, model, claim["quantity"], levels) for model in models
-            ]
+            continue
+        for model in models:
+            number = _find(lookup, model, claim["quantity"], levels)
+            numbers.append(number)
     return numbers
 
 

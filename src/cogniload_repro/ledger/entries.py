@@ -86,9 +86,12 @@ def scoreboard(fidelity: pd.DataFrame) -> pd.DataFrame:
     counts = pd.crosstab([judged["table"], judged["kind"]], judged["verdict"])
     counts = counts.reindex(columns=list(VERDICTS), fill_value=0).reset_index()
     order = {table: place for place, table in enumerate(judged["table"].unique())}
-    place = counts["table"].map(order) * len(KINDS) + counts["kind"].map(KINDS.index)
+    place_of_table = counts["table"].map(order)
+    place_of_kind = counts["kind"].map(KINDS.index)
+    place = place_of_table * len(KINDS) + place_of_kind
     counts = counts.loc[place.sort_values().index]
-    tested = counts.loc[counts["kind"].isin(TESTED), list(VERDICTS)].sum()
+    is_tested = counts["kind"].isin(TESTED)
+    tested = counts.loc[is_tested, list(VERDICTS)].sum()
     tested["not_computable"] = 0
     last = pd.DataFrame([{"table": "all", "kind": COULD_HAVE_FAILED, **tested}])
     board = pd.concat([counts, last], ignore_index=True)

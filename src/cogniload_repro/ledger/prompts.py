@@ -63,13 +63,16 @@ def prompt_statistics(
         lengths = group[tokenizer].to_numpy()
         places = group.groupby("ratio_pct").indices.values()
         strata = [lengths[of_ratio] for of_ratio in places]
-        sizes = tuple(per_cell or len(stratum) for stratum in strata)
-        variances = [
-            stratum.var(ddof=1) if len(stratum) > 1 else np.nan for stratum in strata
-        ]
+        counted = tuple(len(stratum) for stratum in strata)
+        sizes = tuple(per_cell or count for count in counted)
+        variances = []
+        for stratum in strata:
+            is_spread = len(stratum) > 1
+            variances.append(stratum.var(ddof=1) if is_spread else np.nan)
         se_mean = np.sqrt(np.dot(variances, sizes)) / sum(sizes)
-        resampled = _resample(tuple(len(stratum) for stratum in strata), sizes)
-        percentiles = np.quantile(np.concatenate(strata)[resampled], 0.9, axis=1)
+        resampled = _resample(counted, sizes)
+        stacked = np.concatenate(strata)
+        percentiles = np.quantile(stacked[resampled], 0.9, axis=1)
         rows.append(
             {
                 "N": N,
@@ -96,7 +99,8 @@ def _resample(lengths: tuple[int, ...], sizes: tuple[int, ...]) -> np.ndarray:
     for length, size in zip(lengths, sizes, strict=True):
         start = end
         end = start + length
-        drawn.append(rng.integers(start, end, (_RESAMPLES, size)))
+        indices = rng.integers(start, end, (_RESAMPLES, size))
+        drawn.append(indices)
     return np.concatenate(drawn, axis=1)
 
 
@@ -129,11 +133,13 @@ def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
     rows = pd.concat(frames, ignore_index=True)
 
     # overhead: mean of a model's differences, weighted by inverse variance, per quantity
-    weights = (1 / rows["se"] ** 2).where(~rows["odd"], 0.0)
+    precision = 1 / rows["se"] ** 2
+    weights = precision.where(~rows["odd"], 0.0)
     keys = [rows["model"], rows["quantity"]]
     weighted = weights * (rows["printed"] - rows["counted"])
     sums = weighted.groupby(keys).transform("sum")
-    rows["overhead"] = sums / weights.groupby(keys).transform("sum")
+    totals = weights.groupby(keys).transform("sum")
+    rows["overhead"] = sums / totals
     rows["difference"] = rows["printed"] - rows["counted"] - rows["overhead"]
     return rows.assign(z=rows["difference"] / rows["se"])
 
@@ -149,12 +155,13 @@ def _compare_model(
     for statistic in ("mean", "p90"):
         se_ours = printed[f"se_{statistic}"]
         se_theirs = printed[f"se_{statistic}_theirs"]
+        variance = se_ours**2 + se_theirs**2 + _ROUNDING
         rows = printed[["model", "N", "d"]].assign(
             quantity=f"prompt_{statistic}",
             odd=is_odd,
             printed=printed[f"prompt_{statistic}"],
             counted=printed[statistic],
-            se=np.sqrt(se_ours**2 + se_theirs**2 + _ROUNDING),
+            se=np.sqrt(variance),
         )
         frames.append(rows.dropna(subset="printed"))
     return pd.concat(frames, ignore_index=True)

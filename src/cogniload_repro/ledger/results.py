@@ -107,7 +107,7 @@ class ResultLookup:
         for frame in (results.glm, results.interactions, results.aic):
             self._fits |= dict.fromkeys(frame, frame.set_index("model"))
         self._uncounted = results.uncounted
-        self._gaps: dict[str, set[Cell]] = {}
+        self._gaps = {model: self._find_gaps(model) for model in BY_NAME}
 
     def number(self, model: str, quantity: str, **levels: float) -> Number:
         """Return a quantity of a model by its name, at some levels of N, d and ratio_pct."""
@@ -122,17 +122,20 @@ class ResultLookup:
     def accuracy(self, model: str, **levels: float) -> Fraction:
         """Return the accuracy over the cells with these levels of N, d and ratio_pct."""
         correct = self.count(model, "correct", **levels)
-        return Fraction(correct, self.count(model, "total", **levels))
+        total = self.count(model, "total", **levels)
+        return Fraction(correct, total)
 
     def count(self, model: str, column: str, **levels: float) -> int:
         """Return the number of answers (total), of correct ones, or of errors of one type."""
         self._require(model, **levels)
         count = 0
         for cell in cells_at(**levels):
-            if column == "ctx" and (model, cell.N, cell.d) in self._uncounted:
+            condition = (model, cell.N, cell.d)
+            if column == "ctx" and condition in self._uncounted:
                 cause = "answers without token counts"
                 raise NotComputableError(f"{cause}: their overflows are not known")
-            count += self._counts[model, cell.N, cell.d, cell.ratio_pct][column]
+            counts = self._counts[*condition, cell.ratio_pct]
+            count += counts[column]
         return count
 
     def fit(self, model: str, quantity: str) -> float:
@@ -142,10 +145,11 @@ class ResultLookup:
         """
         self._require(model)
         fits = self._fits[quantity]
-        status = fits.loc[model, "status"]
+        fit = fits.loc[model]
+        status = fit["status"]
         if status != "ok":
             raise NotComputableError(f"no fit: {status}")
-        number = fits.loc[model, quantity]
+        number = fit[quantity]
         if quantity.startswith("p_") and math.isnan(number):
             raise NotComputableError("the counts do not have the printed sums")
         return number
@@ -153,7 +157,8 @@ class ResultLookup:
     def tokens(self, model: str, quantity: str, N: float, d: float) -> float:
         """Return a mean or 90th percentile of prompt or output tokens (Tables 7 to 10)."""
         self._require(model, N=N, d=d)
-        number = self._tokens.get((model, N, d), {}).get(quantity, math.nan)
+        statistics = self._tokens.get((model, N, d), {})
+        number = statistics.get(quantity, math.nan)
         if math.isnan(number):
             raise NotComputableError(f"{quantity} at N = {N}, d = {d} is missing")
         return number
@@ -167,8 +172,6 @@ class ResultLookup:
         """Raise NotComputableError unless all cells at these levels have the paper's puzzles."""
         if model in self._mixed:
             raise NotComputableError("it has cells that the paper does not have")
-        if model not in self._gaps:
-            self._gaps[model] = self._find_gaps(model)
         if not self._gaps[model].isdisjoint(cells_at(**levels)):
             raise NotComputableError("not all cells have the paper's number of puzzles")
 
@@ -180,9 +183,10 @@ class ResultLookup:
         paper = BY_NAME[model]
         gaps = set()
         for key, cell in _PAPER_CELLS.items():
-            puzzles = self._counts.get((model, *key), {"total": 0})["total"]
-            lacking = paper.puzzles_per_cell - puzzles
-            if not 0 <= lacking <= paper.missing.count((cell.d, cell.N)):
+            counts = self._counts.get((model, *key), {"total": 0})
+            lacking = paper.puzzles_per_cell - counts["total"]
+            missing = paper.missing.count((cell.d, cell.N))
+            if not 0 <= lacking <= missing:
                 gaps.add(cell)
         return gaps
 
@@ -199,13 +203,28 @@ def cells_at(**levels: float) -> tuple[Cell, ...]:
 
 def _acc_pct(lookup: ResultLookup, model: str, **levels: float) -> int:
     correct = lookup.count(model, "correct", **levels)
-    return percent(correct, lookup.count(model, "total", **levels))
+    total = lookup.count(model, "total", **levels)
+    return percent(correct, total)
 
 
 def _smaller_root(lookup: ResultLookup, model: str) -> float:
     names = [f"beta_{SYMBOLS[term]}" for term in PAPER_TERMS]
-    beta = np.array([[lookup.fit(model, name) for name in names]])
-    return 100 * float(roots_along_rho(beta, grid_means(GRID))[0, 0])
+    beta = [lookup.fit(model, name) for name in names]
+    roots = roots_along_rho(np.array([beta]), grid_means(GRID))
+    return 100 * float(roots[0, 0])
+
+
+def _most_puzzles(lookup: ResultLookup, model: str) -> int:
+    """Return the most common number in a cell, as six of the paper's puzzles are missing."""
+    counts = Counter(lookup.puzzles(model))
+    [(puzzles, _)] = counts.most_common(1)
+    return puzzles
+
+
+def _overflow_pct(lookup: ResultLookup, model: str) -> float:
+    overflows = lookup.count(model, "ctx")
+    total = lookup.count(model, "total")
+    return 100 * overflows / total
 
 
 #: Quantities that are no column of the results, by name.
@@ -219,15 +238,10 @@ _DERIVED: dict[str, Callable[..., Number]] = {
     "samples_expected": lambda _, model, **levels: (
         BY_NAME[model].puzzles_per_cell * len(cells_at(**levels))
     ),
-    # the most common number, as six of the paper's puzzles are missing
-    "puzzles_per_cell": lambda lookup, model: Counter(
-        lookup.puzzles(model)
-    ).most_common(1)[0][0],
+    "puzzles_per_cell": _most_puzzles,
     "aic_change": lambda lookup, model: (
         lookup.fit(model, "aic_quadratic") - lookup.fit(model, "aic_linear")
     ),
     "smaller_root_pct": _smaller_root,
-    "overflow_pct": lambda lookup, model: (
-        100 * lookup.count(model, "ctx") / lookup.count(model, "total")
-    ),
+    "overflow_pct": _overflow_pct,
 }

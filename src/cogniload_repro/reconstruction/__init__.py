@@ -1,1 +1,1 @@
-"""Counts reconstructed from the printed tables: sums, integer tables, error buckets."""
+"""Counts reconstructed from the printed tables: sums, integer tables, errors by type."""

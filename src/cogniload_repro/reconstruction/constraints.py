@@ -41,9 +41,10 @@ class Constraints:
 
     def met(self, correct: np.ndarray) -> bool:
         """Return whether counts with the exact sums lie within the box and all windows."""
-        in_box = (correct >= 0) & (correct <= self.answers)
+        is_in_box = (correct >= 0) & (correct <= self.answers)
         distances = np.abs(self.windows @ correct - self.centre)
-        return bool(in_box.all() and (distances <= 1).all())
+        is_in_window = distances <= 1
+        return bool(is_in_box.all() and is_in_window.all())
 
 
 def constrain(model_sums: ModelSums, around: np.ndarray) -> Constraints:
@@ -57,9 +58,12 @@ def constrain(model_sums: ModelSums, around: np.ndarray) -> Constraints:
     misses, slopes = miss_printed(model_sums._replace(sums=around))
     # row 0, the linear AIC, depends only on sums that the equalities fix
     slopes = significant(slopes[1:, 1:], 5)
+    misses = misses[1:].round(4)
     open_columns = list(OPEN_COLUMNS[1:])
-    windows = list(slopes @ X[:, open_columns].T)
-    centre = list(slopes @ around[open_columns] - misses[1:].round(4))
+    gradients = slopes @ X[:, open_columns].T
+    printed = slopes @ around[open_columns] - misses
+    windows = list(gradients)
+    centre = list(printed)
     for window in prose_windows(model, answers):
         half_width = (window.highest - window.lowest) / 2
         middle = (window.highest + window.lowest) / 2
@@ -85,7 +89,8 @@ def level_sums(model: str) -> tuple[np.ndarray, np.ndarray]:
         printed = correct_by(table)
         printed = printed[printed["model"] == model]
         for level, correct in printed[[key, "correct"]].to_numpy():
-            levels.append(GRID[key] == level)
+            is_level = GRID[key] == level
+            levels.append(is_level)
             counts.append(correct)
     return np.array(levels[:-1], dtype=float), np.array(counts[:-1])
 
@@ -125,6 +130,9 @@ def surprise(answers: np.ndarray, accuracy: np.ndarray, correct: np.ndarray) -> 
     chances = np.exp(logs)
     logs = np.where(np.isfinite(logs), logs, 0.0)
     mean = (chances * logs).sum(axis=1)
-    variance = (chances * logs**2).sum(axis=1) - mean**2
-    loglik = logs[np.arange(len(logs)), correct].sum()
-    return float((mean.sum() - loglik) / np.sqrt(variance.sum()))
+    mean_square = (chances * logs**2).sum(axis=1)
+    variance = mean_square - mean**2
+    cells = np.arange(len(logs))
+    loglik = logs[cells, correct].sum()
+    shortfall = mean.sum() - loglik
+    return float(shortfall / np.sqrt(variance.sum()))

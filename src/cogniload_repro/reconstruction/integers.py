@@ -12,23 +12,23 @@ from flint import fmpz_mat
 from scipy.optimize import Bounds, LinearConstraint, OptimizeResult, milp
 from scipy.stats import binom
 
-from cogniload_repro.reconstruction.buckets import (
-    OF_BUCKETS,
-    OF_CONDITION,
-    bucket_sums,
-    can_allocate,
-)
 from cogniload_repro.reconstruction.constraints import (
     Constraints,
     constrain,
     expected_accuracy,
     surprise,
 )
+from cogniload_repro.reconstruction.errors import (
+    OF_CONDITION,
+    OF_TYPES,
+    can_allocate,
+    error_sums,
+)
 from cogniload_repro.reconstruction.sufficient import ModelSums, miss_printed
 from cogniload_repro.regression.design import OF_RATIO, X
 
 # The walk: 20,000 Metropolis steps, about 75 per exchange and direction. A stride of `_STEPS` is
-# kept only if the errors of the table at its end can be allocated to the printed buckets.
+# kept only if the errors of the table at its end can be allocated to the printed types.
 _STRIDES = 50
 _STEPS = 400
 
@@ -206,31 +206,31 @@ def _make_feasible(
     correct: np.ndarray,
     model: str,
 ) -> np.ndarray:
-    """Move a table with the exact sums to one that meets the box, the windows and the buckets.
+    """Move a table with the exact sums to one that meets the box, the windows and the errors.
 
     The variables of the mixed-integer programme are the multiple of each basis vector (integer) and
-    the errors by condition and bucket (continuous).
+    the errors by condition and type (continuous).
     """
     answers = constraints.answers
-    groups, sums = bucket_sums(model)
+    groups, sums = error_sums(model)
     offset = (constraints.windows @ correct - constraints.centre).round(6)
     shifts = (constraints.windows @ basis.T).round(6)
     errors = OF_CONDITION @ (answers - correct)
     moves = len(basis)
-    buckets = groups.shape[1]
+    types = groups.shape[1]
     matrix = np.block(
         [
-            [basis.T, np.zeros((len(correct), buckets))],  # box
-            [shifts, np.zeros((len(offset), buckets))],  # windows
-            [np.zeros((len(sums), moves)), groups],  # sums of buckets
-            [OF_CONDITION @ basis.T, OF_BUCKETS],  # errors of conditions
+            [basis.T, np.zeros((len(correct), types))],  # box
+            [shifts, np.zeros((len(offset), types))],  # windows
+            [np.zeros((len(sums), moves)), groups],  # sums of types
+            [OF_CONDITION @ basis.T, OF_TYPES],  # errors of conditions
         ]
     )
     low = np.concatenate([-correct, -0.999 - offset, sums, errors])
     high = np.concatenate([answers - correct, 0.999 - offset, sums, errors])
     constraint = LinearConstraint(matrix, low, high)
     for reach in (1, 2, 4, 20):  # nearby tables first: they stay close to the draw
-        programme = _solve_lattice(constraint, moves, buckets, reach)
+        programme = _solve_lattice(constraint, moves, types, reach)
         if programme.x is not None:
             return correct + np.rint(programme.x[:moves]).astype(int) @ basis
     raise ValueError(
@@ -242,11 +242,11 @@ def _make_feasible(
 def _solve_lattice(
     constraint: LinearConstraint,
     moves: int,
-    buckets: int,
+    types: int,
     reach: int,
 ) -> OptimizeResult:
     """Find a feasible solution in which no multiple of a basis vector exceeds the reach."""
-    is_move = np.arange(moves + buckets) < moves
+    is_move = np.arange(moves + types) < moves
     least = np.where(is_move, -reach, 0)
     most = np.where(is_move, reach, np.inf)
     return milp(

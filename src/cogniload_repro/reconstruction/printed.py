@@ -87,9 +87,10 @@ def missing_ratios(model: Model) -> list[tuple[int, ...]]:
     If no puzzle is missing, the only assignment is empty.
     """
     ratios = GRID["ratio_pct"].unique().tolist()
+    count = len(model.missing)
     if len(set(model.missing)) == 1:  # puzzles of one (d, N) are interchangeable
-        return list(combinations_with_replacement(ratios, len(model.missing)))
-    return list(product(ratios, repeat=len(model.missing)))
+        return list(combinations_with_replacement(ratios, count))
+    return list(product(ratios, repeat=count))
 
 
 def puzzles_per_cell(model: Model, ratios: tuple[int, ...]) -> np.ndarray:
@@ -115,7 +116,8 @@ def printed_windows(model: str) -> tuple[np.ndarray, np.ndarray]:
     aics = imputed.loc[model] if model in imputed.index else table6
     betas = table3[[f"beta_{term}" for term in PRODUCTS]].to_numpy(float)
     ps = table3[[f"p_{term}" for term in PRODUCTS]].to_numpy(float)
-    p_half_units = 0.5 * 10.0 ** (np.floor(np.log10(ps)) - 2)
+    exponents = np.floor(np.log10(ps))
+    p_half_units = 0.5 * 10.0 ** (exponents - 2)
     values = [*aics[_AICS], *betas, *np.log(ps), table6["p_lr"]]
     half_units = [
         *[AIC_HALF_UNIT] * len(_AICS),

@@ -23,12 +23,14 @@ def smaller_root_range(model: str) -> tuple[float, float]:
     NT50 and ID50. At a given rho the log-odds are linear in the coefficients; linear programmes
     give their extremes, whose zeros are the ends of the range. The model must have an NT50.
     """
-    printed = load_table("table2").set_index("model").loc[model]
+    table2 = load_table("table2").set_index("model")
+    printed = table2.loc[model]
     betas = printed[list(BETAS)].to_numpy(float)
     half_unit = HALF_UNITS["beta_0"]
     limits = np.column_stack([betas - half_unit, betas + half_unit])
     rows = _points_as_rows(printed)
-    trough = -printed["beta_rho"] / (2 * printed["beta_rho2"])
+    curvature = 2 * printed["beta_rho2"]
+    trough = -printed["beta_rho"] / curvature
 
     def extreme_log_odds(rho: float, sign: int) -> float:
         """Return the least (sign -1) or largest (1) log-odds at rho."""
@@ -52,10 +54,15 @@ def _points_as_rows(printed: pd.Series) -> np.ndarray:
     slope = printed["beta_rho"] + 2 * printed["beta_rho2"] * printed["nt50"]
     rows = []
     for point, load in _LOAD_OF.items():
-        below = _load_row(load, printed[point] - HALF_UNITS[point])
-        above = _load_row(load, printed[point] + HALF_UNITS[point])
-        rises = load == "rho" and slope > 0
-        rows += [below, -above] if rises else [-below, above]
+        half_unit = HALF_UNITS[point]
+        below = _load_row(load, printed[point] - half_unit)
+        above = _load_row(load, printed[point] + half_unit)
+        if load == "rho" and slope > 0:
+            rows.append(below)
+            rows.append(-above)
+        else:
+            rows.append(-below)
+            rows.append(above)
     return np.array(rows)
 
 

@@ -63,7 +63,8 @@ def recover_sums(model: Model) -> ModelSums:
     searches = [_search_sums(row) for row in rows]
     best = min(searches, key=lambda search: search.largest)
     sums = best.model_sums.sums
-    rounded = np.append(sums[:4], significant(sums[4:], 9))
+    products = significant(sums[4:], 9)
+    rounded = np.append(sums[:4], products)
     return best.model_sums._replace(sums=rounded)
 
 
@@ -91,8 +92,9 @@ def predict(answers: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarr
     products, product_slopes = _predict_products(answers, sums)
     # the likelihood-ratio statistic: the AICs differ by it less 2, for one coefficient
     ratio = linear - quadratic + 2
+    ratio_slopes = linear_slopes - quadratic_slopes
     p_lr = chi2.sf(ratio, 1)
-    p_lr_slopes = -chi2.pdf(ratio, 1) * (linear_slopes - quadratic_slopes)
+    p_lr_slopes = -chi2.pdf(ratio, 1) * ratio_slopes
     values = np.array([linear, quadratic, *products, p_lr])
     slopes = np.array([linear_slopes, quadratic_slopes, *product_slopes, p_lr_slopes])
     return values, slopes[:, list(OPEN_COLUMNS)]
@@ -108,9 +110,10 @@ def _predict_aic(
     By the envelope theorem, the gradient of the maximised log-likelihood is the estimate of beta.
     """
     beta, loglik = maximise(X[:, columns], answers, sums[list(columns)])
+    aic = 2 * len(columns) - 2 * loglik
     slopes = np.zeros(len(FULL_COLUMNS))
     slopes[list(columns)] = -2 * beta
-    return 2 * len(columns) - 2 * loglik, slopes
+    return aic, slopes
 
 
 def _predict_products(
@@ -134,8 +137,9 @@ def _predict_products(
         ratio_slopes = 2 * beta
         ratio_slopes[others] -= 2 * reduced_beta
         log_p = chi2.logsf(ratio, 1)
+        hazard = np.exp(chi2.logpdf(ratio, 1) - log_p)
         log_ps.append(log_p)
-        p_slopes.append(-np.exp(chi2.logpdf(ratio, 1) - log_p) * ratio_slopes)
+        p_slopes.append(-hazard * ratio_slopes)
     columns = list(PRODUCTS.values())
     values = np.concatenate([beta[columns], log_ps])
     return values, np.vstack([covariance[columns], p_slopes])
@@ -193,8 +197,9 @@ def _search_sums(row: DerivedRow) -> _Search:
     The starting sums of the products are those expected under Table 2's regression.
     """
     answers = puzzles_per_cell(row.model, row.ratios)
-    without_products = answers * expit(X[:, QUADRATIC_COLUMNS] @ row.beta)
-    sums = np.concatenate([row.sums, X[:, 5:].T @ without_products])
+    accuracy = expit(X[:, QUADRATIC_COLUMNS] @ row.beta)
+    products = X[:, 5:].T @ (answers * accuracy)
+    sums = np.concatenate([row.sums, products])
     start = ModelSums(row.model.name, answers, sums)
     # fit the AICs and coefficients first, to come near the solution, then all numbers
     near = _centre(_start(start, 6), OPEN_COLUMNS)
@@ -203,8 +208,10 @@ def _search_sums(row: DerivedRow) -> _Search:
     candidates = []
     for round_sum in (np.floor, np.ceil):
         sums = best.model_sums.sums.copy()
-        sums[3] = round_sum(500 * sums[3]) / 500
-        candidates.append(_centre(best.move(sums), OPEN_COLUMNS[1:]))
+        whole = round_sum(500 * sums[3])
+        sums[3] = whole / 500
+        candidate = _centre(best.move(sums), OPEN_COLUMNS[1:])
+        candidates.append(candidate)
     return min(candidates, key=lambda search: search.largest)
 
 
@@ -242,10 +249,13 @@ def centre_step(misses: np.ndarray, slopes: np.ndarray) -> np.ndarray:
     scaled = slopes * scale
     count = scaled.shape[1]
     bound = np.ones((len(scaled), 1))
+    # the last variable is the largest residual
+    largest = np.append(np.zeros(count), 1.0)
+    free = [(None, None)] * count
     programme = linprog(
-        np.append(np.zeros(count), 1.0),  # the last variable is the largest residual
+        largest,
         A_ub=np.block([[scaled, -bound], [-scaled, -bound]]),
         b_ub=np.concatenate([-misses, misses]),
-        bounds=[(None, None)] * count + [(0, None)],
+        bounds=[*free, (0, None)],
     )
     return scale * programme.x[:-1]

@@ -105,7 +105,8 @@ def derive_each(
     answers = np.array([puzzles_per_cell(model, ratios) for model, ratios in cases])
     known = np.array([exact_sums(name) for name in names])
     aics = printed_aics(names)
-    roots = _solve_roots(names, coding, answers, known, aics).select_nearest()
+    all_roots = _solve_roots(names, coding, answers, known, aics)
+    roots = all_roots.select_nearest()
     windows = _find_windows(coding, answers, known, aics[:, 0], roots.sums[:, 3])
     se = _standard_errors(coding, answers, roots.values[:, : len(BETAS)])
     rows = []
@@ -202,10 +203,12 @@ def row_values(betas: np.ndarray, means: dict[str, float]) -> np.ndarray:
     intercept, slope_d, slope_N, slope_rho, curvature = betas.T
     at_rho = intercept + slope_rho * means["rho"] + curvature * means["rho"] ** 2
     with np.errstate(all="ignore"):
-        ecl50 = 10 ** (-(at_rho + slope_d * means["d"]) / slope_N)
+        log10_ecl50 = -(at_rho + slope_d * means["d"]) / slope_N
+        ecl50 = 10**log10_ecl50
         id50 = -(at_rho + slope_N * means["log10_N"]) / slope_d
     roots = roots_along_rho(betas, means)
-    shares = pd.DataFrame(roots).where((roots >= 0) & (roots <= 1))
+    is_share = (roots >= 0) & (roots <= 1)
+    shares = pd.DataFrame(roots).where(is_share)
     ecl50[slope_N >= 0] = np.nan
     id50[slope_d >= 0] = np.nan
     return np.column_stack([betas, ecl50, shares.max(axis=1), id50])
@@ -269,14 +272,20 @@ def _find_windows(
     return np.column_stack([low, high])
 
 
-def _standard_errors(coding: str, answers: np.ndarray, betas: np.ndarray) -> np.ndarray:
+def _standard_errors(
+    coding: str,
+    answers: np.ndarray,
+    betas: np.ndarray,
+) -> np.ndarray:
     """Return the standard errors of coefficients, from the inverse expected information."""
     covariates = coded_covariates(coding)
     accuracies = expit(betas @ covariates.T)
     weights = answers * accuracies * (1 - accuracies)
     errors = []
     for weight in weights:
-        information = covariates.T @ (covariates * weight[:, None])
+        weighted = covariates * weight[:, None]
+        information = covariates.T @ weighted
         covariance = np.linalg.inv(information)
-        errors.append(np.sqrt(np.diag(covariance)))
+        variances = np.diag(covariance)
+        errors.append(np.sqrt(variances))
     return np.array(errors)

@@ -124,8 +124,8 @@ def summarise_answers(scores: pd.DataFrame) -> pd.DataFrame:
     - why the model stopped, as its source reports: one column for each of `reasoning.STOPS`;
     - unclosed_trace (ends within the reasoning), full (fills the paper's context), cut (either, or
       stopped by a limit), finished (the others), correct_finished;
-    - wrong answers by kind, as in Tables 4 and 5: `_COUNT_COLUMNS`; wrong; unreadable (those that name no
-      single value);
+    - wrong answers by kind, as in Tables 4 and 5: `_COUNT_COLUMNS`; wrong; unreadable (those that
+      name no single value);
     - correct answers by the window that decided: `outcome.CORRECT_BUCKETS`; leaning (correct by an
       earlier line, while the last sentence after the reasoning is not), alone (the other correct
       ones), hedged (leaning ones whose last sentence says that the answer is not known).

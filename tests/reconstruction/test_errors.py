@@ -1,4 +1,4 @@
-"""Errors in buckets with the sums of Tables 4 and 5, or a refusal."""
+"""Errors by type with the sums of Tables 4 and 5, or a refusal."""
 
 import numpy as np
 import pandas as pd
@@ -6,7 +6,7 @@ import pytest
 
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ERRORS, load_table
-from cogniload_repro.reconstruction.buckets import (
+from cogniload_repro.reconstruction.errors import (
     CONDITIONS,
     OF_CONDITION,
     allocate_errors,
@@ -40,9 +40,9 @@ def test_errors_are_allocated_with_exact_sums():
     assert allocation.dtype.kind == "i"
     assert (allocation >= 0).all()
     np.testing.assert_array_equal(allocation.sum(axis=1), errors)
-    buckets = pd.DataFrame(allocation, columns=ERRORS)
+    by_type = pd.DataFrame(allocation, columns=ERRORS)
     for table, key in (("table4", "d"), ("table5", "N")):
-        sums = buckets.groupby(CONDITIONS.get_level_values(key)).sum()
+        sums = by_type.groupby(CONDITIONS.get_level_values(key)).sum()
         printed = load_table(table)
         printed = printed.loc[printed["model"] == model, list(ERRORS)]
         np.testing.assert_array_equal(sums, printed)

@@ -1,6 +1,8 @@
 """The committed tables of counts: different, and all in agreement with what is printed."""
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from runpy import run_path
 
 import numpy as np
 import pandas as pd
@@ -9,7 +11,8 @@ import statsmodels.api as sm
 
 from cogniload_repro.models import BY_NAME, NAMES
 from cogniload_repro.published import correct_by
-from cogniload_repro.reconstruction.feasible import COUNT, write_tables
+from cogniload_repro.reconstruction.bounds import load_bounds, possible_range
+from cogniload_repro.reconstruction.constraints import constrain
 from cogniload_repro.reconstruction.prose import prose_windows
 from cogniload_repro.reconstruction.reconstruct import find_typical
 from cogniload_repro.reconstruction.sufficient import miss_printed, sum_cells
@@ -17,7 +20,10 @@ from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.regression.design import GRID, X
 from cogniload_repro.regression.reconstructions import KEYS, load_tables
 
+SCRIPT = run_path(str(Path(__file__).parents[1] / "scripts/sample_reconstructions.py"))
+COUNT = SCRIPT["COUNT"]
 CELLS = load_cells()
+BOUNDS = load_bounds()
 TABLES = load_tables()
 KEYS_OF_GRID = KEYS[1:]
 
@@ -101,9 +107,28 @@ def test_tables_are_made_again(tmp_path):
     model = BY_NAME["QwQ-32B"]
     path = tmp_path / "tables.csv"
     with ThreadPoolExecutor(1) as executor:
-        write_tables(executor, path, [model], 1)
+        SCRIPT["write_tables"](executor, path, [model], 1)
     written = pd.read_csv(path)
     assert written.columns[-1] == "r1"
     of_model = TABLES[TABLES["model"] == model.name]
     expected = of_model[written.columns].reset_index(drop=True)
     pd.testing.assert_frame_equal(written, expected, check_dtype=False)
+
+
+def test_bounds_are_made_again_and_rounded_outwards():
+    """The programmes give a model's committed rows."""
+    model = "o4-mini-2025-04-16"
+    (bounds,) = SCRIPT["find_bounds"](CELLS[CELLS["model"] == model])
+    model_sums = sum_cells(CELLS, model)
+    constraints = constrain(model_sums, model_sums.sums)
+    is_first = GRID["ratio_pct"] == bounds["ratio_pct"][0]
+    low, high = possible_range(constraints, is_first.to_numpy())
+    assert low < high
+    assert bounds["least"][0] <= low + 1e-9
+    assert bounds["most"][0] >= high - 1e-9
+    committed = BOUNDS[BOUNDS["model"] == model].reset_index(drop=True)
+    ends = ["least", "most"]
+    np.testing.assert_allclose(bounds[ends], committed[ends], atol=1.5e-4)
+    points = bounds.drop(columns=ends)
+    expected = committed.drop(columns=ends)
+    pd.testing.assert_frame_equal(points, expected, check_dtype=False)
