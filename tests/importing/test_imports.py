@@ -9,8 +9,9 @@ from tempfile import TemporaryDirectory
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from harness import check_source, read_source, run, write_lines
+from harness import check_source, read_metadata, read_source, run, write_lines
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from packing import make_archive, write_packed
@@ -21,9 +22,9 @@ from cogniload_repro.importing.imports import Bar, import_source
 from cogniload_repro.importing.rejections import Rejected
 from cogniload_repro.puzzles.draws import resolve_edition
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
-from cogniload_repro.puzzles.rows import draw_named, read_known
+from cogniload_repro.puzzles.rows import draw_named
 from cogniload_repro.puzzles.sets import PuzzleSet, draw_rows
-from cogniload_repro.storage import OUTPUTS, PUZZLES, read_metadata, write_table
+from cogniload_repro.storage import OUTPUTS, PUZZLES, write_table
 
 NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
 
@@ -245,7 +246,7 @@ def answer_all(path, puzzles, **prompts):
 def draw_in(folder, source, **options):
     """Import a source; return the report and the texts of known puzzles by name."""
     report = import_source(source, folder, folder, **options)
-    rows = read_known(folder / "puzzles.parquet").to_table().to_pylist()
+    rows = pq.read_table(folder / "puzzles.parquet").to_pylist()
     return report, {row["name"]: row["text"] for row in rows}
 
 

@@ -1,6 +1,7 @@
 """Puzzles as rows: by name, drawn again, compared with their texts."""
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from cogniload_repro.grid import PAPER_GRID, Cell
@@ -14,7 +15,6 @@ from cogniload_repro.puzzles.rows import (
     nominal_ratio,
     parse_name,
     puzzle_row,
-    read_known,
 )
 from cogniload_repro.storage import PUZZLES, write_table
 
@@ -128,21 +128,25 @@ def test_a_known_puzzle_may_come_again_but_not_changed():
     known = KnownPuzzles()
     known.add(row)
     known.add(dict(row))
-    assert known.to_table().to_pylist() == [row]
+    assert known.added == {NAME: row}
     with pytest.raises(ValueError, match="a different puzzle of this name"):
         known.add(row | {"text": "changed"})
 
 
 def test_puzzles_are_read_from_their_table(tmp_path):
-    """Those that a source adds follow; each is found by its name."""
+    """Those that a source adds follow; the same one may come again."""
     rows = [draw_named(NAME), puzzle_row(draw_puzzle(20, 3, 5, 4))]
     table = pa.Table.from_pylist(rows[:1], PUZZLES)
-    known = read_known(write_table(tmp_path / "puzzles.parquet", table))
+    path = write_table(tmp_path / "puzzles.parquet", table)
+    known = KnownPuzzles(path)
+    known.add(rows[0])
     known.add(rows[1])
-    assert known.to_table().to_pylist() == rows
-    assert [known.find(row["name"]) for row in rows] == rows
+    known.write(path, {})
+    assert pq.read_table(path).to_pylist() == rows
     assert [row["name"] in known for row in rows] == [True, True]
-    assert known.find("hello") is None
+    assert "hello" not in known
+    assert known.has_text(NAME, rows[0]["text"] + "\n")
+    assert not known.has_text(NAME, rows[1]["text"])
     with pytest.raises(ValueError, match="a different puzzle of this name"):
         known.add(rows[0] | {"text": "changed"})
     assert list(known.cells()["ratio_pct"]) == [row["ratio_pct"] for row in rows]

@@ -122,6 +122,8 @@ def format_pair(compared: dict[str, Any]) -> Iterator[str]:
     yield format_frame(pair, columns).to_string(index=False)
     for title, scale, decimals in _SHEETS:
         rows = compared[title]
+        if rows.empty:  # such as overflows of answers whose tokens are not known
+            continue
         texts = [
             _format_interval(*numbers, scale=scale, decimals=decimals)
             for numbers in rows[[*points]].itertuples(index=False)

@@ -38,12 +38,11 @@ from cogniload_repro.importing.responses import (
 from cogniload_repro.importing.source_puzzles import SourcePuzzles
 from cogniload_repro.importing.sources import fetch_source
 from cogniload_repro.importing.tables import Record, read_table, read_whole_table
-from cogniload_repro.puzzles.rows import KnownPuzzles, read_known
+from cogniload_repro.puzzles.rows import KnownPuzzles
 from cogniload_repro.storage import (
     OUTPUTS,
     partition_path,
     table_writer,
-    write_table,
 )
 
 #: The file of each answer, by model and puzzle.
@@ -71,7 +70,7 @@ def import_source(
     layout = find_files(*fetch_source(source, cache))
     metadata = {"source": layout.name}
     path = folder / "puzzles.parquet"
-    known = read_known(path)
+    known = KnownPuzzles(path)
     report = Report()
     responses = read_source(layout, known, report, **options)
     try:
@@ -79,7 +78,7 @@ def import_source(
     finally:
         report.write_rejected(folder / "rejected.csv")
     if known.added:
-        write_table(path, known.to_table(), metadata)
+        known.write(path, metadata)
     return report
 
 

@@ -21,6 +21,7 @@ from cogniload_repro.puzzles.rows import (
 
 #: Most puzzles that are redrawn to find out which edition drew them.
 SAMPLE = 300
+_OTHER_TEXT = "its text differs from the known or drawn one; add its metadata"
 
 
 class SourcePuzzles:
@@ -66,22 +67,20 @@ class SourcePuzzles:
             if name in self._faults:
                 raise ValueError(self._faults[name])
             text = self._read_text(name)
-            if text is not None or name not in self._known:
-                self._known.add(self._find_or_draw(name, text))
+            if name not in self._known:
+                self._known.add(self._draw(name, text))
+            elif text is not None and not self._known.has_text(name, text):
+                raise ValueError(_OTHER_TEXT)
         except ValueError as error:
             raise RowError("unknown puzzle", f"{name}: {error}", name) from None
 
-    def _find_or_draw(self, name: str, text: str | None) -> dict:
-        """Return a known or redrawn puzzle; ValueError if its text differs from the source's."""
-        puzzle = self._known.find(name)
-        if puzzle is None:
-            if self._edition is None:
-                self._edition = self._detect_edition()
-            puzzle = draw_named(name, self._edition)
+    def _draw(self, name: str, text: str | None) -> dict:
+        """Return a redrawn puzzle; ValueError if its text differs from the source's."""
+        if self._edition is None:
+            self._edition = self._detect_edition()
+        puzzle = draw_named(name, self._edition)
         if text is not None and text.strip() != puzzle["text"].strip():
-            raise ValueError(
-                "its text differs from the known or drawn one; add its metadata"
-            )
+            raise ValueError(_OTHER_TEXT)
         return puzzle
 
     def _detect_edition(self) -> str:

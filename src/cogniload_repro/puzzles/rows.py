@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from cogniload_repro.grid import CELL, PAPER_GRID, ROUNDINGS, count_needles
 from cogniload_repro.puzzles.draws import PORT
@@ -17,12 +16,14 @@ from cogniload_repro.puzzles.generate import domain_size, draw_puzzle
 from cogniload_repro.puzzles.ontology import ontology
 from cogniload_repro.puzzles.parse import parse_puzzle
 from cogniload_repro.puzzles.puzzle import Puzzle
-from cogniload_repro.storage import PUZZLES
+from cogniload_repro.storage import PUZZLES, open_parquet, table_writer
 
 #: Numbers have no leading zeros, so that a puzzle has only one name.
 _NAME = re.compile(
     r"([1-9]\d{0,3})_([1-9]\d?)_([1-9]\d{0,3})_(0|[1-9]\d{0,15})_([\w -]+)", re.ASCII
 )
+#: Puzzles read at a time.
+_ROWS = 500
 # columns that a row must have besides its name
 _STATED = ("text", "poi", "category", "domain")
 _NOMINAL_RATIOS = sorted({cell.ratio_pct for cell in PAPER_GRID})
@@ -162,55 +163,74 @@ def _compare_domain(domain: list[str], puzzle: Puzzle) -> Iterator[str]:
         yield f"the domain {domain!r:.80} is not a list of {expected}"
 
 
-class KnownPuzzles:
-    """The puzzles of a build and those that a source adds, by name.
+class _Facts(NamedTuple):
+    """The configuration of a puzzle, and hashes of its text and of its whole row."""
 
-    Those of the build stay a table of columns, which takes a fifth of the memory of rows.
+    N: int
+    d: int
+    ratio_pct: float
+    text: int
+    row: int
+
+
+class KnownPuzzles:
+    """The puzzles of a build's table, if there is one, and those that a source adds.
+
+    Of each only the facts are kept, and the rows of the added ones: the texts of the default set
+    take 250 MB. ValueError if the file is not a table of puzzles.
     """
 
-    def __init__(self, table: pa.Table | None = None):
-        self.table = PUZZLES.empty_table() if table is None else table
-        names = self.table["name"].to_pylist()
-        self._places = {name: place for place, name in enumerate(names)}
+    def __init__(self, path: Path | None = None):
+        self._path = path
+        self._facts: dict[str, _Facts] = {}
         self.added: dict[str, dict] = {}
+        for batch in self._read_table():
+            for row in batch.to_pylist():
+                self._facts[row["name"]] = _find_facts(row)
+
+    def _read_table(self) -> Iterator[pa.RecordBatch]:
+        if self._path is None or not self._path.exists():
+            return
+        with open_parquet(self._path) as file:
+            missing = set(PUZZLES.names) - set(file.schema_arrow.names)
+            if missing:
+                remedy = "run `make download-outputs` again"
+                raise ValueError(f"{self._path} is not a puzzles table; {remedy}")
+            yield from file.iter_batches(_ROWS, columns=PUZZLES.names)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._places or name in self.added
+        return name in self._facts
 
-    def find(self, name: str) -> dict | None:
-        """Return the row of a puzzle, None if it is unknown."""
-        if name not in self._places:
-            return self.added.get(name)
-        (row,) = self.table.slice(self._places[name], 1).to_pylist()
-        return row
+    def has_text(self, name: str, text: str) -> bool:
+        """Return whether a known puzzle has this text, but for white space around it."""
+        return self._facts[name].text == hash(text.strip())
 
     def add(self, row: dict) -> None:
         """Add a puzzle unless it is known; ValueError if a different one has its name."""
-        known = self.find(row["name"])
-        if known is None:
-            self.added[row["name"]] = row
-        elif known != row:
+        name = row["name"]
+        facts = _find_facts(row)
+        if name not in self._facts:
+            self._facts[name] = facts
+            self.added[name] = row
+        elif self._facts[name] != facts:
             cause = "a different puzzle of this name is known"
             raise ValueError(f"{cause}; one of the two has been changed")
 
-    def to_table(self) -> pa.Table:
-        """Return the puzzles as a table: those of the build, then the added ones."""
-        added = pa.Table.from_pylist([*self.added.values()], PUZZLES)
-        return pa.concat_tables([self.table, added])
+    def write(self, path: Path, metadata: Mapping[str, str]) -> None:
+        """Write the build's puzzles, then the added ones, as a table."""
+        with table_writer(path, PUZZLES, metadata) as writer:
+            for batch in self._read_table():
+                writer.write_table(pa.Table.from_batches([batch], PUZZLES))
+            added = [*self.added.values()]
+            writer.write_table(pa.Table.from_pylist(added, PUZZLES))
 
     def cells(self) -> pd.DataFrame:
         """Return the configuration of each puzzle: columns N, d and ratio_pct, by name."""
-        columns = self.to_table().select(["name", *CELL])
-        return columns.to_pandas().set_index("name")
+        facts = pd.DataFrame.from_dict(self._facts, "index", columns=_Facts._fields)
+        return facts[CELL]
 
 
-def read_known(path: str | Path) -> KnownPuzzles:
-    """Read the puzzles of a build, if there are any; ValueError if the file is no such table."""
-    if not Path(path).exists():
-        return KnownPuzzles()
-    try:
-        table = pq.read_table(path).select(PUZZLES.names).cast(PUZZLES)
-    except (pa.ArrowException, OSError, KeyError) as error:
-        remedy = "run `make download-outputs` again"
-        raise ValueError(f"{path} is not a puzzles table ({error}); {remedy}") from None
-    return KnownPuzzles(table)
+def _find_facts(row: Mapping) -> _Facts:
+    text = row.get("text") or ""
+    cell = (row["N"], row["d"], row["ratio_pct"])
+    return _Facts(*cell, text=hash(text.strip()), row=hash(repr(row)))
