@@ -41,7 +41,7 @@ _PUBLIC = {
     "published": "published",
     # fits
     "fit": "regression.fits:fit",
-    "glm": "regression.glm:glm",
+    "glm": "regression.results:glm",
     "compare_fits": "regression.selection:compare_fits",
     "capacity_points": "regression.capacity:capacity_points",
     "intervals": "analysis.uncertainty:capacity_intervals",

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from cogniload_repro.analysis.differences import Share, compare_shares
+from cogniload_repro.analysis.differences import Share
 from cogniload_repro.grid import CELL
 from cogniload_repro.regression.glm import fit_finite
 
@@ -118,19 +118,3 @@ def mean_shares(table: AccuracyTable, models: np.ndarray, masks: np.ndarray) -> 
     fitted = fitted_mean * (1 - fitted_mean)
     variance = variance * np.maximum(1, (observed - fitted + within) / within)
     return Share(mean, np.maximum(observed, fitted) / variance)
-
-
-def compare_means(
-    table: AccuracyTable,
-    first: np.ndarray,
-    second: np.ndarray,
-    masks: np.ndarray,
-    margin: float,
-) -> pd.DataFrame:
-    """Return a `Difference` of mean accuracies per pair of models, given as indices in the table.
-
-    ``masks``, shape (pairs, cells), selects the cells over which each pair is compared.
-    """
-    first_means = mean_shares(table, first, masks)
-    second_means = mean_shares(table, second, masks)
-    return compare_shares(first_means, second_means, margin)

@@ -22,13 +22,6 @@ from scipy.stats import norm
 from cogniload_repro.published import ALPHA
 from cogniload_repro.regression.cell_tables import wilson_limits
 
-#: Verdicts: a significant difference; one that is within the margin; equivalence; neither.
-DIFFERENCE_VERDICTS = (
-    "different",
-    "different, negligible",
-    "equivalent",
-    "inconclusive",
-)
 #: Normal quantile of two-sided intervals of level 1 - `ALPHA`.
 QUANTILE = norm.ppf(1 - ALPHA / 2)
 _MANY_ERRORS = 1e6  # upper end of the search for a normal quantile
@@ -90,10 +83,8 @@ def two_sided_p(z: float | np.ndarray) -> np.ndarray:
 def judge_difference(p: float, p_equivalence: float) -> str:
     """Return the verdict on a difference from its two p-values (see `Difference`)."""
     if p < ALPHA:
-        return (
-            DIFFERENCE_VERDICTS[1] if p_equivalence < ALPHA else DIFFERENCE_VERDICTS[0]
-        )
-    return DIFFERENCE_VERDICTS[2] if p_equivalence < ALPHA else DIFFERENCE_VERDICTS[3]
+        return "different"
+    return "equivalent" if p_equivalence < ALPHA else "inconclusive"
 
 
 # ---- independent answers: Newcombe's combination of two Wilson intervals ----
@@ -107,10 +98,15 @@ def compare_shares(first: Share, second: Share, margin: float) -> pd.DataFrame:
             "difference": first.mean - second.mean,
             "ci_low": low,
             "ci_high": high,
-            "p": two_sided_p(_newcombe_score(first, second, 0.0)),
+            "p": p_of_difference(first, second),
             "p_equivalence": np.maximum(below_margin, above_margin),
         }
     )
+
+
+def p_of_difference(first: Share, second: Share) -> np.ndarray:
+    """Return the p-values of no difference between pairs of independent accuracies."""
+    return two_sided_p(_newcombe_score(first, second, 0.0))
 
 
 def _newcombe_limits(

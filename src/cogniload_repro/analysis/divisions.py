@@ -9,6 +9,7 @@ bounds.
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 
 from cogniload_repro.analysis.interactions import THIRD
 from cogniload_repro.paths import RECONSTRUCTED
@@ -26,6 +27,8 @@ from cogniload_repro.regression.reconstructions import from_printed_tables
 DIVISIONS = RECONSTRUCTED / "divisions.csv"
 #: The term whose coefficient is the slope in N of Table 2; other terms are products of two loads.
 SLOPE = "log10_N"
+#: A linear predictor beyond this size counts as separation.
+SEPARATED = 15.0
 SUM_COLUMNS = ["total", "correct", "ctx"]
 
 
@@ -92,10 +95,13 @@ def estimate_finished(
     (beta,), _ = maximise_all(
         x, finished[None], cells["correct"].to_numpy(float)[None] @ x
     )
+    log_odds = x @ beta
+    if not np.abs(log_odds).max() <= SEPARATED:
+        return np.nan
     slope = weights @ beta
-    if term == SLOPE or np.isnan(slope):
+    if term == SLOPE:
         return slope
-    accuracy = 1 / (1 + np.exp(-x @ beta))
+    accuracy = expit(log_odds)
     information = x.T @ (x * (finished * accuracy * (1 - accuracy))[:, None])
     return slope / np.sqrt(weights @ np.linalg.solve(information, weights))
 

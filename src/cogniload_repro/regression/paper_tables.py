@@ -4,7 +4,7 @@ import pandas as pd
 
 from cogniload_repro.regression.capacity import capacity_points
 from cogniload_repro.regression.fits import PRODUCT_TERMS, fit, spread_terms
-from cogniload_repro.regression.glm import INTERACTIONS, LINEAR, QUADRATIC
+from cogniload_repro.regression.formulas import INTERACTIONS, LINEAR, QUADRATIC
 from cogniload_repro.regression.selection import compare_fits
 
 
