@@ -190,9 +190,9 @@ def pair_rows(cells: pd.DataFrame) -> pd.DataFrame:
 
     The estimate is the first model's accuracy minus the second's, over the cells of both (N is
     missing) or at one length. The verdict, like p and the interval, is that of a pair chosen
-    beforehand; p_holm is adjusted over all pairs, at one length over the lengths of the pair. A
-    difference that the printed tables do not identify has its range over the reconstructions. Pairs
-    without a common cell are left out.
+    beforehand; p_holm is adjusted over all pairs. At one length both are adjusted over the lengths
+    of the pair. A difference that the printed tables do not identify has its range over the
+    reconstructions. Pairs without a common cell are left out.
     """
     overall = compare_pairs(cells)
     names = overall[_MODELS].itertuples(index=False, name=None)
