@@ -95,7 +95,8 @@ def with_ranges(
     DataFrame
         The table. In rows that are not identified, a number is the median over the reconstructions;
         all numbers have their 10 and 90% quantiles in ``NAME_p10`` and ``NAME_p90``. If a fit fails
-        in some reconstructions only, its status says in how many and its numbers are NaN.
+        in some reconstructions only, its status says in how many and its numbers are NaN. A number
+        that only some of the reconstructions have, such as NT50, is the median over these.
 
     Examples
     --------
