@@ -124,7 +124,7 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
 
 def _profile(fit: Fit, point: str, value: float, se: float) -> tuple[float, float]:
     """Return the ends of a profile-likelihood interval, NaN if there is no such point."""
-    if np.isnan(value) or fit.design is None:
+    if np.isnan(value):
         return np.nan, np.nan
     load, lowest, highest = POINTS[point]
     x = fit.design.x[:, 1:]
@@ -210,7 +210,7 @@ def _find_trough(fit: Fit) -> tuple[float, float, float]:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         trough = -linear / (2 * curvature)
     is_far = not _TROUGH_LIMITS[0] < trough < _TROUGH_LIMITS[1]
-    if is_far or abs(curvature) < _NO_CURVATURE or fit.design is None:
+    if is_far or abs(curvature) < _NO_CURVATURE:
         return np.nan, np.nan, np.nan
     x = fit.design.x
 

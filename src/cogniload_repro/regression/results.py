@@ -106,7 +106,7 @@ def glm(
     fit = fits[0]
     if len(fits) > 1:
         raise ValueError(f"choose one of the {len(fits)} reconstructions")
-    if fit.status != "ok" or fit.design is None:
+    if fit.status != "ok":
         raise ValueError(
             f"{fit.model}: {fit.status}; {formula!r} has no finite fit to these cells"
         )
