@@ -49,7 +49,11 @@ def correct_holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
     return p
 
 
-def count_separated(accuracies: Sequence[float], answers: int, level: float) -> int:
+def count_separated(
+    accuracies: Sequence[float],
+    answers: int,
+    level: float,
+) -> int:
     """Return how many pairs of models would differ significantly, given their accuracies.
 
     Each model has the same number of ``answers``. Two-sample z tests of proportions with pooled
@@ -118,11 +122,22 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
             with np.errstate(over="ignore"):
                 table[_ENDS] = 10 ** table[_ENDS]
         tables.append(table)
-    columns = ["model", "point", "se", *_ENDS, "identified"]
+    columns = [
+        "model",
+        "point",
+        "se",
+        *_ENDS,
+        "identified",
+    ]
     return pd.concat(tables).sort_index(kind="stable")[columns].reset_index(drop=True)
 
 
-def _profile(fit: Fit, point: str, value: float, se: float) -> tuple[float, float]:
+def _profile(
+    fit: Fit,
+    point: str,
+    value: float,
+    se: float,
+) -> tuple[float, float]:
     """Return the ends of a profile-likelihood interval, NaN if there is no such point."""
     if np.isnan(value):
         return np.nan, np.nan
@@ -132,7 +147,12 @@ def _profile(fit: Fit, point: str, value: float, se: float) -> tuple[float, floa
 
     def loss_at(value: float) -> float:
         loads = means | {load: value}
-        covariates = [loads["d"], loads["log10_N"], loads["rho"], loads["rho"] ** 2]
+        covariates = [
+            loads["d"],
+            loads["log10_N"],
+            loads["rho"],
+            loads["rho"] ** 2,
+        ]
         return lose_likelihood(fit, x - covariates)
 
     return _search_ends(loss_at, value, se, (lowest, highest))
@@ -151,7 +171,10 @@ def _search_ends(
 
 
 def _search_limit(
-    statistic: Callable[[float], float], value: float, step: float, bound: float
+    statistic: Callable[[float], float],
+    value: float,
+    step: float,
+    bound: float,
 ) -> float:
     """Return the value between an estimate and a bound at which the test begins to reject.
 
@@ -186,7 +209,15 @@ def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
     - p_u (Sasabuchi's test: the larger of the one-sided p-values of a negative slope at 5% and a
       positive slope at 95%; NaN if the fit is not identified)
     """
-    columns = ["model", "trough", "low", "high", "lowest", "inside", "curvature"]
+    columns = [
+        "model",
+        "trough",
+        "low",
+        "high",
+        "lowest",
+        "inside",
+        "curvature",
+    ]
     columns += ["slope_low", "slope_high", "p_u"]
     ratios = np.sort(cells["ratio_pct"].unique()) / 100
     rows = []
@@ -199,7 +230,14 @@ def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
         p_fall = norm.cdf(slope_low / _slope_error(fit, _LOWEST_RHO))
         p_rise = norm.sf(slope_high / _slope_error(fit, _HIGHEST_RHO))
         p_u = max(p_fall, p_rise) if fit.identified else np.nan
-        shape = [lowest, is_inside, curvature, slope_low, slope_high, p_u]
+        shape = [
+            lowest,
+            is_inside,
+            curvature,
+            slope_low,
+            slope_high,
+            p_u,
+        ]
         rows.append((fit.model, *_find_trough(fit), *shape))
     return pd.DataFrame(rows, columns=columns)
 

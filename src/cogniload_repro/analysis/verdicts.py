@@ -42,7 +42,11 @@ def each(holds: Iterable[object], what: str = "models") -> Judgement:
     return counted(holds, len(holds), what)
 
 
-def counted(holds: Iterable[object], stated: int, what: str = "models") -> Judgement:
+def counted(
+    holds: Iterable[object],
+    stated: int,
+    what: str = "models",
+) -> Judgement:
     """Judge "in 17 models": supported if true of 17, in part if of others, not if of none."""
     known, unknown = _known(holds)
     evidence = f"{sum(known)} of {len(known) + unknown} {what}"
@@ -56,7 +60,9 @@ def counted(holds: Iterable[object], stated: int, what: str = "models") -> Judge
 
 
 def most(
-    agree: Iterable[object], disagree: Iterable[object], what: str = "models"
+    agree: Iterable[object],
+    disagree: Iterable[object],
+    what: str = "models",
 ) -> Judgement:
     """Judge a statement on models in general by a sign test over the significant models.
 

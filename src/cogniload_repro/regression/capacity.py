@@ -139,7 +139,11 @@ def _find_in_group(curve: Curve, fits: list[Fit]) -> pd.DataFrame:
 
 
 def _refine(
-    curve: Curve, fits: list[Fit], root: np.ndarray, low: np.ndarray, high: np.ndarray
+    curve: Curve,
+    fits: list[Fit],
+    root: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return roots by Newton's method between two ends, and their standard errors.
 
@@ -160,7 +164,9 @@ def _refine(
 
 
 def _find_bracket(
-    curve: Curve, values: np.ndarray, height: np.ndarray
+    curve: Curve,
+    values: np.ndarray,
+    height: np.ndarray,
 ) -> tuple[int, str]:
     """Return the place before a curve's capacity point and "ok", or -1 and why it has none."""
     is_above = height > 0
@@ -198,7 +204,9 @@ def list_points(fits: Sequence[Fit]) -> pd.DataFrame:
 
 
 def capacity_points(
-    cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit"
+    cells: pd.DataFrame,
+    formula: str = QUADRATIC,
+    family: str = "logit",
 ) -> pd.DataFrame:
     """Return the loads at which each model's fitted accuracy is one half (section 3.1.3).
 

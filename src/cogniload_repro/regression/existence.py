@@ -60,7 +60,10 @@ def _count_coefficients(design: Design, name: str) -> int:
 
 
 def find_obstacle(
-    covariates: np.ndarray, correct: np.ndarray, total: np.ndarray, family: str
+    covariates: np.ndarray,
+    correct: np.ndarray,
+    total: np.ndarray,
+    family: str,
 ) -> str:
     """Return why counts have no finite fit with full-rank covariates, "ok" if they have one."""
     if is_separated(covariates, correct, total):
@@ -72,7 +75,9 @@ def find_obstacle(
 
 
 def is_separated(
-    covariates: np.ndarray, correct: np.ndarray, total: np.ndarray
+    covariates: np.ndarray,
+    correct: np.ndarray,
+    total: np.ndarray,
 ) -> bool:
     """Return whether the data are separated, completely or quasi-completely.
 

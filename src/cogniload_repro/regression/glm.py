@@ -107,14 +107,18 @@ class Fit:
 
 
 def fit_finite(
-    cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit"
+    cells: pd.DataFrame,
+    formula: str = QUADRATIC,
+    family: str = "logit",
 ) -> list[Fit]:
     """Return the fits of `fit_all` that are finite and unique."""
     return [fit for fit in fit_all(cells, formula, family) if fit.status == "ok"]
 
 
 def fit_all(
-    cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit"
+    cells: pd.DataFrame,
+    formula: str = QUADRATIC,
+    family: str = "logit",
 ) -> list[Fit]:
     """Fit a binomial regression to every model, and to every reconstruction if there are several.
 
@@ -144,7 +148,9 @@ def _divide(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[np.ndarray]]:
 
 
 def _group_by_covariates(
-    rows: pd.DataFrame, tables: list[np.ndarray], formula: str
+    rows: pd.DataFrame,
+    tables: list[np.ndarray],
+    formula: str,
 ) -> list[list[int]]:
     """Return the numbers of tables in groups with the same covariates row by row."""
     # prompt lengths are each model's own; they matter only if the formula has them
@@ -170,7 +176,10 @@ def group_by_design(fits: Sequence[Fit]) -> list[list[int]]:
 
 
 def _fit_group(
-    rows: pd.DataFrame, places: np.ndarray, formula: str, family: str
+    rows: pd.DataFrame,
+    places: np.ndarray,
+    formula: str,
+    family: str,
 ) -> list[Fit]:
     """Fit tables with the same covariates; their rows have the places (tables, cells)."""
     tables = [rows[table[0] : table[-1] + 1] for table in places]

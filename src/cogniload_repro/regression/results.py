@@ -25,7 +25,12 @@ _LINKS = {
     "cloglog": links.CLogLog(),
     QUASI: links.Logit(),
 }
-_PRECISE = {"maxiter": 100, "tol_criterion": "params", "atol": 1e-12, "rtol": 1e-11}
+_PRECISE = {
+    "maxiter": 100,
+    "tol_criterion": "params",
+    "atol": 1e-12,
+    "rtol": 1e-11,
+}
 
 
 class _OpenResults(GLMResults):
