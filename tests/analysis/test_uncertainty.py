@@ -17,13 +17,11 @@ from scipy.stats import chi2, norm
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.proportion import proportions_ztest
 
 from cogniload_repro.analysis.uncertainty import (
     capacity_intervals,
     correct_holm,
     correct_within,
-    count_separated,
     lose_likelihood,
     trough_table,
 )
@@ -212,14 +210,3 @@ def test_unknown_values_and_other_families_do_not_count():
     assert len(correct_holm([])) == 0
     table = pd.DataFrame({"term": ["a", "b", "a"], "p": [0.02, 0.02, 0.5]})
     assert correct_within(table, ["term"]) == pytest.approx([0.04, 0.02, 0.5])
-
-
-def test_pairs_of_models_are_separated_as_statsmodels_tests_them():
-    """Two-sample tests of proportions with Holm's adjustment; models alike are never separated."""
-    correct = np.array([30, 60, 61, 90, 200, 201])
-    pairs = [(first, second) for first in range(6) for second in range(first)]
-    p = [proportions_ztest(correct[list(pair)], [350, 350])[1] for pair in pairs]
-    expected = multipletests(p, 0.05, method="holm")[0].sum()
-    assert 0 < expected < len(pairs)
-    assert count_separated(correct / 350, 350, 0.05) == expected
-    assert count_separated([0.4] * 6, 350, 0.05) == 0

@@ -7,14 +7,12 @@ same regression without intercept, with covariates measured from the point.
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from itertools import combinations
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 from scipy.stats import chi2, norm
 
-from cogniload_repro.analysis.differences import two_sided_p
 from cogniload_repro.published import ALPHA
 from cogniload_repro.regression.capacity import POINTS, find_points
 from cogniload_repro.regression.checks import check_cells
@@ -47,23 +45,6 @@ def correct_holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
     factors = np.arange(len(order), 0, -1)
     p[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1.0)
     return p
-
-
-def count_separated(
-    accuracies: Sequence[float],
-    answers: int,
-    level: float,
-) -> int:
-    """Return how many pairs of models would differ significantly, given their accuracies.
-
-    Each model has the same number of ``answers``. Two-sample z tests of proportions with pooled
-    variance, Holm-adjusted over the pairs.
-    """
-    first, second = np.array(list(combinations(accuracies, 2))).T
-    pooled = (first + second) / 2
-    error = np.sqrt(2 * pooled * (1 - pooled) / answers)
-    p = two_sided_p((first - second) / error)
-    return int((correct_holm(p) < level).sum())
 
 
 def correct_within(table: pd.DataFrame, family: list[str]) -> np.ndarray:
