@@ -59,7 +59,11 @@ def each(holds: Iterable[object], what: str = "models") -> Judgement:
     return Judgement(PARTLY if any(known) else NOT_SUPPORTED, evidence)
 
 
-def counted(holds: Iterable[object], stated: int, what: str = "models") -> Judgement:
+def counted(
+    holds: Iterable[object],
+    stated: int,
+    what: str = "models",
+) -> Judgement:
     """Judge a printed number of models, such as "in 17 models": it agrees or it does not."""
     known, unknown, evidence = _count(holds, what)
     if unknown or not known:
@@ -68,7 +72,9 @@ def counted(holds: Iterable[object], stated: int, what: str = "models") -> Judge
 
 
 def most(
-    agree: Iterable[object], disagree: Iterable[object], what: str = "models"
+    agree: Iterable[object],
+    disagree: Iterable[object],
+    what: str = "models",
 ) -> Judgement:
     """Judge a statement on models in general, each of which has a test of its own.
 
