@@ -99,12 +99,12 @@ lab: $(call ready,-lab/.ready)  ## the chapters in JupyterLab, ready to run and 
 evaluate-env: $(call ready,-evaluate/.ready)  ## Inspect and the task cogniload_repro/cogniload, in .venv-evaluate
 
 # ---- the four steps ----------------------------------------------------------------------------------------------
-# `cogniload parameters` writes a small file for each step and each chapter: digests of the code, data, sources, pages
-# and parameters that it reads. A file is replaced only if its content changes. make compares these files with the
-# results, so that a step runs again when something that it reads has another content, whatever the times of that say.
+# `cogniload parameters` writes two small files: digests of the code, data and sources that the counts depend on, and of
+# the pages and notebooks of the book, with their parameters. A file is replaced only if its content changes. make
+# compares them with the results, so a step runs again if something that it reads has another content, whatever the
+# times of that say. `render` runs the chapters of which something has changed, and builds the book.
 BUILD := data/build$(if $(filter mini,$(GRID)),-mini)
 INPUTS := $(BUILD)/inputs
-CHAPTERS := $(patsubst notebooks/%.ipynb,$(INPUTS)/chapters/%.json,$(wildcard notebooks/*.ipynb))
 BOOK := $(BUILD)/book/_build/html/index.html
 
 reproduce: render  ## download-outputs, score, fit, render: the whole book
@@ -116,21 +116,19 @@ render: $(BOOK)  ## notebooks and book
 
 $(INPUTS)/outputs.json: FORCE | $(ENV)
 	@$(COGNILOAD) parameters --build "$(BUILD)"
-$(INPUTS)/scores.json $(INPUTS)/fits.json $(INPUTS)/book.json $(INPUTS)/chapters/pages.json $(CHAPTERS): \
-	$(INPUTS)/outputs.json ;
+$(INPUTS)/book.json: $(INPUTS)/outputs.json ;
 
 $(BUILD)/sources.json: $(INPUTS)/outputs.json
 	$(COGNILOAD) download-outputs --build "$(BUILD)" --jobs "$(JOBS)"
 
-$(BUILD)/cells.parquet: $(BUILD)/sources.json $(INPUTS)/scores.json
+$(BUILD)/cells.parquet: $(BUILD)/sources.json
 	$(COGNILOAD) score --build "$(BUILD)" --jobs "$(JOBS)"
 
-$(BUILD)/fidelity.csv: $(BUILD)/cells.parquet $(INPUTS)/fits.json
+$(BUILD)/fidelity.csv: $(BUILD)/cells.parquet
 	$(COGNILOAD) fit --build "$(BUILD)"
 
-# $? are the prerequisites that are newer than the book: the chapters among them are run
-$(BOOK): $(BUILD)/fidelity.csv $(INPUTS)/book.json $(INPUTS)/chapters/pages.json $(CHAPTERS)
-	$(COGNILOAD) render --build "$(BUILD)" --jobs "$(JOBS)" $(notdir $(basename $?))
+$(BOOK): $(BUILD)/fidelity.csv $(INPUTS)/book.json
+	$(COGNILOAD) render --build "$(BUILD)" --jobs "$(JOBS)"
 
 evaluate-local: $(call ready,-evaluate/.local)  ## ask a small model on this machine (GRID=mini PER_CELL=1 MODEL=), add it to the book
 	@answers=$$("$(EVALUATE)" scripts/ask_small_model.py --grid "$(if $(call is-given,GRID),$(GRID),mini)" \

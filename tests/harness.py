@@ -2,6 +2,7 @@
 
 import json
 
+import pyarrow.parquet as pq
 from click.testing import CliRunner, Result
 
 from cogniload_repro.cli import main
@@ -46,3 +47,10 @@ def check_source(source, known=None):
     known = KnownPuzzles() if known is None else known
     responses = read_layout(find_files(source, source.name), known, report)
     return summarise_responses(responses, known), report
+
+
+def read_metadata(path):
+    """What a Parquet file says of how it was made, without pyarrow's own."""
+    metadata = dict(pq.read_metadata(path).metadata or {})
+    metadata.pop(b"ARROW:schema", None)
+    return {key.decode(): text.decode() for key, text in metadata.items()}

@@ -2,13 +2,13 @@
 
 import pandas as pd
 import pytest
+from harness import read_metadata
 
 from cogniload_repro.storage import (
     CELLS,
     OPTIONAL,
     open_parquet,
     read_frame,
-    read_metadata,
     write_table,
 )
 

@@ -75,17 +75,12 @@ def write_whole(
     return Path(path)
 
 
-def write_if_changed(
-    path: str | Path, content: str | bytes, mode: int | None = None
-) -> bool:
-    """Write a file only if its content changes, and return whether it was written.
+def write_if_changed(path: Path, content: str, mode: int | None = None) -> bool:
+    """Write a text only if it changes, and return whether it was written.
 
     An unchanged file keeps its modification time, which make compares; see `write_whole`.
     """
-    if isinstance(content, str):
-        content = content.encode("utf-8")
-    path = Path(path)
-    if path.is_file() and path.read_bytes() == content:
+    if path.is_file() and path.read_bytes() == content.encode("utf-8"):
         return False
     write_whole(path, content, mode)
     return True

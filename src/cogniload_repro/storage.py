@@ -237,14 +237,6 @@ def write_table(
     return Path(path)
 
 
-def read_metadata(path: str | Path) -> dict[str, str]:
-    """Return the metadata of a Parquet file, without pyarrow's own."""
-    with open_parquet(path) as file:
-        metadata = dict(file.metadata.metadata or {})
-    metadata.pop(b"ARROW:schema", None)
-    return {key.decode(): text.decode() for key, text in metadata.items()}
-
-
 @contextmanager
 def open_parquet(path: str | Path) -> Iterator[pq.ParquetFile]:
     """Open a Parquet file for reading in bounded memory; ValueError if it is not a complete one."""

@@ -22,15 +22,13 @@ def _readers_settings():
         yield
 
 
-def show(*sources, tags=()):
+def show(*sources):
     """Run cells.
 
     Return what each shows: names and texts of streams, kinds and plain texts of
     displays.
     """
-    notebook = [
-        new_code_cell(source, metadata={"tags": list(tags)}) for source in sources
-    ]
+    notebook = [new_code_cell(source) for source in sources]
     assert run_cells(notebook, Run()) is None
     outputs = []
     for cell in notebook:
@@ -117,16 +115,6 @@ def test_cleared_outputs_are_gone():
     """What comes after them stays."""
     display = "from IPython.display import clear_output\n"
     assert show(display + "print(1); clear_output(); print(2)") == [[("stdout", "2\n")]]
-
-
-def test_tags_of_cells_are_kept_to():
-    """An error that is meant is shown, and a cell that is not to be run is left alone."""
-    meant = {"tags": ["raises-exception"]}
-    cells = [new_code_cell("1 / 0", metadata=meant), new_code_cell("print(1)")]
-    assert run_cells(cells, Run()) is None
-    assert cells[0].outputs[0].evalue == "division by zero"
-    assert cells[1].outputs[0].text == "1\n"
-    assert show("1 / 0", tags=["skip-execution"]) == [[]]
 
 
 @pytest.mark.parametrize("code", ["import sys\nsys.exit()", "raise SystemExit(0)"])

@@ -15,6 +15,7 @@ import pytest
 from extreme_models import few_rows
 from harness import ask, run, write_lines
 
+import cogniload_repro as cl
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles.generate import draw_grid
 
@@ -117,6 +118,50 @@ def test_models_without_a_fit_are_named(fitted):
     assert ("Table 2", "weak", why) in fits
     assert {status for *_, status in fits} == {why}
     assert (build / "fidelity.csv").is_file()
+
+
+@pytest.mark.parametrize("is_built", [True, False])
+def test_a_regression_of_ones_own_is_printed_and_written(build, tmp_path, is_built):
+    """As `cl.fit` fits it; without a build, to the committed counts."""
+    folder = build if is_built else tmp_path / "none"
+    model = "strong" if is_built else "o3"
+    family = "probit" if is_built else "logit"
+    out = tmp_path / "fits.csv"
+    options = (
+        "--formula",
+        "correct ~ d + log10_N",
+        "--family",
+        family,
+        "--model",
+        model,
+    )
+    code, output = ask("fit", "--build", folder, *options, "--out", out)
+    assert code == 0, output
+    cells = cl.load_cells(build if is_built else None, [model])
+    expected = cl.fit(cells, "correct ~ d + log10_N", family)
+    written = pd.read_csv(out)
+    assert written["term"].tolist() == expected["term"].tolist()
+    for term, coef in zip(expected["term"], expected["coef"], strict=True):
+        assert f"{term} {coef:.4g} " in output
+    np.testing.assert_allclose(written["coef"], expected["coef"])
+
+
+def test_a_regression_that_is_not_identified_is_printed_with_its_range(tmp_path):
+    """In square brackets, and compared with the paper's."""
+    options = ("--model", "o3", "--formula", "correct ~ C(ratio_pct)")
+    output = run("fit", "--build", tmp_path, *options).output
+    assert re.search(r"C\(ratio_pct\)\[T.10\] -?[\d.e-]+ \[.* to .*\]", output), output
+    output = run("fit", "--build", tmp_path, *options, "--compare").output
+    assert "medians over the reconstructions where not identified" in output
+
+
+def test_two_models_with_answers_are_compared_puzzle_by_puzzle(build):
+    """By McNemar's test on the puzzles that both have answered."""
+    done = run("compare-models", "strong", "weak", "--build", build)
+    assert done.exit_code == 0, (done.output, done.exception)
+    output = done.output
+    assert re.search(r"80 puzzles answered by both", output), output
+    assert "McNemar's test: p" in output
 
 
 def test_two_ledgers_are_compared(fitted, tmp_path):

@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cogniload_repro.commands.inputs import write_step
 from cogniload_repro.commands.outputs import SOURCES
-from cogniload_repro.commands.params import Parameters
 from cogniload_repro.commands.render import choose_chapters
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
@@ -17,8 +15,7 @@ def chapters_of(build, grid, models):
     """Return the names of the chapters of a build on a grid, with outputs of some models."""
     source = {"source": "answers.jsonl", "models": models, "settings": {}}
     (build / SOURCES).write_text(json.dumps([source]))
-    write_step(build, "outputs", Parameters(grid=grid))
-    return {chapter.source.stem for chapter in choose_chapters(NOTEBOOKS, build)}
+    return {chapter.source.stem for chapter in choose_chapters(NOTEBOOKS, build, grid)}
 
 
 @pytest.mark.parametrize(

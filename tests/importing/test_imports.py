@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from harness import check_source, read_source, run, write_lines
+from harness import check_source, read_metadata, read_source, run, write_lines
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from packing import make_archive, write_packed
@@ -24,7 +24,7 @@ from cogniload_repro.puzzles.draws import resolve_edition
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
 from cogniload_repro.puzzles.rows import draw_named
 from cogniload_repro.puzzles.sets import PuzzleSet, draw_rows
-from cogniload_repro.storage import OUTPUTS, PUZZLES, read_metadata, write_table
+from cogniload_repro.storage import OUTPUTS, PUZZLES, write_table
 
 NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
 

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from harness import read_metadata
 from samples import GPT5, LLAMA, TEMPLATE, counts_like
 from scipy.stats import chi2
 
@@ -20,7 +21,6 @@ from cogniload_repro.ledger.prompts import (
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import load_printed, load_table
 from cogniload_repro.puzzles.rows import draw_named
-from cogniload_repro.storage import read_metadata
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from itertools import islice
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from harness import read_metadata
 
 from cogniload_repro.grid import PAPER_GRID, Cell, grid_cells
 from cogniload_repro.puzzles import sets as puzzle_sets
@@ -26,7 +27,7 @@ from cogniload_repro.puzzles.sets import (
     write_parquet,
     write_set,
 )
-from cogniload_repro.storage import PUZZLES, read_metadata
+from cogniload_repro.storage import PUZZLES
 
 CELLS = grid_cells("N=5,50 ratio=2.5,60 d=1,4")
 SMALL_CELLS = grid_cells("N=5,30 ratio=2.5,60 d=1,4")

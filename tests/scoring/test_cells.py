@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pyarrow as pa
+from harness import read_metadata
 
 from cogniload_repro.grid import MINI_GRID
 from cogniload_repro.published import load_table
@@ -14,7 +15,7 @@ from cogniload_repro.scoring.cells import (
     write_cells,
 )
 from cogniload_repro.scoring.outcome import BUCKETS
-from cogniload_repro.storage import CELLS, SCORES, read_metadata, write_table
+from cogniload_repro.storage import CELLS, SCORES, write_table
 
 COUNTS = ["total", "correct", "ctx", "valid_logic", "poi_logic", "last_logic", "other"]
 TOKENS = ["prompt_mean", "prompt_p90", "output_mean", "output_p90"]

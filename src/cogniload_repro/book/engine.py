@@ -12,7 +12,7 @@ from typing import Any
 import matplotlib as mpl
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
-from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 from matplotlib.figure import Figure
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
@@ -57,16 +57,12 @@ def run_cells(cells: list[NotebookNode], run: Run) -> NotebookNode | None:
     use_backend()
     figures: list[tuple[NotebookNode, Figure]] = []
     for cell in cells:
-        tags = cell.metadata.get("tags", [])
-        is_code = cell.cell_type == "code" and cell.source.strip()
-        if not is_code or "skip-execution" in tags:
+        if cell.cell_type != "code" or not cell.source.strip():
             continue
-        value = _run_cell(shell, cell)
-        figures += [
-            (cell, figure) for figure in take_open_figures() if figure is not value
-        ]
-        has_failed = any(output.output_type == "error" for output in cell.outputs)
-        if has_failed and "raises-exception" not in tags:
+        result = _run_cell(shell, cell)
+        new = [figure for figure in take_open_figures() if figure is not result.result]
+        figures += [(cell, figure) for figure in new]
+        if not result.success:
             return cell
     for cell, figure in figures:
         if figure not in run.placed:  # a page shows its figures itself
@@ -75,8 +71,8 @@ def run_cells(cells: list[NotebookNode], run: Run) -> NotebookNode | None:
     return None
 
 
-def _run_cell(shell: "_Shell", cell: NotebookNode) -> object:
-    """Run a cell, and return the value at its end."""
+def _run_cell(shell: "_Shell", cell: NotebookNode) -> ExecutionResult:
+    """Run a cell, and put what it shows among its outputs."""
     cell.outputs = []
     shell.display_pub.outputs = cell.outputs
     out, err = (_Stream(cell.outputs, name) for name in ("stdout", "stderr"))
@@ -91,7 +87,7 @@ def _run_cell(shell: "_Shell", cell: NotebookNode) -> object:
         message = str(error) or "the cell ends the notebook"
         output = new_output("error", ename=name, evalue=message, traceback=lines)
         cell.outputs.append(output)
-    return result.result
+    return result
 
 
 class _Stream(io.TextIOBase):

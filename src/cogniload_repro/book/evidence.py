@@ -56,7 +56,8 @@ def judge_parts(
     """
     claims = claim if isinstance(claim, Mapping) else {"": claim}
     kinds = {part: judge_evidence(claim, cells) for part, claim in claims.items()}
-    return kinds if len(set(kinds.values())) > 1 else {"": next(iter(kinds.values()))}
+    different = set(kinds.values())
+    return kinds if len(different) > 1 else {"": different.pop()}
 
 
 def write_badges(kinds: Mapping[str, str]) -> str:

@@ -92,5 +92,6 @@ def count_rows(cells: pd.DataFrame) -> pd.DataFrame:
     correct = np.where(is_reconstructed, committed_counts(cells), cells["correct"])
     overflows = cells["ctx"].where(~is_reconstructed & has_tokens(cells))
     counts = cells[["model", *CELL]].assign(answers=cells["total"])
-    ends = {"least": correct.min(axis=0), "most": correct.max(axis=0)}
-    return counts.assign(**ends, overflows=overflows.astype(float))
+    counts["least"] = correct.min(axis=0)
+    counts["most"] = correct.max(axis=0)
+    return counts.assign(overflows=overflows.astype(float))

@@ -156,7 +156,8 @@ class PaperFigure:
         last = accuracy.groupby("model")["accuracy"].last()
         ends = []
         for name in last.index.intersection(named):
-            ends.append((last[name], self.pens[name].label, self.pens[name].color))
+            pen = self.pens[name]
+            ends.append((last[name], pen.label, pen.color))
         if len(named) < len(self.pens):
             models = accuracy[accuracy["model"] != LAST_CLAUSE]
             median = models.groupby(panel.across)["accuracy"].median()
@@ -337,16 +338,20 @@ def spread_sideways(accuracy: pd.DataFrame, drawn: dict[str, Pen]) -> dict[str, 
     """
     means = accuracy.groupby("model")["accuracy"].mean().loc[list(drawn)]
     ranked = means.sort_values(kind="stable").index
-    golden = (np.arange(len(ranked)) * (np.sqrt(5) - 1) / 2) % 1
-    slots = golden.argsort().argsort() + 0.5
-    return dict(zip(ranked, 0.7 * (slots / len(ranked) - 0.5), strict=True))
+    ratio = (np.sqrt(5) - 1) / 2
+    spread = np.arange(len(ranked)) * ratio % 1
+    slots = spread.argsort().argsort() + 0.5
+    offsets = 0.7 * (slots / len(ranked) - 0.5)
+    return dict(zip(ranked, offsets, strict=True))
 
 
 def draw_legend(figure: Figure, drawn: list[Pen], columns: int) -> None:
     """Draw a legend below the panels, with the line and the point of each model."""
     handles: list[Any] = []
     for pen in drawn:
-        handles.append((Line2D([], [], **pen.line()), Line2D([], [], **pen.dots())))
+        line = Line2D([], [], **pen.line())
+        dots = Line2D([], [], **pen.dots())
+        handles.append((line, dots))
     legend = figure.legend(
         handles,
         [""] * len(drawn),

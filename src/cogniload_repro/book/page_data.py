@@ -50,7 +50,9 @@ def cells_to_show(build: str | Path) -> pd.DataFrame:
     cells = load_cells(build)
     scored = cells[~from_printed_tables(cells)]
     others = committed[~committed["model"].isin(scored["model"])]
-    return pd.concat([others, scored], ignore_index=True) if len(scored) else others
+    if scored.empty:
+        return others
+    return pd.concat([others, scored], ignore_index=True)
 
 
 def has_tokens(cells: pd.DataFrame) -> pd.Series:

@@ -1,11 +1,12 @@
 """The commands that look at answers: explain a score, compare two models."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
 import click
 
-from cogniload_repro.commands.options import BUILD, FROM_0, say
+from cogniload_repro.commands.options import BUILD, EDITION, FROM_0, say
 
 
 @click.command()
@@ -24,13 +25,8 @@ from cogniload_repro.commands.options import BUILD, FROM_0, say
     type=FROM_0,
     help="Tokens of the response; the context limit is tested only if both are given.",
 )
-@click.option(
-    "--edition",
-    default="python",
-    show_default=True,
-    help="Generator edition of the puzzle.",
-)
-def explain(name: str, response: TextIO, edition: str, **tokens: Any) -> None:
+@EDITION
+def explain(name: str, response: TextIO, edition: str | None, **tokens: Any) -> None:
     """Explain how a response was scored.
 
     FILE (default: standard input) holds the response to the puzzle NAME. The explanation
@@ -41,17 +37,11 @@ def explain(name: str, response: TextIO, edition: str, **tokens: Any) -> None:
       cogniload explain 20_1_1_770487_red < answer.txt
       cogniload explain 20_1_1_770487_red answer.txt --edition elixir
     """
-    from cogniload_repro.puzzles.draws import resolve_edition
+    from cogniload_repro.puzzles.draws import PORT
     from cogniload_repro.puzzles.rows import redraw
     from cogniload_repro.scoring.response import score_response
 
-    try:
-        puzzle = redraw(name, resolve_edition(edition))
-    except ValueError as error:
-        raise ValueError(
-            f"{name[:80]!r} cannot be drawn with edition {edition}: {error}; "
-            "set --edition to the edition that drew it"
-        ) from None
+    puzzle = redraw(name, edition or PORT)
     say(score_response(response.read(), puzzle, **tokens).explain())
 
 
@@ -66,7 +56,8 @@ def compare_models_command(first: str, second: str, build: Path) -> None:
     and the paper's regression. Names may be full or short. Models that the build lacks have the
     committed counts of the paper. p and the verdict are those of a pair chosen beforehand; p (Holm)
     is for one picked out of all pairs, at one length out of the lengths. Square brackets: range
-    over the reconstructions, where the printed tables do not identify a number.
+    over the reconstructions, where the printed tables do not identify a number. Two models with
+    answers in the build are also compared puzzle by puzzle.
 
     \b
     Examples:
@@ -76,5 +67,30 @@ def compare_models_command(first: str, second: str, build: Path) -> None:
     from cogniload_repro.book.compare_rows import compare_pair
     from cogniload_repro.book.terminal import format_pair
 
-    for text in format_pair(compare_pair(build, first, second)):
+    compared = compare_pair(build, first, second)
+    for text in format_pair(compared):
         say(text)
+    for text in _compare_answers(build, compared["accuracy"]["model"].unique()):
+        say(text)
+
+
+def _compare_answers(build: Path, models: Any) -> Iterator[str]:
+    """Yield the comparison of two models on the same puzzles, if both have answers to some."""
+    import pandas as pd
+
+    from cogniload_repro.analysis.comparisons import compare_answers
+    from cogniload_repro.formats import describe_p
+    from cogniload_repro.storage import partition_path
+
+    files = [partition_path(build / "scores", model) for model in models]
+    if not all(file.exists() for file in files):
+        return
+    first, second = (
+        pd.read_parquet(file).set_index("name")["correct"] for file in files
+    )
+    if first.index.intersection(second.index).empty:
+        return
+    counts, difference = compare_answers(first, second)
+    yield f"\n{counts.sum():,} puzzles answered by both (first model: {models[0]})"
+    yield counts.to_string()
+    yield f"McNemar's test: {describe_p(difference.p, 2)}"

@@ -1,25 +1,21 @@
-"""The steps score and fit."""
+"""The steps score and fit; a reader's own regression."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from cogniload_repro.commands.inputs import write_step
-from cogniload_repro.commands.options import BUILD, JOBS, say
-from cogniload_repro.commands.outputs import COUNTS_FILE, check_outputs_whole
-from cogniload_repro.commands.params import Parameters
+from cogniload_repro.commands.options import BUILD, FILE, JOBS, say
+from cogniload_repro.commands.outputs import COUNTS_FILE, read_sources
 from cogniload_repro.files import locked, write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
 
+
 #: The paper's regression tables, by the name of the file that holds each.
-_TABLE_TITLES = {
-    "glm": "Table 2",
-    "interactions": "interactions (Table 3)",
-    "aic": "Table 6",
-}
+_TITLES = {"glm": "Table 2", "interactions": "Table 3", "aic": "Table 6"}
 
 
 @click.command()
@@ -39,13 +35,14 @@ def score(scheduler: str | None, build: Path, jobs: int) -> None:
     import pandas as pd
 
     from cogniload_repro import __version__
+    from cogniload_repro.book.terminal import format_scores
     from cogniload_repro.executors import open_executor
     from cogniload_repro.puzzles.baselines import write_baselines
     from cogniload_repro.scoring import cells, scores
+    from cogniload_repro.scoring.cells import read_scores, summarise_answers
 
     with locked(build):
-        check_outputs_whole(build)
-        write_step(build, "scores", Parameters())
+        read_sources(build)  # refuses an interrupted import
         puzzles = (build / "puzzles.parquet").absolute()
         with open_executor(jobs, scheduler) as executor:
             baselines = puzzles.with_name("baselines.parquet")
@@ -54,41 +51,84 @@ def score(scheduler: str | None, build: Path, jobs: int) -> None:
             written.result()
         committed = build / COUNTS_FILE
         counts = pd.read_parquet(committed) if committed.exists() else None
-        metadata = {"version": __version__}
-        _say_scores(build, cells.write_cells(build, metadata, counts))
-
-
-def _say_scores(build: Path, cells: "pd.DataFrame") -> None:
-    """Print how many models have reconstructed counts, and how the others scored."""
-    from cogniload_repro.book.terminal import format_scores
-    from cogniload_repro.scoring.cells import read_scores, summarise_answers
-
-    counted = cells.loc[cells["provenance"] != "scored", "model"].nunique()
-    if counted:
-        say(f"{counted} models: counts reconstructed from the printed tables")
-    answers = summarise_answers(read_scores(build / "scores"))
+        cells.write_cells(build, {"version": __version__}, counts)
+        answers = summarise_answers(read_scores(build / "scores"))
     if len(answers):
-        say(f"responses: {answers['answers'].sum():,}, models: {len(answers):,}")
         say(format_scores(answers))
 
 
 @click.command("fit")
+@click.option(
+    "--formula", help="Your regression, such as 'correct ~ d * log10_N + rho'."
+)
+@click.option(
+    "--family", help="Link: logit (default), probit, cloglog, quasi-binomial."
+)
+@click.option(
+    "--model", "models", multiple=True, help="Fit only this model (may be repeated)."
+)
+@click.option("--compare", is_flag=True, help="Compare with the paper's regression.")
+@click.option("--out", type=FILE, help="CSV file for the table that is printed.")
 @BUILD
-def fit_command(build: Path) -> None:
-    """Fit the paper's regressions, and compare its numbers with the recomputed ones.
+def fit_command(
+    build: Path,
+    formula: str | None,
+    family: str | None,
+    models: tuple[str, ...],
+    compare: bool,
+    out: Path | None,
+) -> None:
+    """Fit the paper's regressions, and compare its numbers with the recomputed ones; or fit yours.
 
     Writes Tables 2, 3 and 6, the lengths of prompts, and the ledger of all printed numbers
-    (fidelity.csv). A regression of your own is fitted by `cogniload_repro.fit` in Python.
+    (fidelity.csv). With any option but --build, a regression is printed and nothing else is done:
+    `cogniload_repro.fit` or `compare_fits`, with ranges over the reconstructions where it is not
+    identified. A build without counts is replaced by the committed ones.
     """
+    if formula or family or models or compare or out:
+        from cogniload_repro.regression.glm import QUADRATIC
+
+        regression = {"formula": formula or QUADRATIC, "family": family or "logit"}
+        _fit_own(build, regression, models, compare, out)
+    else:
+        _fit_paper(build)
+
+
+def _fit_own(
+    build: Path,
+    regression: dict[str, str],
+    models: tuple[str, ...],
+    compare: bool,
+    out: Path | None,
+) -> None:
+    """Print a reader's regression, or its comparison with the paper's."""
+    from cogniload_repro.book.terminal import format_comparison, format_fits
+    from cogniload_repro.regression import cell_tables, fits, reconstructions, selection
+    from cogniload_repro.safe_text import for_spreadsheet
+
+    has_counts = (build / "cells.parquet").exists()
+    cells = cell_tables.load_cells(build if has_counts else None, models or None)
+    function = selection.compare_fits if compare else fits.fit
+    keys = ["model"] if compare else ["model", "term"]
+    table = reconstructions.with_ranges(cells, partial(function, **regression), keys)
+    if origin := cell_tables.describe_cells(cells):
+        say(origin)
+    say(format_comparison(table, **regression) if compare else format_fits(table))
+    if out is not None:
+        csv = for_spreadsheet(table).to_csv(index=False, lineterminator="\n")
+        write_whole(out, csv)
+
+
+def _fit_paper(build: Path) -> None:
+    """Write the paper's tables and the ledger."""
     from cogniload_repro.executors import open_executor
     from cogniload_repro.ledger import entries, prompts, results
     from cogniload_repro.regression import paper_tables
-    from cogniload_repro.storage import CELLS, read_frame, read_metadata, write_table
+    from cogniload_repro.storage import CELLS, read_frame, write_table
 
     remedy = "create it with `make score` (outside a checkout: `cogniload score`)"
     with locked(build), open_executor(2) as executor:
         cells = read_frame(build / "cells.parquet", CELLS, remedy)
-        write_step(build, "fits", Parameters())
         lengths = executor.submit(prompts.compare_prompts, prompts.load_prompt_counts())
         interactions = executor.submit(paper_tables.interactions_table, cells)
         tables = {
@@ -97,10 +137,8 @@ def fit_command(build: Path) -> None:
             "interactions": interactions.result(),
         }
         for name, table in tables.items():
-            write_table(
-                build / f"{name}.parquet", table, read_metadata(build / "cells.parquet")
-            )
-        _say_fits(tables)
+            write_table(build / f"{name}.parquet", table)
+        _say_failures(tables)
         ledger = entries.compare(
             results.load_results(build), prompts.prompt_rows(lengths.result())
         )
@@ -108,24 +146,15 @@ def fit_command(build: Path) -> None:
         say(entries.LEGEND)
         write_table(build / "prompts.parquet", lengths.result())
         write_table(build / "fidelity.parquet", ledger)
-        # last, for make compares its time
-        write_whole(
-            build / "fidelity.csv", ledger.to_csv(index=False, lineterminator="\n")
-        )
+        csv = ledger.to_csv(index=False, lineterminator="\n")
+        write_whole(build / "fidelity.csv", csv)  # last, for make compares its time
 
 
-def _say_fits(tables: dict[str, "pd.DataFrame"]) -> None:
-    """Print the capacity points of readers' models, and which models have no fit."""
-    from cogniload_repro.book.terminal import format_capacity
+def _say_failures(tables: dict[str, "pd.DataFrame"]) -> None:
+    """Print which models have no fit, and why."""
     from cogniload_repro.formats import display_names
-    from cogniload_repro.models import NAMES
 
-    glm = tables["glm"]
-    names = display_names(glm["model"])
-    say(f"fitted models: {len(names)}")
-    others = glm[~glm["model"].isin(NAMES)]
-    if len(others):
-        say(format_capacity(others))
-    for name, title in _TABLE_TITLES.items():
+    names = display_names(tables["glm"]["model"])
+    for name, title in _TITLES.items():
         for row in tables[name].query("status != 'ok'").itertuples():
-            say(f"  no fit of {title} for {names[row.model]}: {row.status}")
+            say(f"no fit of {title} for {names[row.model]}: {row.status}")

@@ -2,14 +2,12 @@
 
 import os
 from pathlib import Path
-from typing import Any
 
 import click
 
 from cogniload_repro.safe_text import for_terminal
 
 FILE = click.Path(path_type=Path, dir_okay=False)
-EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FROM_0 = click.IntRange(min=0)
 FROM_1 = click.IntRange(min=1)
@@ -28,21 +26,22 @@ JOBS = click.option(
     show_default="all cores",
     help="Number of worker processes; does not affect results.",
 )
+MODEL = click.option(
+    "--model", help="Name of the model, in place of the one in the source."
+)
 
 
-def _resolve(_context: object, _option: object, edition: str | None) -> Any:
+def _resolve(_context: object, _option: object, edition: str | None) -> str | None:
     from cogniload_repro.puzzles.draws import resolve_edition
 
     return resolve_edition(edition) if edition else None
 
 
-MODEL = click.option(
-    "--model", help="Name of the model, in place of the one in the source."
-)
 EDITION = click.option(
     "--edition",
     callback=_resolve,
-    help="Generator edition of puzzles known only by name; default: detected.",
+    help="The authors' program that draws the puzzles: python, the released port (by default, or "
+    "found from the names of a source), or elixir, the original as run by Elixir 1.17 and later.",
 )
 
 

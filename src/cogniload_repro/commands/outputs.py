@@ -11,7 +11,11 @@ from typing import Any
 
 import click
 
-from cogniload_repro.commands.inputs import write_step
+from cogniload_repro.commands.inputs import (
+    OUTPUTS_PARAMETERS,
+    describe_outputs,
+    write_inputs,
+)
 from cogniload_repro.commands.options import BUILD, EDITION, JOBS, MODEL, say
 from cogniload_repro.commands.params import (
     RECONSTRUCTED_SOURCE,
@@ -28,21 +32,18 @@ _STAGE = ".outputs-"
 #: "settings": {...}}``, with the settings of the import's report. Written last: without this file
 #: the outputs count as incomplete.
 SOURCES = "sources.json"
-_OUTPUTS_REMEDY = (
-    "run `make download-outputs` (outside a checkout: `cogniload download-outputs`)"
-)
 #: The reconstructed counts of the paper's models, in a build without their answers.
 COUNTS_FILE = "counts.parquet"
 
 
 @click.command("download-outputs")
-@takes("grid", "source", "add", "max_rejected")
+@takes(*OUTPUTS_PARAMETERS)
 @MODEL
 @EDITION
 @BUILD
 @JOBS
 def download_outputs(
-    build: Path, jobs: int, model: str | None, edition: Any, **values: Any
+    build: Path, jobs: int, model: str | None, edition: str | None, **values: Any
 ) -> None:
     """Import the models' outputs into a build.
 
@@ -50,12 +51,7 @@ def download_outputs(
     models without answers). By default nothing is downloaded.
     """
     parameters = Parameters(**values)
-    addresses = parameters.sources()
-    if model and len(addresses) > 1:
-        raise ValueError(
-            f"--model names the model of one source, and there are {len(addresses)}; name the "
-            "model in a column of each source"
-        )
+    inputs = describe_outputs(parameters)  # as they are before they are read
     build.mkdir(parents=True, exist_ok=True)
     with locked(build), TemporaryDirectory(prefix=_STAGE, dir=build) as name:
         stage = Path(name)
@@ -65,13 +61,12 @@ def download_outputs(
             imported.append(_write_counts(stage, parameters.grid, jobs))
             for answers in sorted(ANSWERS.glob("*.jsonl")):
                 imported.append(_import(stage, str(answers), 0, build, known_only=True))
-        for address in addresses:
+        options = {"model": model, "edition": edition}
+        for address in parameters.sources():
             limit = parameters.max_rejected
-            imported.append(
-                _import(stage, address, limit, build, model=model, edition=edition)
-            )
+            imported.append(_import(stage, address, limit, build, **options))
         _refuse_counts_and_answers(imported)
-        write_step(build, "outputs", parameters)
+        write_inputs(build, "outputs", inputs)
         _replace_outputs(stage, build)
         write_whole(build / SOURCES, json.dumps(imported, indent=1) + "\n")
     for part in imported:
@@ -85,27 +80,11 @@ def read_sources(build: Path) -> list[dict]:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
+        remedy = "run `make download-outputs` (outside a checkout: `cogniload download-outputs`)"
         raise ValueError(
             f"{build} has no outputs, or those of an interrupted import ({error}); remove "
-            f"{path} and {_OUTPUTS_REMEDY}"
+            f"{path} and {remedy}"
         ) from None
-
-
-def check_outputs_whole(build: Path) -> None:
-    """Raise ValueError if the outputs of an imported model are missing from a build.
-
-    The outputs count as incomplete then, so that make imports them again.
-    """
-    from cogniload_repro.storage import partition_path
-
-    for source in read_sources(build):
-        if source["source"] == RECONSTRUCTED_SOURCE:
-            continue
-        for model in source["models"]:
-            path = partition_path(build / "outputs", model)
-            if not path.exists():
-                (build / SOURCES).unlink()
-                raise ValueError(f"{path} is missing; {_OUTPUTS_REMEDY}")
 
 
 def _write_counts(stage: Path, grid: str, jobs: int) -> dict:
@@ -138,8 +117,7 @@ def _import(
     say(report.summary())
     if report.rejected:
         say(f"Rejected rows: {build / 'rejected.csv'}")
-        for path in stage.glob("rejected.*"):
-            shutil.copy(path, build)
+        shutil.copy(stage / "rejected.csv", build)
     # on a part of the grid there may be no puzzle that the committed answers belong to
     if report.responses or not options.get("known_only"):
         report.check(max_rejected)
@@ -160,13 +138,11 @@ def _refuse_counts_and_answers(imported: list[dict]) -> None:
 
 def _replace_outputs(stage: Path, build: Path) -> None:
     """Replace the outputs of a build; they count as incomplete until sources.json is there."""
-    (build / SOURCES).unlink(missing_ok=True)
-    shutil.rmtree(build / "outputs", ignore_errors=True)
-    for old in (build / COUNTS_FILE, *build.glob("rejected.*")):
-        old.unlink(missing_ok=True)
-    for killed in build.glob(f"{_STAGE}*"):
-        if killed != stage:
-            shutil.rmtree(killed)
+    for name in (SOURCES, COUNTS_FILE, "rejected.csv"):
+        (build / name).unlink(missing_ok=True)
+    for folder in (build / "outputs", *build.glob(f"{_STAGE}*")):
+        if folder != stage:
+            shutil.rmtree(folder, ignore_errors=True)
     for new in stage.iterdir():
         os.replace(new, build / new.name)
 
@@ -194,7 +170,7 @@ def check(source: str, build: Path, **options: Any) -> None:
     layout = find_files(*fetch_source(source, build / "downloads"))
     responses = read_source(layout, known, report, **options)
     summary = summarise_responses(responses, known)
-    if summary.empty:
-        say(report.summary())
-        raise click.exceptions.Exit(1)
-    say(f"{format_check(summary)}\n{report.summary()}")
+    if len(summary):
+        say(format_check(summary))
+    say(report.summary())
+    raise click.exceptions.Exit(summary.empty)

@@ -1,7 +1,7 @@
 """The parameters of a build, as options of commands.
 
 click takes each from the call, else from the environment, where make puts them, else from
-params.yaml (`cli.main`), else the paper's.
+params.yaml (`read_file`), else the paper's.
 """
 
 import os
@@ -54,11 +54,8 @@ class Parameters:
             if name in _SHOWN:
                 texts = value if isinstance(value, tuple) else (value,)
                 words.append(f"{name}: {', '.join(map(label_of, texts))}")
-        if not words:
-            return ""
-        return (
-            f"The parameters of this book differ from the paper's: {'; '.join(words)}."
-        )
+        sentence = "The parameters of this book differ from the paper's: "
+        return f"{sentence}{'; '.join(words)}." if words else ""
 
 
 class _Source(click.ParamType):
@@ -78,10 +75,10 @@ class _Source(click.ParamType):
         return [rv] if os.path.exists(rv) else shlex.split(rv)
 
 
-class _Name(click.ParamType):
+class _Text(click.ParamType):
     """A text; several are separated by commas."""
 
-    name = "name"
+    name = "text"
 
     def convert(self, value: str, param: Any, ctx: Any) -> str:
         return value.strip()
@@ -90,39 +87,17 @@ class _Name(click.ParamType):
         return rv.split(",")
 
 
-_KINDS: dict[str, dict[str, Any]] = {
-    "grid": {
-        "type": _Name(),
-        "help": "Grid of the counts: paper, mini, or 'N=20,50 ratio=5 d=1,3'.",
-    },
-    "source": {
-        "type": _Source(),
-        "help": "`reconstructed`: the paper's models as counts, and the committed answers of a "
-        "real model. Or real outputs alone: a folder, a file, an archive, or an https:// address, "
-        "followed by #sha256=... if the checksum is known.",
-    },
-    "add": {
-        "type": _Source(),
-        "multiple": True,
-        "help": "Another source, whose models are added (may be repeated).",
-    },
-    "max_rejected": {
-        "type": click.IntRange(min=0),
-        "help": "Maximum number of rejected rows per source.",
-    },
-    "formula": {
-        "type": _Name(),
-        "help": "The regression of the chapters that have one, such as 'correct ~ d * log10_N'.",
-    },
-    "family": {
-        "type": _Name(),
-        "help": "Link: logit, probit, cloglog or quasi-binomial.",
-    },
-    "models": {
-        "type": _Name(),
-        "multiple": True,
-        "help": "Show this model in the chapters with regressions (may be repeated).",
-    },
+_TYPES = {"source": _Source(), "add": _Source(), "max_rejected": click.IntRange(min=0)}
+_HELP = {
+    "grid": "Grid of the counts: paper, mini, or 'N=20,50 ratio=5 d=1,3'.",
+    "source": "`reconstructed`: the paper's models as counts, and the committed answers of a real "
+    "model. Or real outputs alone: a folder, a file, an archive, or an https:// address, followed "
+    "by #sha256=... if the checksum is known.",
+    "add": "Another source, whose models are added (may be repeated).",
+    "max_rejected": "Maximum number of rejected rows per source.",
+    "formula": "The regression of the chapters that have one, such as 'correct ~ d * log10_N'.",
+    "family": "Link: logit, probit, cloglog or quasi-binomial.",
+    "models": "Show this model in the chapters with regressions (may be repeated).",
 }
 
 
@@ -131,11 +106,14 @@ def takes(*names: str) -> Callable:
 
     def decorate(command: Callable) -> Callable:
         for name in reversed(names):
+            default = getattr(Parameters, name)
             option = click.option(
                 f"--{name.replace('_', '-')}",
-                default=getattr(Parameters, name),
+                default=default,
+                multiple=isinstance(default, tuple),
                 envvar=f"COGNILOAD_{name.upper()}",
-                **_KINDS[name],
+                type=_TYPES.get(name, _Text()),
+                help=_HELP[name],
             )
             command = option(command)
         return command
@@ -147,35 +125,35 @@ def read_file() -> dict[str, Any]:
     """Return the values in params.yaml, if there is one; ValueError names an unknown parameter."""
     if not PARAMS.is_file():
         return {}
+    paper = vars(Parameters())
     try:
         values = yaml.safe_load(PARAMS.read_text(encoding="utf-8")) or {}
-        unknown = ", ".join(values.keys() - vars(Parameters()).keys())
-    except (yaml.YAMLError, ValueError, AttributeError, RecursionError) as error:
-        raise ValueError(
-            f"{PARAMS}: {error}; write lines such as `family: logit`"
-        ) from None
+        unknown = set(values) - set(paper)
+    except (yaml.YAMLError, RecursionError) as error:
+        cause = " ".join(str(error).split())
+        remedy = "write lines such as `family: logit`"
+        raise ValueError(f"{PARAMS}: {cause}; {remedy}") from None
     if unknown:
-        known = ", ".join(vars(Parameters()))
-        raise ValueError(f"{PARAMS}: unknown {unknown}; the parameters are: {known}")
+        raise ValueError(f"{PARAMS}: unknown {unknown}; the parameters are: {[*paper]}")
+    for name in values:
+        if isinstance(paper[name], tuple) and isinstance(values[name], str):
+            values[name] = [values[name]]  # a single one needs no brackets
     return values
 
 
 def label_of(text: str) -> str:
     """Return a value for messages: a path without its folders, an address without passwords."""
-    if is_address(text):
-        return without_secrets(text)
-    return Path(text).name if os.path.isabs(text) else text
+    return Path(text).name if os.path.isabs(text) else without_secrets(text)
 
 
 def check_parameters(parameters: Parameters) -> None:
     """Reject impossible parameters now, before the earlier steps have been run for nothing."""
-    changed = parameters.changes()
     if parameters.models and not parameters.sources():
         from cogniload_repro.models import find_model
 
         for model in parameters.models:
             find_model(model)
-    if changed.keys() & {"formula", "family"}:
+    if parameters.changes().keys() & {"formula", "family"}:
         from cogniload_repro.regression import design, formulas, glm
 
         glm.check_family(parameters.family)

@@ -4,7 +4,14 @@ from pathlib import Path
 
 import click
 
-from cogniload_repro.commands.options import FOLDER, FROM_0, FROM_1, JOBS, say
+from cogniload_repro.commands.options import (
+    EDITION,
+    FOLDER,
+    FROM_0,
+    FROM_1,
+    JOBS,
+    say,
+)
 
 
 @click.command()
@@ -27,13 +34,7 @@ from cogniload_repro.commands.options import FOLDER, FROM_0, FROM_1, JOBS, say
     help="Rounding of N × ratio at .5: half-up (as in the paper's data) or half-even (as "
     "in the released Python program).",
 )
-@click.option(
-    "--edition",
-    default="python",
-    show_default=True,
-    help="python: the authors' Python port. elixir: their original, as run by Elixir 1.17 "
-    "and later.",
-)
+@EDITION
 @click.option(
     "--format",
     "kind",
@@ -56,7 +57,7 @@ def puzzles(
     per_cell: int,
     seed: int,
     rounding: str,
-    edition: str,
+    edition: str | None,
     kind: str,
     perturbation: str | None,
     out: Path,
@@ -76,7 +77,7 @@ def puzzles(
     """
     from cogniload_repro.asking.protocol import list_queries, write_prompts
     from cogniload_repro.grid import grid_cells
-    from cogniload_repro.puzzles.draws import resolve_edition
+    from cogniload_repro.puzzles.draws import PORT
     from cogniload_repro.puzzles.sets import PuzzleSet, write_set
 
     if perturbation and kind != "jsonl":
@@ -84,7 +85,7 @@ def puzzles(
             f"--format {kind} has no prompts; --perturb needs --format jsonl"
         )
     cells = grid_cells(grid, rounding)
-    drawn = PuzzleSet(cells, per_cell, seed, edition=resolve_edition(edition))
+    drawn = PuzzleSet(cells, per_cell, seed, edition=edition or PORT)
     count = write_set(out, kind, drawn, jobs)
     say(f"{count:,} puzzle{'s' * (count != 1)} in {out}")
     if kind == "jsonl":

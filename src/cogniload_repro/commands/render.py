@@ -1,20 +1,22 @@
 """The command that runs the chapters of a build, and builds the book."""
 
-import time
-from collections.abc import Mapping
+from collections.abc import Callable
 from concurrent.futures import as_completed
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from cogniload_repro.book import assembly, chapters
 from cogniload_repro.book.chapters import Chapter
 from cogniload_repro.commands.inputs import (
-    read_saved,
-    values_for,
-    write_chapters,
-    write_step,
+    BOOK_PARAMETERS,
+    describe_book,
+    describe_chapters,
+    digest,
+    is_noted,
+    read_parameters,
+    write_inputs,
 )
 from cogniload_repro.commands.options import BUILD, JOBS, say
 from cogniload_repro.commands.outputs import read_sources
@@ -22,50 +24,44 @@ from cogniload_repro.commands.params import Parameters, takes
 from cogniload_repro.executors import open_executor
 from cogniload_repro.files import locked
 
-#: The task that writes the data of the pages' scripts, beside the chapters.
-_PAGES_DATA = "pages"
+_NOTEBOOKS = Path("notebooks")
 #: What nearly every chapter imports.
 _LIBRARIES = ("seaborn", "cogniload_repro.book.notebooks")
 
 
 @click.command()
-@click.argument("changed", nargs=-1)
-@takes("formula", "family", "models")
+@takes(*BOOK_PARAMETERS)
 @BUILD
 @JOBS
-def render(changed: tuple[str, ...], build: Path, jobs: int, **values: Any) -> None:
-    """Run chapters and build the book.
+def render(build: Path, jobs: int, **values: Any) -> None:
+    """Run the chapters that are not up to date, and build the book.
 
-    CHANGED are names of steps and chapters whose inputs are newer than the book, as make lists
-    them. These chapters are run, and those of which the build lacks a file; default: all. The
-    parameters formula, family and models are passed to every chapter that has them.
+    The parameters formula, family and models are passed to every chapter that has them.
     """
-    parameters = Parameters(**values)
     if not (build / "fidelity.csv").exists():
         remedy = f"run `cogniload fit --build {build}` first"
         raise ValueError(f"{build / 'fidelity.csv'} is missing; {remedy}")
-    if not (Path("notebooks").is_dir() and Path("book").is_dir()):
+    if not (_NOTEBOOKS.is_dir() and Path("book").is_dir()):
         raise ValueError(
             "notebooks/ and book/ are missing; run this in a checkout of the repository"
         )
     with locked(build):
-        write_step(build, "book", parameters)
-        write_chapters(build, parameters)
-        contents = choose_chapters(Path("notebooks"), build)
-        names = set(changed) or None
-        _run_chapters(contents, build, parameters, jobs, names)
-        chosen = {chapter.source.stem for chapter in contents}
-        absent = {path.stem for path in Path("notebooks").glob("*.ipynb")} - chosen
+        parameters = read_parameters(build, **values)
+        write_inputs(build, "book", describe_book(build, parameters))
+        chosen = choose_chapters(_NOTEBOOKS, build, parameters.grid)
+        run_chapters(chosen, build, parameters, jobs)
+        names = {chapter.source.stem for chapter in chosen}
+        absent = {path.stem for path in _NOTEBOOKS.glob("*.ipynb")} - names
         assembly.stage_book(
             build,
             "book",
             leave_out=[f"notebooks/{name}" for name in sorted(absent)],
-            notice=read_saved(build).notice(),
+            notice=parameters.notice(),
         )
         assembly.build_book(build, jobs)
 
 
-def choose_chapters(folder: Path, build: Path) -> list[Chapter]:
+def choose_chapters(folder: Path, build: Path, grid: str) -> list[Chapter]:
     """Return the chapters of a folder whose requirements a build meets."""
     from cogniload_repro.models import NAMES
 
@@ -74,60 +70,78 @@ def choose_chapters(folder: Path, build: Path) -> list[Chapter]:
         models.update(source["models"])
     return chapters.list_chapters(
         folder,
-        whole_grid=read_saved(build).grid == "paper",
+        whole_grid=grid == "paper",
         another_model=not models <= set(NAMES),
     )
 
 
-def _run_chapters(
-    contents: list[Chapter],
-    build: Path,
-    parameters: Parameters,
-    jobs: int,
-    names: set[str] | None,
+def run_chapters(
+    chosen: list[Chapter], build: Path, parameters: Parameters, jobs: int
 ) -> None:
-    """Run the named chapters (default: all); those that read the verdicts of others run last."""
-    if names is None:
-        names = {chapter.source.stem for chapter in contents} | {_PAGES_DATA}
+    """Run the chapters that are outdated; those that read the verdicts of others run last."""
+    common = describe_chapters(build)
+    pages = Task("pages", common, assembly.write_data, (build,))
     for reads_verdicts in (False, True):
-        tasks: dict[str, tuple] = {}
-        if not reads_verdicts and _PAGES_DATA in names:
-            tasks["data of pages"] = (assembly.write_data, build)
-        for chapter in contents:
-            is_next = chapter.reads_verdicts == reads_verdicts
-            is_outdated = chapter.source.stem in names or not chapters.is_whole(
-                chapter, build
-            )
-            if is_next and is_outdated:
-                values = values_for(chapter, parameters)
-                tasks[chapter.source.name] = (
-                    run_chapter,
-                    chapter,
-                    build.resolve(),
-                    values,
-                )
-        _run_tasks(tasks, jobs)
-        chapters.remove_stale_files(contents, build)
-        names |= write_chapters(
-            build, parameters
-        )  # other verdicts change their readers' inputs
+        tasks = [] if reads_verdicts else [pages]
+        for chapter in chosen:
+            if chapter.reads_verdicts == reads_verdicts:
+                tasks.append(_plan_chapter(chapter, build, parameters, common))
+        _run_outdated(tasks, build, jobs)
+        chapters.remove_stale_files(chosen, build)
 
 
-def _run_tasks(tasks: dict[str, tuple], jobs: int) -> None:
-    """Run functions in parallel, and print the seconds that each returns."""
-    if not tasks:
-        return
-    with open_executor(jobs, libraries=_LIBRARIES) as executor:
-        names = {executor.submit(*task): name for name, task in tasks.items()}
-        for future in as_completed(names):
-            say(f"  {names[future]:28} {future.result():5.1f} s")
+class Task(NamedTuple):
+    """Something to make again if it was last made from other inputs, or has lost a file."""
+
+    name: str
+    inputs: dict[str, Any]
+    function: Callable
+    arguments: tuple
+    is_whole: bool = True
 
 
-def run_chapter(chapter: Chapter, build: Path, values: Mapping[str, Any]) -> float:
-    """Run a chapter; return the seconds that it took."""
+def _plan_chapter(
+    chapter: Chapter, build: Path, parameters: Parameters, common: dict[str, str]
+) -> Task:
+    changed = parameters.changes()
+    taken = sorted(chapter.takes & set(BOOK_PARAMETERS) & changed.keys())
+    values = {name: changed[name] for name in taken}
+    inputs = {
+        **common,
+        "notebook": digest(chapter.source),
+        "parameters": values,
+        "verdicts": digest(build / "verdicts") if chapter.reads_verdicts else "",
+    }
+    copy = chapters.executed_copy(chapter, build)
+    arguments = (chapter.source, copy, {**values, "build": build.resolve()}, build)
+    is_whole = chapters.is_whole(chapter, build)
+    return Task(chapter.source.stem, inputs, _run_notebook, arguments, is_whole)
+
+
+def _run_notebook(*arguments: Any) -> None:
     from cogniload_repro.book.notebooks import run_notebook
 
-    start = time.monotonic()
-    copy = chapters.executed_copy(chapter, build)
-    run_notebook(chapter.source, copy, {**values, "build": build}, build)
-    return time.monotonic() - start
+    run_notebook(*arguments)
+
+
+def _run_outdated(tasks: list[Task], build: Path, jobs: int) -> None:
+    """Run what is outdated, and note its inputs as they were before.
+
+    So a change in between, or a chapter that has failed, is seen by the next call.
+    """
+    outdated = [
+        task
+        for task in tasks
+        if not (task.is_whole and is_noted(build, f"chapters/{task.name}", task.inputs))
+    ]
+    if not outdated:
+        return
+    with open_executor(jobs, libraries=_LIBRARIES) as executor:
+        running = {}
+        for task in outdated:
+            running[executor.submit(task.function, *task.arguments)] = task
+        for future in as_completed(running):
+            future.result()
+            task = running[future]
+            write_inputs(build, f"chapters/{task.name}", task.inputs)
+            say(f"  {task.name}")

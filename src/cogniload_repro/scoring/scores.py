@@ -24,7 +24,6 @@ from cogniload_repro.storage import (
     OUTPUTS,
     SCORES,
     open_parquet,
-    read_metadata,
     table_writer,
 )
 
@@ -75,7 +74,7 @@ def score_dataset(
 def score_file(puzzles_path: Path, outputs: Path, scores: Path) -> None:
     """Score a file of outputs, a row group at a time; a ValueError names the file and the row."""
     puzzles = _read_questions(puzzles_path)
-    metadata = {**read_metadata(outputs), "version": __version__}
+    metadata = {"version": __version__}
     with table_writer(scores, SCORES, metadata) as writer:
         for rows in _read_rows(outputs):
             scored = []
