@@ -180,14 +180,16 @@ def prompt_rows(comparison: pd.DataFrame) -> pd.DataFrame:
     rows = printed.dropna().merge(compared, how="left", on=[*keys, "quantity"])
     expected = rows["printed"] - rows["difference"]
     is_known = rows["z"].notna()
-    verdict = np.where(rows["z"].abs() <= LARGEST_Z, "within", "differs")
-    levels = "N=" + rows["N"].astype(str) + " d=" + rows["d"].astype(str)
+    is_near = rows["z"].abs() <= LARGEST_Z
+    verdict = np.where(is_near, "within", "differs")
+    at_N = "N=" + rows["N"].astype(str)
+    at_d = " d=" + rows["d"].astype(str)
     table = pd.DataFrame(
         {
             "table": rows["N"].map(TOKEN_TABLES),
             "model": rows["model"],
             "quantity": rows["quantity"],
-            "condition": levels + ", counted",
+            "condition": at_N + at_d + ", counted",
             "kind": "independent",
             "evidence": "",
             "published": rows["printed"].map("{:.0f}".format),
