@@ -36,6 +36,7 @@ _PUBLIC = {
     "over_reconstructions": "regression.reconstructions:over_reconstructions",
     "with_ranges": "regression.reconstructions:with_ranges",
     "accuracy_by": "regression.cell_tables:accuracy_by",
+    "load_bounds": "reconstruction.bounds:load_bounds",
     "models": "models",
     "published": "published",
     # fits
@@ -46,6 +47,7 @@ _PUBLIC = {
     "intervals": "analysis.uncertainty:capacity_intervals",
     # analyses
     "comparisons": "analysis.comparisons",
+    "contrasts": "analysis.contrasts",
     "divisions": "analysis.divisions",
     "interactions": "analysis.interactions",
     "misfit": "reconstruction.misfit",

@@ -79,7 +79,10 @@ def _expected_accuracies(cells: pd.DataFrame) -> pd.Series:
 
 
 def _sum_by_cell(
-    cells: pd.DataFrame, column: str, models: tuple[str, ...], columns: pd.DataFrame
+    cells: pd.DataFrame,
+    column: str,
+    models: tuple[str, ...],
+    columns: pd.DataFrame,
 ) -> np.ndarray:
     """Return the sums of a column by model and cell, shape (models, columns)."""
     keys = pd.MultiIndex.from_frame(columns)
@@ -89,7 +92,11 @@ def _sum_by_cell(
     return by_cell.fillna(0).to_numpy(float).T
 
 
-def mean_shares(table: AccuracyTable, models: np.ndarray, masks: np.ndarray) -> Share:
+def mean_shares(
+    table: AccuracyTable,
+    models: np.ndarray,
+    masks: np.ndarray,
+) -> Share:
     """Return mean accuracies of models over masked cells, with their effective sample sizes.
 
     The effective sample size is the number of answers in a single cell whose binomial variance

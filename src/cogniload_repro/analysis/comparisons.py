@@ -42,7 +42,12 @@ MARGIN = 0.05
 MANY = 40
 _PAIR = ["first", "second"]
 _MEANS = ["accuracy_first", "accuracy_second", "difference"]
-_TESTS = ["ci_low", "ci_high", "p", "p_equivalence"]
+_TESTS = [
+    "ci_low",
+    "ci_high",
+    "p",
+    "p_equivalence",
+]
 
 
 def limit_models(cells: pd.DataFrame) -> pd.DataFrame:
@@ -113,7 +118,9 @@ def _replace_by_ranges(rows: pd.DataFrame, samples: pd.DataFrame) -> None:
 
 
 def _lay_out_rows(
-    table: AccuracyTable, pairs: Iterable[tuple[str, str]], by: Sequence[str]
+    table: AccuracyTable,
+    pairs: Iterable[tuple[str, str]],
+    by: Sequence[str],
 ) -> tuple[pd.DataFrame, np.ndarray]:
     """Return a row per pair and level with shared cells, and a mask of these cells for each."""
     rows = pd.DataFrame(pairs, columns=_PAIR)
@@ -138,7 +145,9 @@ def _lay_out_rows(
 
 
 def _mean_pairs(
-    table: AccuracyTable, rows: pd.DataFrame, masks: np.ndarray
+    table: AccuracyTable,
+    rows: pd.DataFrame,
+    masks: np.ndarray,
 ) -> tuple[Share, Share]:
     """Return the mean accuracies of the first and of the second model of each row."""
     places = pd.Index(table.models)
@@ -148,7 +157,10 @@ def _mean_pairs(
 
 
 def measure_samples(
-    table: AccuracyTable, cells: pd.DataFrame, rows: pd.DataFrame, masks: np.ndarray
+    table: AccuracyTable,
+    cells: pd.DataFrame,
+    rows: pd.DataFrame,
+    masks: np.ndarray,
 ) -> pd.DataFrame:
     """Return the accuracies, difference and p of rows in every reconstruction (column sample)."""
     samples = []

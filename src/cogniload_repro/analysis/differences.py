@@ -88,7 +88,11 @@ def judge_difference(p: float, p_equivalence: float) -> str:
 
 
 # ---- independent answers: Newcombe's combination of two Wilson intervals ----
-def compare_shares(first: Share, second: Share, margin: float) -> pd.DataFrame:
+def compare_shares(
+    first: Share,
+    second: Share,
+    margin: float,
+) -> pd.DataFrame:
     """Return a `Difference` per pair of independent accuracies (Newcombe), NaN if one is NaN."""
     low, high = _newcombe_limits(QUANTILE, *first, *second)
     below_margin = norm.cdf(_newcombe_score(first, second, margin))
@@ -124,7 +128,11 @@ def _newcombe_limits(
     return low, high
 
 
-def _newcombe_score(first: Share, second: Share, value: float) -> np.ndarray:
+def _newcombe_score(
+    first: Share,
+    second: Share,
+    value: float,
+) -> np.ndarray:
     """Return the normal quantile at which Newcombe's interval ends at a hypothetical difference.
 
     It serves as test statistic, negative if the observed difference is below the hypothetical one.
@@ -154,7 +162,12 @@ def _distance_to_end(
 
 
 # ---- answers to the same puzzles: Tango's score ----
-def compare_paired(alone: int, against: int, puzzles: int, margin: float) -> Difference:
+def compare_paired(
+    alone: int,
+    against: int,
+    puzzles: int,
+    margin: float,
+) -> Difference:
     """Compare two models on the same puzzles by Tango's score method for matched pairs.
 
     ``alone`` and ``against`` are the discordant pairs: the puzzles that only the first, only the
@@ -167,7 +180,12 @@ def compare_paired(alone: int, against: int, puzzles: int, margin: float) -> Dif
     return _invert(score, (alone - against) / puzzles, margin)
 
 
-def _tango_score(alone: int, against: int, puzzles: int, value: float) -> float:
+def _tango_score(
+    alone: int,
+    against: int,
+    puzzles: int,
+    value: float,
+) -> float:
     """Return Tango's score statistic of a hypothetical difference, with its variance under it.
 
     against_share is the restricted maximum-likelihood estimate of the share solved by the second
@@ -240,7 +258,9 @@ def _standardise(numerator: float, variance: float) -> float:
 
 
 def _invert(
-    score: Callable[[float], float], estimate: float, margin: float
+    score: Callable[[float], float],
+    estimate: float,
+    margin: float,
 ) -> Difference:
     """Return a difference with its score tests, and the interval that inverts them.
 

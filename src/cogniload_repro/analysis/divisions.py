@@ -45,7 +45,9 @@ def finished_slopes(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def finished_interactions(
-    cells: pd.DataFrame, term: str, level: float | None = None
+    cells: pd.DataFrame,
+    term: str,
+    level: float | None = None,
 ) -> pd.DataFrame:
     """Return z of a product of two loads (dN, drho or Nrho) among finished answers.
 
@@ -58,10 +60,22 @@ def finished_interactions(
     names = {"value": "z", "low": "z_low", "high": "z_high"}
     found = _find_ends(cells, term, level).rename(columns=names)
     found = found.assign(term=term, level=level)
-    return found[["model", "term", "level", "ctx", *names.values()]]
+    return found[
+        [
+            "model",
+            "term",
+            "level",
+            "ctx",
+            *names.values(),
+        ]
+    ]
 
 
-def _find_ends(cells: pd.DataFrame, term: str, level: float | None) -> pd.DataFrame:
+def _find_ends(
+    cells: pd.DataFrame,
+    term: str,
+    level: float | None,
+) -> pd.DataFrame:
     """Return value, low and high of each model: the committed ones for these sums, or its own."""
     answered = cells[cells["total"] > 0]
     sums = (
@@ -86,7 +100,10 @@ def _find_ends(cells: pd.DataFrame, term: str, level: float | None) -> pd.DataFr
 
 
 def estimate_finished(
-    cells: pd.DataFrame, term: str, level: float | None, left_out: pd.Series
+    cells: pd.DataFrame,
+    term: str,
+    level: float | None,
+    left_out: pd.Series,
 ) -> float:
     """Return the slope or z of one model without some of its wrong answers, NaN if not finite."""
     columns, weights = lay_contrast(term, level)

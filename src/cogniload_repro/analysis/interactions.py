@@ -27,12 +27,25 @@ TERMS = {SYMBOLS[term]: term for term in PRODUCT_TERMS}
 THIRD = {"dN": "rho", "drho": "N", "Nrho": "d"}
 #: Level of the third load at which Table 3 tests a product of two: zero, for log10 N at N = 1.
 ORIGIN = {"rho": 0.0, "N": 1.0, "d": 0.0}
-_LEVEL_KEYS = ["term", "third", "level", "tested"]
-_SLOPE_COLUMNS = ["model", *_LEVEL_KEYS, "slope", "se", "identified"]
+_LEVEL_KEYS = [
+    "term",
+    "third",
+    "level",
+    "tested",
+]
+_SLOPE_COLUMNS = [
+    "model",
+    *_LEVEL_KEYS,
+    "slope",
+    "se",
+    "identified",
+]
 
 
 def simple_slopes(
-    cells: pd.DataFrame, formula: str = INTERACTIONS, family: str = "logit"
+    cells: pd.DataFrame,
+    formula: str = INTERACTIONS,
+    family: str = "logit",
 ) -> pd.DataFrame:
     """Return the interaction of two loads at each tested level of the third and at its origin.
 
@@ -117,5 +130,13 @@ def tilts_along_ratio(cells: pd.DataFrame) -> pd.DataFrame:
             weights = (centred[load] * centred["rho"]).to_numpy()
             z = weights @ (fit.correct / fit.answers) / np.sqrt(weights**2 @ variance)
             rows.append((fit.model, load, z, two_sided_p(z)))
-    table = pd.DataFrame(rows, columns=["model", "load", "z", "p"])
+    table = pd.DataFrame(
+        rows,
+        columns=[
+            "model",
+            "load",
+            "z",
+            "p",
+        ],
+    )
     return table.assign(p_holm=correct_within(table, ["load"]))

@@ -77,7 +77,11 @@ def _list_numbers(fit: Fit) -> dict[str, object]:
     return fit.key | numbers
 
 
-def _fit_tables(cells: pd.DataFrame, formula: str, family: str) -> list[Fit]:
+def _fit_tables(
+    cells: pd.DataFrame,
+    formula: str,
+    family: str,
+) -> list[Fit]:
     """Return the fits of a formula to each model, none if some have too few values for it."""
     try:
         return fit_all(cells, formula, family)
@@ -138,7 +142,9 @@ def _keep_fitted(fits: pd.DataFrame) -> pd.DataFrame:
 
 
 def _measure_changes(
-    fits: pd.DataFrame, paper: str, ends: pd.DataFrame
+    fits: pd.DataFrame,
+    paper: str,
+    ends: pd.DataFrame,
 ) -> dict[str, pd.DataFrame]:
     """Return each quantity of `compare_specifications` by reconstruction and specification."""
     keys = ["reconstruction", "model"]
@@ -191,5 +197,11 @@ def dispersion_table(cells: pd.DataFrame) -> pd.DataFrame:
             residual_df = len(wide) - len(fit.terms) or np.nan
             row = {"lr": lr, "lr_df": lr_df, "p_lr": chi2.sf(lr, lr_df or np.nan)}
             rows.append(fit.key | row | {"phi_lower_bound": lr / residual_df})
-    columns = ["model", "lr", "lr_df", "p_lr", "phi_lower_bound"]
+    columns = [
+        "model",
+        "lr",
+        "lr_df",
+        "p_lr",
+        "phi_lower_bound",
+    ]
     return pd.DataFrame(rows) if rows else pd.DataFrame(columns=columns)

@@ -103,13 +103,24 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
             with np.errstate(over="ignore"):
                 table[_ENDS] = 10 ** table[_ENDS]
         tables.append(table)
-    columns = ["model", "point", "se", *_ENDS, "identified"]
+    columns = [
+        "model",
+        "point",
+        "se",
+        *_ENDS,
+        "identified",
+    ]
     return pd.concat(tables).sort_index(kind="stable")[columns].reset_index(drop=True)
 
 
-def _profile(fit: Fit, point: str, value: float, se: float) -> tuple[float, float]:
+def _profile(
+    fit: Fit,
+    point: str,
+    value: float,
+    se: float,
+) -> tuple[float, float]:
     """Return the ends of a profile-likelihood interval, NaN if there is no such point."""
-    if np.isnan(value) or fit.design is None:
+    if np.isnan(value):
         return np.nan, np.nan
     load, lowest, highest = POINTS[point]
     x = fit.design.x[:, 1:]
@@ -117,7 +128,12 @@ def _profile(fit: Fit, point: str, value: float, se: float) -> tuple[float, floa
 
     def loss_at(value: float) -> float:
         loads = means | {load: value}
-        covariates = [loads["d"], loads["log10_N"], loads["rho"], loads["rho"] ** 2]
+        covariates = [
+            loads["d"],
+            loads["log10_N"],
+            loads["rho"],
+            loads["rho"] ** 2,
+        ]
         return lose_likelihood(fit, x - covariates)
 
     return _search_ends(loss_at, value, se, (lowest, highest))
@@ -136,7 +152,10 @@ def _search_ends(
 
 
 def _search_limit(
-    statistic: Callable[[float], float], value: float, step: float, bound: float
+    statistic: Callable[[float], float],
+    value: float,
+    step: float,
+    bound: float,
 ) -> float:
     """Return the value between an estimate and a bound at which the test begins to reject.
 
@@ -171,7 +190,15 @@ def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
     - p_u (Sasabuchi's test: the larger of the one-sided p-values of a negative slope at 5% and a
       positive slope at 95%; NaN if the fit is not identified)
     """
-    columns = ["model", "trough", "low", "high", "lowest", "inside", "curvature"]
+    columns = [
+        "model",
+        "trough",
+        "low",
+        "high",
+        "lowest",
+        "inside",
+        "curvature",
+    ]
     columns += ["slope_low", "slope_high", "p_u"]
     ratios = np.sort(cells["ratio_pct"].unique()) / 100
     rows = []
@@ -184,7 +211,14 @@ def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
         p_fall = norm.cdf(slope_low / _slope_error(fit, _LOWEST_RHO))
         p_rise = norm.sf(slope_high / _slope_error(fit, _HIGHEST_RHO))
         p_u = max(p_fall, p_rise) if fit.identified else np.nan
-        shape = [lowest, is_inside, curvature, slope_low, slope_high, p_u]
+        shape = [
+            lowest,
+            is_inside,
+            curvature,
+            slope_low,
+            slope_high,
+            p_u,
+        ]
         rows.append((fit.model, *_find_trough(fit), *shape))
     return pd.DataFrame(rows, columns=columns)
 
@@ -195,7 +229,7 @@ def _find_trough(fit: Fit) -> tuple[float, float, float]:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         trough = -linear / (2 * curvature)
     is_far = not _TROUGH_LIMITS[0] < trough < _TROUGH_LIMITS[1]
-    if is_far or abs(curvature) < _NO_CURVATURE or fit.design is None:
+    if is_far or abs(curvature) < _NO_CURVATURE:
         return np.nan, np.nan, np.nan
     x = fit.design.x
 

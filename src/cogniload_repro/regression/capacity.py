@@ -14,7 +14,7 @@ import pandas as pd
 from cogniload_repro.regression.checks import check_cells
 from cogniload_repro.regression.design import grid_means
 from cogniload_repro.regression.families import FAMILIES
-from cogniload_repro.regression.formulas import QUADRATIC, Design
+from cogniload_repro.regression.formulas import QUADRATIC
 from cogniload_repro.regression.glm import Fit, fit_all, group_by_design
 
 #: The load along which each point is searched for, and the limits of the search.
@@ -35,7 +35,7 @@ _NEWTON_STEPS = 3
 
 
 class Curve(NamedTuple):
-    """A design along the load of a capacity point, the other loads at their means.
+    """A regression along the load of a capacity point, the other loads at their means.
 
     Where the formula takes another load as a factor, which has no mean, the curve is the mean of
     those at its levels.
@@ -43,13 +43,12 @@ class Curve(NamedTuple):
 
     load: str
     limits: tuple[float, float]
-    design: Design
-    cells: pd.DataFrame
+    fit: Fit
 
     def lay_out(self, values: np.ndarray) -> np.ndarray:
         """Return the rows of the design matrix at values of the load."""
         axes = {self.load: values}
-        for load, mean in grid_means(self.cells).items():
+        for load, mean in grid_means(self.fit.cells).items():
             if load != self.load:
                 axes[load] = np.array([mean])
                 if self.is_factor(load):
@@ -61,7 +60,7 @@ class Curve(NamedTuple):
             mesh["N"] = mesh["N"].round(9)
         mesh["ratio_pct"] = 100 * mesh["rho"]
         mesh["needles"] = mesh["rho"] * mesh["N"]
-        rows = self.design.expand(mesh)
+        rows = self.fit.design.expand(mesh)
         return rows.reshape(len(values), -1, rows.shape[1]).mean(axis=1)
 
     def sample(self) -> tuple[np.ndarray, np.ndarray]:
@@ -80,13 +79,13 @@ class Curve(NamedTuple):
 
     def is_factor(self, load: str) -> bool:
         """Return whether the formula takes a load as a factor."""
-        return not self.design.factors.isdisjoint(_AS_FACTORS[load])
+        return not self.fit.design.factors.isdisjoint(_AS_FACTORS[load])
 
     def _find_levels(self, load: str) -> np.ndarray:
         columns = {
-            "log10_N": np.log10(self.cells["N"].astype(float)),
-            "rho": self.cells["ratio_pct"] / 100,
-            "d": self.cells["d"].astype(float),
+            "log10_N": np.log10(self.fit.cells["N"].astype(float)),
+            "rho": self.fit.cells["ratio_pct"] / 100,
+            "d": self.fit.cells["d"].astype(float),
         }
         return np.unique(columns[load])
 
@@ -103,10 +102,9 @@ def find_points(fits: Sequence[Fit], point: str) -> pd.DataFrame:
     load, *limits = POINTS[point]
     for places in group_by_design(fits):
         group = [fits[place] for place in places]
-        design = group[0].design
-        assert design is not None
-        curve = Curve(load, (limits[0], limits[1]), design, group[0].cells)
-        foreign = {*map(str, design.spec.required_variables)} - _LOADS
+        curve = Curve(load, (limits[0], limits[1]), group[0])
+        variables = group[0].design.spec.required_variables
+        foreign = {*map(str, variables)} - _LOADS
         if curve.is_factor(load):
             points.loc[places, "status"] = f"{_name(load)} is a factor"
         elif foreign:
@@ -141,7 +139,11 @@ def _find_in_group(curve: Curve, fits: list[Fit]) -> pd.DataFrame:
 
 
 def _refine(
-    curve: Curve, fits: list[Fit], root: np.ndarray, low: np.ndarray, high: np.ndarray
+    curve: Curve,
+    fits: list[Fit],
+    root: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return roots by Newton's method between two ends, and their standard errors.
 
@@ -162,7 +164,9 @@ def _refine(
 
 
 def _find_bracket(
-    curve: Curve, values: np.ndarray, height: np.ndarray
+    curve: Curve,
+    values: np.ndarray,
+    height: np.ndarray,
 ) -> tuple[int, str]:
     """Return the place before a curve's capacity point and "ok", or -1 and why it has none."""
     is_above = height > 0
@@ -172,7 +176,7 @@ def _find_bracket(
         target = values[-1]
     else:
         places = crossings[is_above[crossings]]
-        target = grid_means(curve.cells)[curve.load]
+        target = grid_means(curve.fit.cells)[curve.load]
     if len(places):
         nearest = np.abs(values[places] - target).argmin()
         return int(places[nearest]), "ok"
@@ -200,7 +204,9 @@ def list_points(fits: Sequence[Fit]) -> pd.DataFrame:
 
 
 def capacity_points(
-    cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit"
+    cells: pd.DataFrame,
+    formula: str = QUADRATIC,
+    family: str = "logit",
 ) -> pd.DataFrame:
     """Return the loads at which each model's fitted accuracy is one half (section 3.1.3).
 

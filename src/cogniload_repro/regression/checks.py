@@ -89,7 +89,11 @@ def _check_covariate(given: pd.DataFrame, values: pd.Series) -> None:
     _refuse(given, (values <= 0) & (name == "N"), has + "not above 0")
 
 
-def _check_counts(given: pd.DataFrame, correct: pd.Series, total: pd.Series) -> None:
+def _check_counts(
+    given: pd.DataFrame,
+    correct: pd.Series,
+    total: pd.Series,
+) -> None:
     """Refuse counts unless they are whole numbers with 0 <= correct <= total."""
     rules = {
         "not a whole number": (correct % 1 != 0) | (total % 1 != 0),
@@ -103,7 +107,12 @@ def _check_counts(given: pd.DataFrame, correct: pd.Series, total: pd.Series) -> 
 
 def _check_repetitions(cells: pd.DataFrame, covariates: list[str]) -> None:
     """Refuse a second row of the same model and configuration."""
-    names = ["reconstruction", "model", *covariates, *FACTORS]
+    names = [
+        "reconstruction",
+        "model",
+        *covariates,
+        *FACTORS,
+    ]
     keys = [name for name in names if name in cells]
     if not {*covariates, *FACTORS} & {*keys}:
         return
@@ -113,7 +122,11 @@ def _check_repetitions(cells: pd.DataFrame, covariates: list[str]) -> None:
     _refuse(cells, is_repeated.reindex(cells.index, fill_value=False), rule)
 
 
-def _refuse(cells: pd.DataFrame, faults: pd.Series, rule: str) -> None:
+def _refuse(
+    cells: pd.DataFrame,
+    faults: pd.Series,
+    rule: str,
+) -> None:
     """Raise ValueError for the first faulty row, whose values fill the rule."""
     if faults.any():
         row = int(faults.argmax())

@@ -60,19 +60,24 @@ def _count_coefficients(design: Design, name: str) -> int:
 
 
 def find_obstacle(
-    covariates: np.ndarray, correct: np.ndarray, total: np.ndarray, family: str
+    covariates: np.ndarray,
+    correct: np.ndarray,
+    total: np.ndarray,
+    family: str,
 ) -> str:
-    """Return why counts have no finite fit with full-rank covariates, "" if they have one."""
+    """Return why counts have no finite fit with full-rank covariates, "ok" if they have one."""
     if is_separated(covariates, correct, total):
         return "separation"
     cells, terms = covariates.shape
     if family == QUASI and cells == terms:
         return "no residual degrees of freedom to estimate the dispersion"
-    return ""
+    return "ok"
 
 
 def is_separated(
-    covariates: np.ndarray, correct: np.ndarray, total: np.ndarray
+    covariates: np.ndarray,
+    correct: np.ndarray,
+    total: np.ndarray,
 ) -> bool:
     """Return whether the data are separated, completely or quasi-completely.
 

@@ -60,7 +60,12 @@ _CLOGLOG = Link(
 QUASI = "quasi-binomial"
 #: All families are binomial; quasi-binomial is logit with the covariance multiplied by Pearson's
 #: dispersion (at least 1).
-FAMILIES = {"logit": _LOGIT, "probit": _PROBIT, "cloglog": _CLOGLOG, QUASI: _LOGIT}
+FAMILIES = {
+    "logit": _LOGIT,
+    "probit": _PROBIT,
+    "cloglog": _CLOGLOG,
+    QUASI: _LOGIT,
+}
 
 
 def check_family(family: str) -> None:

@@ -13,7 +13,14 @@ PAPER_TERMS = tuple(SYMBOLS)[:5]
 #: The products of loads that Appendix B tests.
 PRODUCT_TERMS = tuple(term for term in SYMBOLS if ":" in term)
 #: Columns that refer to a whole fit, not to a term.
-FIT_COLUMNS = ["total", "loglik", "aic", "bic", "status", "identified"]
+FIT_COLUMNS = [
+    "total",
+    "loglik",
+    "aic",
+    "bic",
+    "status",
+    "identified",
+]
 #: Prefixes of Table 2's column names, by statistic of a term.
 _PREFIXES = {"coef": "beta", "se": "se", "p": "p"}
 

@@ -27,7 +27,6 @@ from cogniload_repro.regression.formulas import (
 )
 from cogniload_repro.regression.identification import are_identified
 from cogniload_repro.regression.likelihood import maximise_counts
-from cogniload_repro.regression.reconstructions import from_printed_tables
 
 #: Columns that name a table of counts: a model's, in one of several reconstructions.
 TABLE_KEYS = ["reconstruction", "model"]
@@ -37,12 +36,12 @@ TABLE_KEYS = ["reconstruction", "model"]
 class Fit:
     """One model's regression; its estimates are NaN unless the status is "ok" (see `fits.fit`).
 
-    ``cells`` are the model's rows with answers, ``design`` the columns of the formula over them;
-    it is None if a covariate has missing values.
+    ``cells`` are the model's rows with answers, ``design`` the columns of the formula over them. If
+    a covariate has missing values, the only term is "".
     """
 
     cells: pd.DataFrame
-    design: Design | None
+    design: Design
     family: str
     status: str
     terms: tuple[str, ...]
@@ -108,14 +107,18 @@ class Fit:
 
 
 def fit_finite(
-    cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit"
+    cells: pd.DataFrame,
+    formula: str = QUADRATIC,
+    family: str = "logit",
 ) -> list[Fit]:
     """Return the fits of `fit_all` that are finite and unique."""
     return [fit for fit in fit_all(cells, formula, family) if fit.status == "ok"]
 
 
 def fit_all(
-    cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit"
+    cells: pd.DataFrame,
+    formula: str = QUADRATIC,
+    family: str = "logit",
 ) -> list[Fit]:
     """Fit a binomial regression to every model, and to every reconstruction if there are several.
 
@@ -145,7 +148,9 @@ def _divide(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[np.ndarray]]:
 
 
 def _group_by_covariates(
-    rows: pd.DataFrame, tables: list[np.ndarray], formula: str
+    rows: pd.DataFrame,
+    tables: list[np.ndarray],
+    formula: str,
 ) -> list[list[int]]:
     """Return the numbers of tables in groups with the same covariates row by row."""
     # prompt lengths are each model's own; they matter only if the formula has them
@@ -171,21 +176,27 @@ def group_by_design(fits: Sequence[Fit]) -> list[list[int]]:
 
 
 def _fit_group(
-    rows: pd.DataFrame, places: np.ndarray, formula: str, family: str
+    rows: pd.DataFrame,
+    places: np.ndarray,
+    formula: str,
+    family: str,
 ) -> list[Fit]:
     """Fit tables with the same covariates; their rows have the places (tables, cells)."""
     tables = [rows[table[0] : table[-1] + 1] for table in places]
-    missing = find_missing(tables[0], formula)
-    if missing:
-        return [_describe_absence(table, family, f"no {missing}") for table in tables]
-    design = build_design(tables[0], formula)
     correct = rows["correct"].to_numpy(float)[places]
     answers = rows["total"].to_numpy(float)[places]
-    deficiency = describe_deficiency(tables[0], design)
-    statuses = [deficiency] * len(tables)
-    if not deficiency:
+    missing = find_missing(tables[0], formula)
+    if missing:
+        design = build_design(tables[0], "correct ~ 1")
+        design.matrix.columns = [""]
+        obstacle = f"no {missing}"
+    else:
+        design = build_design(tables[0], formula)
+        obstacle = describe_deficiency(tables[0], design)
+    statuses = [obstacle] * len(tables)
+    if not obstacle:
         counts = zip(correct, answers, strict=True)
-        statuses = [find_obstacle(design.x, *pair, family) or "ok" for pair in counts]
+        statuses = [find_obstacle(design.x, *pair, family) for pair in counts]
     is_finite = np.array(statuses) == "ok"
     coef = np.full((len(tables), design.x.shape[1]), np.nan)
     if is_finite.any():
@@ -195,22 +206,6 @@ def _fit_group(
     identified = are_identified(rows.iloc[places.ravel()], design.x, family)
     fits = zip(tables, statuses, coef, identified, strict=True)
     return [_describe_fit(design, family, *fit) for fit in fits]
-
-
-def _describe_absence(cells: pd.DataFrame, family: str, status: str) -> Fit:
-    """Return a fit without design matrix, whose numbers are all NaN."""
-    return Fit(
-        cells=cells,
-        design=None,
-        family=family,
-        status=status,
-        terms=("",),
-        coef=np.full(1, np.nan),
-        covariance=np.full((1, 1), np.nan),
-        accuracy=np.full(len(cells), np.nan),
-        loglik=np.nan,
-        identified=not from_printed_tables(cells).any(),
-    )
 
 
 def _describe_fit(

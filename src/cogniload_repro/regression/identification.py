@@ -32,7 +32,11 @@ FIXED_COLUMNS = _lay_out_fixed_columns()
 _ROUNDING_ERROR = 1e-9
 
 
-def are_identified(counts: pd.DataFrame, x: np.ndarray, family: str) -> np.ndarray:
+def are_identified(
+    counts: pd.DataFrame,
+    x: np.ndarray,
+    family: str,
+) -> np.ndarray:
     """Return for each of several tables of counts whether its regression is identified.
 
     ``counts`` are tables with the same cells, one below the other, ``x`` the columns of the

@@ -88,7 +88,10 @@ def maximise_all(
 
 
 def maximise_counts(
-    covariates: np.ndarray, correct: np.ndarray, answers: np.ndarray, family: str
+    covariates: np.ndarray,
+    correct: np.ndarray,
+    answers: np.ndarray,
+    family: str,
 ) -> np.ndarray:
     """Fit a binomial regression with any link to many tables of counts.
 
@@ -152,7 +155,9 @@ def _are_dependent(triangle: np.ndarray) -> bool:
 # a step that overflows does not raise the log-likelihood, and is halved
 @np.errstate(over="ignore", invalid="ignore")
 def _climb(
-    find_loglik: _Loglik, derive: _Derivatives, start: np.ndarray
+    find_loglik: _Loglik,
+    derive: _Derivatives,
+    start: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Maximise concave log-likelihoods by Newton steps with step halving.
 

@@ -11,8 +11,22 @@ from cogniload_repro.regression.selection import compare_fits
 def glm_table(cells: pd.DataFrame) -> pd.DataFrame:
     """Return Table 2 (`storage.GLM`): the quadratic fit of every model and its capacity points."""
     fits = fit(cells, QUADRATIC)
-    points = capacity_points(cells)[["model", "ecl50", "nt50", "id50"]]
-    criteria = fits.drop_duplicates("model")[["model", "aic", "loglik", "total"]]
+    points = capacity_points(cells)[
+        [
+            "model",
+            "ecl50",
+            "nt50",
+            "id50",
+        ]
+    ]
+    criteria = fits.drop_duplicates("model")[
+        [
+            "model",
+            "aic",
+            "loglik",
+            "total",
+        ]
+    ]
     return spread_terms(fits).merge(points, on="model").merge(criteria, on="model")
 
 

@@ -26,7 +26,12 @@ SMOOTH = "r0"
 #: Quantiles over the samples that are reported as a number's range.
 RANGE = (0.1, 0.9)
 #: Columns that name a cell of a model.
-KEYS = ["model", "N", "d", "ratio_pct"]
+KEYS = [
+    "model",
+    "N",
+    "d",
+    "ratio_pct",
+]
 _TABLE = r"^r\d+$"
 #: Types to which loads are converted before tables are merged.
 _LOAD_TYPES = {"N": float, "d": float, "ratio_pct": float}

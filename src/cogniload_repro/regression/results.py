@@ -25,7 +25,12 @@ _LINKS = {
     "cloglog": links.CLogLog(),
     QUASI: links.Logit(),
 }
-_PRECISE = {"maxiter": 100, "tol_criterion": "params", "atol": 1e-12, "rtol": 1e-11}
+_PRECISE = {
+    "maxiter": 100,
+    "tol_criterion": "params",
+    "atol": 1e-12,
+    "rtol": 1e-11,
+}
 
 
 class _OpenResults(GLMResults):
@@ -106,7 +111,7 @@ def glm(
     fit = fits[0]
     if len(fits) > 1:
         raise ValueError(f"choose one of the {len(fits)} reconstructions")
-    if fit.status != "ok" or fit.design is None:
+    if fit.status != "ok":
         raise ValueError(
             f"{fit.model}: {fit.status}; {formula!r} has no finite fit to these cells"
         )

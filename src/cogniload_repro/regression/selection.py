@@ -91,7 +91,7 @@ def _list_criteria(fit: Fit) -> dict:
     """Return the columns of one of the two fits."""
     return {
         "status": fit.status,
-        "df": 0 if fit.design is None else len(fit.terms),
+        "df": sum(term != "" for term in fit.terms),
         "loglik": fit.loglik,
         "aic": fit.aic,
         "bic": fit.bic,
@@ -105,7 +105,7 @@ def _find_larger(one: Fit, other: Fit) -> str:
     """
     if {one.status, other.status} != {"ok"} or one.family != other.family:
         return ""
-    columns = np.hstack([part.design.x for part in (one, other) if part.design])
+    columns = np.hstack([one.design.x, other.design.x])
     scaled = columns / np.abs(columns).max(axis=0)
     excess = len(one.terms) - len(other.terms)
     most = max(len(one.terms), len(other.terms))
