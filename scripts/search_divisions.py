@@ -20,6 +20,7 @@ from scipy.special import expit
 from cogniload_repro import load_cells
 from cogniload_repro.analysis.divisions import (
     DIVISIONS,
+    SEPARATED,
     SLOPE,
     SUM_COLUMNS,
     estimate_finished,
@@ -36,8 +37,6 @@ _SEARCH_STEPS = 60
 #: Shortest step of the search, as a fraction of the way to a vertex, and smallest gain.
 _SHORTEST_STEP = 1e-3
 _GAIN = 1e-5
-#: A linear predictor beyond this size counts as separation.
-_SEPARATED = 15.0
 
 
 def search_divisions(cells: pd.DataFrame) -> pd.DataFrame:
@@ -139,7 +138,7 @@ def differentiate(cells, term, level, ctx: np.ndarray) -> tuple[float, np.ndarra
     finished = cells["total"].to_numpy(float) - ctx
     sums = x.T @ cells["correct"].to_numpy(float)
     (beta,), _ = maximise_all(x, finished[None], sums[None])
-    if not np.abs(x @ beta).max() <= _SEPARATED:
+    if not np.abs(x @ beta).max() <= SEPARATED:
         return np.nan, np.full(len(finished), np.nan)
     accuracy = expit(x @ beta)
     binomial = accuracy * (1 - accuracy)

@@ -17,7 +17,8 @@ from cogniload_repro.puzzles.rows import puzzle_row
 from cogniload_repro.reconstruction.table2 import row_values
 from cogniload_repro.regression.capacity import POINTS, find_points
 from cogniload_repro.regression.design import grid_means
-from cogniload_repro.regression.glm import QUADRATIC, Fit, fit_all, fit_finite
+from cogniload_repro.regression.formulas import QUADRATIC
+from cogniload_repro.regression.glm import Fit, fit_all, fit_finite
 from cogniload_repro.regression.paper_tables import (
     aic_table,
     glm_table,

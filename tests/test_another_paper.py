@@ -1,6 +1,6 @@
 """The page on other papers: textbook regressions, rebuilt from printed coefficients.
 
-Expected values are those of R 4 on the data sets `UCBAdmissions` and `Titanic`, and on Bliss's beetles:
+Expected values are those of R 4 on its data sets, and on Bliss's beetles:
     glm(Admit == "Admitted" ~ Gender, binomial, as.data.frame(UCBAdmissions), weights = Freq)
     glm(Survived == "Yes" ~ Sex, binomial, as.data.frame(Titanic), weights = Freq)
 """
@@ -68,7 +68,7 @@ def test_a_regression_that_was_not_printed_is_that_of_r(berkeley):
 
 @pytest.mark.parametrize("decimals", [2, 3])
 def test_no_coefficients_that_print_alike_have_other_sums(berkeley, decimals):
-    """The limits contain the sums of random points of the rounding intervals; the ends are reached."""
+    """The limits contain the sums of random points of the intervals; the ends are reached."""
     x = berkeley["x"].to_numpy()
     n = berkeley["n"].to_numpy()
     rounded = np.round(berkeley["printed"], decimals)

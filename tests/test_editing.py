@@ -72,43 +72,65 @@ def beta(formula, model, term):
 
 
 def test_a_changed_formula_reaches_table_figure_and_reason(build, tmp_path):
-    """Table 2 is made from the fit above it.
-
-    The paper's own stands beside; the empty columns have their reason.
-    """
+    """Table 2 and its capacity points are of the formula; the paper's own table stands beside."""
     outputs = render(
         build, tmp_path, (f'formula = "{PAPERS}"', f'formula = "{PRODUCT}"')
     )
     assert f"Binomial GLM {PRODUCT} (logit)" in outputs["table2"]
     assert beta(PRODUCT, "QwQ-32B", "d:log10_N") in outputs["table2"]
-    assert "not defined with the term d:log10_N" in outputs["table2"]
-    assert (
-        outputs["picture-shown"].count("not defined with the term d:log10_N") == 2
-    )  # caption and description
+    point = cl.capacity_points(cl.load_cells(models="QwQ-32B"), PRODUCT)["ecl50"].item()
+    assert f"{point:.1f}" in outputs["table2"]
+    assert PRODUCT in outputs["lead-other"]
     assert beta(PAPERS, "QwQ-32B", "rho") in outputs["table2-paper"]
     assert "Table 2, recomputed" in outputs["table2-paper"]
     fit = cl.glm(cl.load_cells(), "QwQ-32B", PRODUCT)
     assert f"{fit.params['d:log10_N']:.4f}" in outputs["glm"]
 
 
+#: Formulas that readers write, the last ones with little to show.
+FORMULAS = [
+    PRODUCT,
+    "correct ~ d + log10_N + bs(rho, df=4)",
+    "correct ~ C(d) + log10_N + C(ratio_pct)",
+    "correct ~ d + np.sqrt(N) + rho",
+    "correct ~ C(N) + d + rho + I(rho**2)",
+    "correct ~ d + log10_N * rho + I(rho**2)",
+    "correct ~ bs(rho, df=4) + poly(d, 2)",
+    "correct ~ d + needles",
+    "correct ~ np.log(N) - 1",
+    "correct ~ 1",
+]
+
+
+def check_texts(outputs):
+    """No caption, alternative text or sentence has a number that is none."""
+    for text in outputs.values():
+        assert not re.search(r"\bnan\b", text)
+
+
+@pytest.mark.parametrize("formula", FORMULAS[:3])
+def test_captions_of_other_formulas_have_numbers(build, tmp_path, formula):
+    """The figure of chapter 5 describes the points that it shows, or says why there are none."""
+    outputs = render(build, tmp_path, formula=formula)
+    check_texts(outputs)
+    assert formula in outputs["lead-other"]
+
+
+def test_the_papers_formula_needs_no_remark(build, tmp_path):
+    """The lead is of the paper's regression, and so is everything else."""
+    assert not render(build, tmp_path)["lead-other"]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "formula",
-    [
-        "correct ~ C(d) + log10_N + C(ratio_pct)",
-        "correct ~ bs(rho, df=4) + poly(d, 2)",
-        "correct ~ 1",
-        "correct ~ np.log(N) - 1",
-        "correct ~ d + log10_N + rho",
-    ],
-)
+@pytest.mark.parametrize("formula", FORMULAS)
 @pytest.mark.parametrize("name", ["05_glm", "07_aic", "11_alternatives"])
 def test_any_formula_renders(build, tmp_path, formula, name):
     """Factors, splines, no covariate at all and no intercept.
 
-    A table or a status, never an error.
+    A table or a status, never an error or a text with "nan".
     """
     outputs = render(build, tmp_path, name=name, formula=formula)
+    check_texts(outputs)
     if name == "05_glm":
         assert f"Binomial GLM {formula} (logit)" in outputs["table2"]
 

@@ -21,8 +21,8 @@ pytest.importorskip(
 from converted import convert_logs
 from inspect_ai.log import read_eval_log
 
-from cogniload_repro.analysis.uncertainty import fit_quadratics
 from cogniload_repro.importing.imports import import_source
+from cogniload_repro.regression.glm import fit_finite
 from cogniload_repro.scoring.cells import write_cells
 from cogniload_repro.scoring.scores import score_dataset
 
@@ -149,7 +149,10 @@ def test_two_hundred_puzzles_survive_server_and_evaluation(tmp_path):
     assert metrics["cut_off"] == cut > 0.1
     assert metrics["wrong_max_context"] == cut
 
-    (quadratic,) = fit_quadratics(write_cells(tmp_path, {}))
-    eta = quadratic.x @ np.array(CURVE)
-    true = float(quadratic.k @ eta - quadratic.n @ np.logaddexp(0, eta))
-    assert 2 * (quadratic.fit.loglik - true) < chi2.ppf(0.99, 5)
+    (fit,) = fit_finite(write_cells(tmp_path, {}))
+    cells = fit.cells
+    loads = [np.ones(len(cells)), cells["d"], np.log10(cells["N"])]
+    x = np.column_stack([*loads, cells["rho"], cells["rho"] ** 2])
+    eta = x @ np.array(CURVE)
+    true = float(fit.correct @ eta - fit.answers @ np.logaddexp(0, eta))
+    assert 2 * (fit.loglik - true) < chi2.ppf(0.99, 5)

@@ -169,7 +169,7 @@ def test_pairs_are_single_comparisons_and_identified():
     few, other = list(
         each_reconstruction(CELLS[CELLS["model"].isin([O3, "QwQ-32B", "Qwen3-32B"])])
     )[::12]
-    names = ["difference", "ci_low", "ci_high", "p_holm"]
+    names = ["difference", "ci_low", "ci_high", "p", "p_holm", "tests"]
     for pair in compare_pairs(few).itertuples():
         single, again = (
             compare_models(table, pair.first, pair.second).iloc[0]
@@ -185,7 +185,19 @@ def test_pairs_are_single_comparisons_and_identified():
         levels = compare_models(few, pair.first, pair.second, ["N"]).set_index("N")
         for N, row in levels.iterrows():
             assert getattr(pair, f"difference_{N}") == pytest.approx(row["difference"])
-            assert getattr(pair, f"significant_{N}") == (row["p_holm"] < 0.05)
+            assert getattr(pair, f"verdict_{N}") == row["verdict"]
+
+
+def test_a_planned_pair_does_not_depend_on_other_models():
+    """Its p and verdict are its own; only Holm's p counts the pairs of the cells."""
+    alone = FEW[FEW["model"].isin(["QwQ-32B", "Qwen3-32B"])]
+    among, single = (
+        compare_models(cells, "QwQ-32B", "Qwen3-32B").iloc[0] for cells in (FEW, alone)
+    )
+    assert (among["tests"], single["tests"]) == (6, 1)
+    assert among["p"] == pytest.approx(single["p"]) == single["p_holm"]
+    assert among["p"] <= among["p_holm"]
+    assert among["verdict"] == single["verdict"]
 
 
 def test_models_on_part_of_a_level_are_compared_over_all_reconstructions():
@@ -205,7 +217,7 @@ def test_models_on_part_of_a_level_are_compared_over_all_reconstructions():
     assert row["difference_p10"] == pytest.approx(differences.quantile(0.1))
     assert row[["ci_low", "ci_high", "p", "p_holm"]].isna().all()
     assert row["verdict"].endswith(" of 24")
-    assert compare_pairs(part).empty
+    assert not compare_pairs(part)["identified"].any()
     assert len(compare_pairs(part.assign(provenance="scored"))) == 1
     whole = CELLS.query("model in ('QwQ-32B', 'Qwen3-32B') and N <= 50")
     assert compare_models(whole, "QwQ-32B", "Qwen3-32B").iloc[0]["identified"]

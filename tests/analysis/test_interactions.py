@@ -30,7 +30,7 @@ def slopes():
 )
 def test_simple_slopes_are_coefficients_of_moved_covariates(term, load, level):
     """The interaction at a level is the coefficient after measuring the third load from there."""
-    cells = FEW[FEW["model"] == "QwQ-32B"]
+    cells = FEW[FEW["model"] == "QwQ-32B"].drop(columns="provenance")
     length = f"I(log10_N - {float(np.log10(level))!r})" if load == "N" else "log10_N"
     moved = cells if load == "N" else cells.assign(**{load: cells[load] - level})
     fit = fit_one(moved, f"correct ~ d * {length} * rho + I(rho**2)")
@@ -55,6 +55,15 @@ def test_slopes_of_another_formula():
         fit.coef[fit.terms.index("d:log10_N")]
     )
     assert simple_slopes(cells, "correct ~ d + log10_N + rho").empty
+
+
+def test_slopes_that_are_not_identified_have_no_p():
+    """Such as those of a regression with the nominal ratio."""
+    formula = "correct ~ d * log10_N + ratio_pct"
+    open_slopes = simple_slopes(FEW, formula)
+    assert open_slopes["slope"].notna().all()
+    assert open_slopes[["p", "p_holm"]].isna().all(axis=None)
+    assert simple_slopes(FEW.drop(columns="provenance"), formula)["p"].notna().all()
 
 
 def test_slopes_are_counted_by_sign_at_each_level():

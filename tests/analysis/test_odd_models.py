@@ -17,8 +17,8 @@ from cogniload_repro.analysis import (
     specifications,
     uncertainty,
 )
-from cogniload_repro.regression import glm, paper_tables
-from cogniload_repro.regression.formulas import add_logarithm
+from cogniload_repro.regression import paper_tables
+from cogniload_repro.regression.formulas import INTERACTIONS, add_logarithm
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -26,11 +26,11 @@ PAPER = cl.load_cells(models=["QwQ-32B", "o3"])
 #: Functions of cells that chapters call.
 ANALYSES = {
     "fit": cl.fit,
-    "fit with products": lambda cells: cl.fit(cells, glm.INTERACTIONS),
+    "fit with products": lambda cells: cl.fit(cells, INTERACTIONS),
     "fit of a factor": lambda cells: cl.fit(cells, "correct ~ C(ratio_pct) + C(N)"),
     "quasi-binomial": lambda cells: cl.fit(cells, family="quasi-binomial"),
     "compare_fits": lambda cells: cl.compare_fits(cells, "correct ~ d * log10_N"),
-    "capacity_points": lambda cells: cl.capacity_points(cl.fit(cells), cells),
+    "capacity_points": cl.capacity_points,
     "intervals": cl.intervals,
     "trough_table": uncertainty.trough_table,
     "compare_pairs": comparisons.compare_pairs,
@@ -39,7 +39,7 @@ ANALYSES = {
         cells[~cells["model"].isin(PAPER["model"])], PAPER
     ),
     "simple_slopes": interactions.simple_slopes,
-    "arms_of_the_u": interactions.arms_of_the_u,
+    "tilts_along_ratio": interactions.tilts_along_ratio,
     "tables 2, 3 and 6": lambda cells: [
         make(cells)
         for make in (

@@ -269,7 +269,7 @@ def test_a_lower_limit_and_no_effort_are_taken_as_they_are_and_a_second_epoch_is
     [
         ({"grid": "long"}, "grid 'long' must have the axes N, ratio and d"),
         ({"per_cell": 0}, "puzzles_per_cell is 0"),
-        ({"grid": "N=3000,ratio=50,d=10", "per_cell": 1}, "fills the paper's context"),
+        ({"grid": "N=2500,ratio=50,d=10", "per_cell": 1}, "fills the paper's context"),
         ({"max_tokens": 0}, "max_tokens is 0"),
     ],
 )

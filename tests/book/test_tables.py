@@ -20,7 +20,7 @@ from cogniload_repro.models import NAMES
 from cogniload_repro.published import ERRORS, load_printed, load_table
 from cogniload_repro.regression.capacity import capacity_points
 from cogniload_repro.regression.fits import fit
-from cogniload_repro.regression.glm import QUADRATIC, SYMBOLS
+from cogniload_repro.regression.formulas import QUADRATIC, SYMBOLS
 from cogniload_repro.safe_text import for_spreadsheet
 from cogniload_repro.scoring.cells import token_stats
 

@@ -7,7 +7,8 @@ import cogniload_repro as cl
 from cogniload_repro.reconstruction.table2 import row_values
 from cogniload_repro.regression.capacity import POINTS, find_points
 from cogniload_repro.regression.design import grid_means
-from cogniload_repro.regression.glm import QUADRATIC, fit_all
+from cogniload_repro.regression.formulas import QUADRATIC
+from cogniload_repro.regression.glm import fit_all
 
 CELLS = cl.load_cells()
 QWQ = CELLS[CELLS["model"] == "QwQ-32B"]

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from samples import fit_one
 
 from cogniload_repro.regression.design import GRID, QUADRATIC_COLUMNS, X
-from cogniload_repro.regression.existence import find_deficiency
-from cogniload_repro.regression.glm import QUADRATIC
+from cogniload_repro.regression.formulas import QUADRATIC
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -98,12 +97,8 @@ def test_separation_is_decided_as_for_one_covariate(answers):
 
 def test_a_design_lacks_levels_whatever_the_answers_are():
     """The cells alone say what they cannot carry, and which covariate is not known."""
-    assert find_deficiency(GRID, QUADRATIC) == ""
-    assert (
-        find_deficiency(GRID[GRID["d"] == 1], QUADRATIC)
-        == "d takes 1 value, the formula needs 2"
-    )
-    unknown = GRID.assign(prompt_mean=np.nan)
-    assert (
-        find_deficiency(unknown, "correct ~ d + log(prompt_mean)") == "no prompt_mean"
-    )
+    rows = TEN[TEN["d"] == 1]
+    assert fit_one(rows, QUADRATIC).status == "d takes 1 value, the formula needs 2"
+    unknown = TEN.assign(prompt_mean=np.nan)
+    assert fit_one(unknown, "correct ~ d + log(prompt_mean)").status == "no prompt_mean"
+    assert fit_one(TEN.assign(total=0, correct=0)).status == "no answers"

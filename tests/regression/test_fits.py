@@ -13,7 +13,6 @@ import cogniload_repro as cl
 from cogniload_repro.analysis.uncertainty import capacity_intervals as intervals
 from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.regression.fits import fit, spread_terms
-from cogniload_repro.regression.glm import QUADRATIC
 from cogniload_repro.regression.selection import compare_fits
 
 CELLS = load_cells()
@@ -106,15 +105,3 @@ def test_a_sample_is_fitted_as_itself():
     share = table.groupby("ratio_pct")[["correct", "total"]].sum()
     odds = share["correct"] / (share["total"] - share["correct"])
     assert coef[0] == pytest.approx(np.log(odds.iloc[0]))
-
-
-def test_identified_are_scored_counts_and_the_typical_ones_in_the_span():
-    """Other reconstructed counts have no p-value."""
-    own = QWQ.assign(provenance="scored")
-    sample = QWQ.assign(correct=(QWQ["correct"] - 1).clip(0))
-    assert cl.fit(own, "correct ~ C(ratio_pct)", "probit")["p"].notna().all()
-    assert cl.fit(QWQ)["identified"].all()
-    for cells, formula in ((QWQ, "correct ~ C(ratio_pct)"), (sample, QUADRATIC)):
-        table = cl.fit(cells, formula)
-        assert not table["identified"].any()
-        assert table["p"].isna().all()

@@ -51,17 +51,15 @@ REFUSED = {
         "rho ~ correct",
         "log(correct) ~ d",
     ],
-    "more than one right side": ["correct ~ d ~ rho", "correct ~ d | rho"],
-    "cannot be read": [
+    "no term": ["correct ~ 0", "correct ~ np.log(d - 1)", "correct ~ log(rho - 1)"],
+    "cannot be built": [
+        "correct ~ d ~ rho",
+        "correct ~ d | rho",
         "correct ~ d +",
         "correct ~ d + (rho",
         "correct ~ I(rho**)",
         "correct ~ d; import os",
-        "correct ~ .",
         "correct ~ (d + rho)**N",
-    ],
-    "no term": ["correct ~ 0", "correct ~ np.log(d - 1)", "correct ~ log(rho - 1)"],
-    "cannot be built": [
         "correct ~ bs(rho, df=1)",
         "correct ~ prompt_mean",
         "correct ~ C(d, levels=[1, 3])",
@@ -69,26 +67,8 @@ REFUSED = {
     "write I(rho**2)": [
         "correct ~ d + log10_N + rho + rho**2",
         "correct ~ rho^2",
-        "correct ~ rho*rho",
-        "correct ~ d + rho:rho",
-        "correct ~ d*rho*rho",
-        "correct ~ rho:(d + rho)",
-        "correct ~ (d + rho)*rho",
-        "correct ~ d + (rho**2):N",
-        "correct ~ rho/rho",
-        "correct ~ rho %in% rho",
     ],
     "write I(d**3)": ["correct ~ d**3 + rho"],
-    "subtracts d,": [
-        "correct ~ d - d",
-        "correct ~ rho - d",
-        "correct ~ d + rho - d",
-        "correct ~ d - 1 + rho - d",
-    ],
-    "subtracts d:rho,": [
-        "correct ~ d + d:rho - d:rho",
-        "correct ~ d*log10_N + rho - d:rho",
-    ],
 }
 
 

@@ -15,13 +15,9 @@ from scipy.special import gammaln
 
 import cogniload_repro as cl
 from cogniload_repro.regression.design import GRID
-from cogniload_repro.regression.glm import (
-    FAMILIES,
-    INTERACTIONS,
-    LINEAR,
-    QUADRATIC,
-    fit_all,
-)
+from cogniload_repro.regression.families import FAMILIES
+from cogniload_repro.regression.formulas import INTERACTIONS, LINEAR, QUADRATIC
+from cogniload_repro.regression.glm import fit_all
 from cogniload_repro.regression.reconstructions import committed_counts
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -188,6 +184,7 @@ def test_glm_gives_what_statsmodels_gives():
     fit = fit_one(QWQ, INTERACTIONS)
     np.testing.assert_allclose(results.params, fit.coef, rtol=1e-10)
     assert list(results.params.index) == list(fit.terms)
+    np.testing.assert_allclose(results.pvalues, fit.p, atol=1e-12)
     assert "log10_N:rho" in str(results.summary())
     covariates = results.model.spec.get_model_matrix(QWQ[:5])
     np.testing.assert_allclose(results.predict(covariates), fit.accuracy[:5])
@@ -197,6 +194,19 @@ def test_glm_gives_what_statsmodels_gives():
     np.testing.assert_allclose(
         results.model.fit(cov_type="HC1").bse, robust.bse, rtol=1e-6
     )
+
+
+def test_statsmodels_withholds_what_is_not_identified():
+    """Z and p are missing in the summary too; robust errors depend on single cells."""
+    open_fit = cl.glm(QWQ, formula="correct ~ C(ratio_pct)")
+    assert open_fit.pvalues.isna().all()
+    assert open_fit.summary2().tables[1]["P>|z|"].isna().all()
+    assert open_fit.bse.notna().all()
+    results = cl.glm(QWQ)
+    assert results.pvalues.notna().all()
+    assert results.model.fit(cov_type="HC1").pvalues.isna().all()
+    own = cl.glm(QWQ.drop(columns="provenance"), formula="correct ~ C(ratio_pct)")
+    assert own.model.fit(cov_type="HC1").pvalues.notna().all()
 
 
 def test_the_likelihood_of_glm_differs_by_that_of_the_order_of_answers():

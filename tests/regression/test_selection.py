@@ -6,7 +6,7 @@ from samples import PRODUCT, fit_one, three_models
 from scipy.stats import chi2
 
 from cogniload_repro.regression.cell_tables import load_cells
-from cogniload_repro.regression.glm import LINEAR, QUADRATIC
+from cogniload_repro.regression.formulas import LINEAR, QUADRATIC
 from cogniload_repro.regression.selection import compare_fits
 
 CELLS = load_cells()

@@ -81,9 +81,10 @@ cogniload.compare = (() => {
   const writeCaptions = ({ tests, margin, confidence }) => ({
     pair: `Mean accuracy over the cells that both have, with a ${confidence} interval. p and the
       verdict hold for a pair chosen beforehand; p (Holm) is for one picked out of all ${tests}
-      pairs (at one length, out of the lengths). Equivalent: the difference is shown to be below
-      ${100 * margin} points. In square brackets, where the printed tables do not identify the
-      difference: its 10 to 90% range over the reconstructions, around the median.`,
+      pairs. At one length, verdict and p (Holm) are adjusted over the lengths. Equivalent: the
+      difference is shown to be below ${100 * margin} points. In square brackets, where the printed
+      tables do not identify the difference: its 10 to 90% range over the reconstructions, around
+      the median.`,
     accuracy: `Correct answers in percent of all that a model gave, with 90% Wilson intervals. In
       square brackets, where the printed tables do not identify the accuracy: its 10 to 90% range
       over the reconstructions, around the median.`,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from cogniload_repro.analysis.differences import Share, compare_shares
+from cogniload_repro.analysis.differences import Share
 from cogniload_repro.grid import CELL
 from cogniload_repro.regression.glm import fit_finite
 
@@ -79,7 +79,10 @@ def _expected_accuracies(cells: pd.DataFrame) -> pd.Series:
 
 
 def _sum_by_cell(
-    cells: pd.DataFrame, column: str, models: tuple[str, ...], columns: pd.DataFrame
+    cells: pd.DataFrame,
+    column: str,
+    models: tuple[str, ...],
+    columns: pd.DataFrame,
 ) -> np.ndarray:
     """Return the sums of a column by model and cell, shape (models, columns)."""
     keys = pd.MultiIndex.from_frame(columns)
@@ -89,7 +92,11 @@ def _sum_by_cell(
     return by_cell.fillna(0).to_numpy(float).T
 
 
-def mean_shares(table: AccuracyTable, models: np.ndarray, masks: np.ndarray) -> Share:
+def mean_shares(
+    table: AccuracyTable,
+    models: np.ndarray,
+    masks: np.ndarray,
+) -> Share:
     """Return mean accuracies of models over masked cells, with their effective sample sizes.
 
     The effective sample size is the number of answers in a single cell whose binomial variance
@@ -118,19 +125,3 @@ def mean_shares(table: AccuracyTable, models: np.ndarray, masks: np.ndarray) -> 
     fitted = fitted_mean * (1 - fitted_mean)
     variance = variance * np.maximum(1, (observed - fitted + within) / within)
     return Share(mean, np.maximum(observed, fitted) / variance)
-
-
-def compare_means(
-    table: AccuracyTable,
-    first: np.ndarray,
-    second: np.ndarray,
-    masks: np.ndarray,
-    margin: float,
-) -> pd.DataFrame:
-    """Return a `Difference` of mean accuracies per pair of models, given as indices in the table.
-
-    ``masks``, shape (pairs, cells), selects the cells over which each pair is compared.
-    """
-    first_means = mean_shares(table, first, masks)
-    second_means = mean_shares(table, second, masks)
-    return compare_shares(first_means, second_means, margin)

@@ -12,17 +12,19 @@ import pandas as pd
 
 from cogniload_repro.analysis.accuracies import (
     AccuracyTable,
-    compare_means,
     mean_shares,
     tabulate_accuracies,
 )
 from cogniload_repro.analysis.differences import (
     Difference,
+    Share,
     compare_paired,
+    compare_shares,
     judge_difference,
+    p_of_difference,
     two_sided_p,
 )
-from cogniload_repro.analysis.uncertainty import correct_holm, correct_within
+from cogniload_repro.analysis.uncertainty import correct_holm
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ALPHA
 from cogniload_repro.regression.capacity import find_points
@@ -34,13 +36,18 @@ from cogniload_repro.regression.reconstructions import (
     range_over,
 )
 
-#: Default equivalence margin: smaller differences of accuracy are negligible.
+#: Default equivalence margin: smaller differences of accuracy do not matter.
 MARGIN = 0.05
 #: Largest number of models that are shown and compared; the paper's models come first.
 MANY = 40
 _PAIR = ["first", "second"]
 _MEANS = ["accuracy_first", "accuracy_second", "difference"]
-_TESTS = ["ci_low", "ci_high", "p", "p_equivalence"]
+_TESTS = [
+    "ci_low",
+    "ci_high",
+    "p",
+    "p_equivalence",
+]
 
 
 def limit_models(cells: pd.DataFrame) -> pd.DataFrame:
@@ -63,77 +70,90 @@ def compare_accuracies(
     One row per pair and level of the columns ``by`` (single cells if these are all three loads) at
     which both models have cells: first, second; the columns; cells, answers_first, answers_second;
     accuracy_first, accuracy_second (means over the cells that both models have); the fields of
-    `Difference`; p_holm (adjusted over all rows); verdict (of `DIFFERENCE_VERDICTS`, both p-values
-    Holm-adjusted); identified, difference_p10, difference_p90. If the printed tables do not
-    identify a row (levels of the ratio, single cells, a part of the grid), it has the median
-    difference and its range over the reconstructions, but no interval or p; its verdict says in how
-    many of them the models differ.
+    `Difference`; verdict ("different", "equivalent" or "inconclusive"), that of one planned
+    comparison; p_holm, tests and verdict_holm: p adjusted over all rows, their number, and the
+    verdict that follows; identified, difference_p10, difference_p90.
+
+    If the printed tables do not identify a row (levels of the ratio, single cells, a part of the
+    grid), it has the median difference and its range over the reconstructions, but no interval or
+    p; its verdict says in how many of them the models differ.
     """
     table = tabulate_accuracies(cells)
     rows, masks = _lay_out_rows(table, pairs, by)
-    rows = rows.join(_measure(table, rows, masks, margin))
+    first, second = _mean_pairs(table, rows, masks)
+    rows["accuracy_first"] = first.mean
+    rows["accuracy_second"] = second.mean
+    rows = rows.join(compare_shares(first, second, margin))
     rows["difference_p10"] = rows["difference"]
     rows["difference_p90"] = rows["difference"]
     reconstructed = cells.loc[from_printed_tables(cells), "model"].unique()
     is_open = np.array(rows[_PAIR].isin(reconstructed).any(axis=1))
     is_open[is_open] = ~_are_identified(table, masks[is_open])
     rows["identified"] = ~is_open
-    if is_open.any():
-        unknown = rows[is_open]
-        samples = measure_samples(table, cells, unknown, masks[is_open], margin)
-        by_row = samples.groupby(level=0)
-        rows.loc[is_open, _MEANS] = by_row[_MEANS].median()
-        rows.loc[is_open, ["difference_p10", "difference_p90"]] = range_over(
-            by_row, ["difference"]
-        )
-        rows.loc[is_open, _TESTS] = np.nan
+    rows.loc[is_open, _TESTS] = np.nan
+    judged = map(judge_difference, rows["p"], rows["p_equivalence"])
+    rows["verdict"] = list(judged)
     rows["p_holm"] = correct_holm(rows["p"])
+    rows["tests"] = rows["p"].count()
     p_equivalence = correct_holm(rows["p_equivalence"])
-    verdicts = map(judge_difference, rows["p_holm"], p_equivalence)
-    rows["verdict"] = list(verdicts)
+    judged = map(judge_difference, rows["p_holm"], p_equivalence)
+    rows["verdict_holm"] = list(judged)
     if is_open.any():
-        rows.loc[is_open, "verdict"] = _count_different(samples)
+        samples = measure_samples(table, cells, rows[is_open], masks[is_open])
+        _replace_by_ranges(rows, samples)
     return rows
 
 
+def _replace_by_ranges(rows: pd.DataFrame, samples: pd.DataFrame) -> None:
+    """Write medians, ranges and counts over the reconstructions into the rows of the samples."""
+    by_row = samples.groupby(level=0)
+    medians = by_row[_MEANS].median()
+    ends = range_over(by_row, ["difference"])
+    rows.loc[medians.index, _MEANS] = medians
+    rows.loc[medians.index, list(ends)] = ends
+    counts = (samples["p"] < ALPHA).groupby(level=0).agg(["sum", "size"])
+    for row, differs, size in counts.itertuples():
+        words = f"different in {differs} of {size}"
+        rows.loc[row, ["verdict", "verdict_holm"]] = words
+
+
 def _lay_out_rows(
-    table: AccuracyTable, pairs: Iterable[tuple[str, str]], by: Sequence[str]
+    table: AccuracyTable,
+    pairs: Iterable[tuple[str, str]],
+    by: Sequence[str],
 ) -> tuple[pd.DataFrame, np.ndarray]:
     """Return a row per pair and level with shared cells, and a mask of these cells for each."""
     rows = pd.DataFrame(pairs, columns=_PAIR)
     places = pd.Index(table.models)
-    present = table.answers > 0
-    shared = present[places.get_indexer(rows["first"])]
-    shared = shared & present[places.get_indexer(rows["second"])]
-    levels = (
-        table.cells[[*by]].drop_duplicates().sort_values([*by])
-        if by
-        else pd.DataFrame([{}])
-    )
+    first = table.answers[places.get_indexer(rows["first"])]
+    second = table.answers[places.get_indexer(rows["second"])]
+    shared = (first > 0) & (second > 0)
+    levels = pd.DataFrame([{}])
     level_masks = np.ones((1, len(table.cells)), dtype=bool)
     if by:
-        codes = table.cells.groupby([*by]).ngroup().to_numpy()
-        level_masks = codes == np.arange(len(levels))[:, None]
+        groups = table.cells.groupby([*by])
+        levels = groups.size().index.to_frame(index=False)
+        level_masks = groups.ngroup().to_numpy() == np.arange(len(levels))[:, None]
     masks = (shared[:, None] & level_masks).reshape(-1, len(table.cells))
     rows = rows.merge(levels, how="cross")
     rows["cells"] = masks.sum(axis=1)
+    for side in _PAIR:
+        answers = table.answers[places.get_indexer(rows[side])]
+        rows[f"answers_{side}"] = (masks * answers).sum(axis=1)
     has_cells = masks.any(axis=1)
     return rows[has_cells].reset_index(drop=True), masks[has_cells]
 
 
-def _measure(
-    table: AccuracyTable, rows: pd.DataFrame, masks: np.ndarray, margin: float
-) -> pd.DataFrame:
-    """Return answers, accuracies and their `Difference` for each row."""
+def _mean_pairs(
+    table: AccuracyTable,
+    rows: pd.DataFrame,
+    masks: np.ndarray,
+) -> tuple[Share, Share]:
+    """Return the mean accuracies of the first and of the second model of each row."""
     places = pd.Index(table.models)
-    columns = {}
-    for side in _PAIR:
-        models = places.get_indexer(rows[side])
-        columns[f"answers_{side}"] = (masks * table.answers[models]).sum(axis=1)
-        columns[f"accuracy_{side}"] = mean_shares(table, models, masks).mean
-    first, second = (places.get_indexer(rows[side]) for side in _PAIR)
-    differences = compare_means(table, first, second, masks, margin)
-    return pd.DataFrame(columns, rows.index).join(differences.set_index(rows.index))
+    first = mean_shares(table, places.get_indexer(rows["first"]), masks)
+    second = mean_shares(table, places.get_indexer(rows["second"]), masks)
+    return first, second
 
 
 def measure_samples(
@@ -141,14 +161,19 @@ def measure_samples(
     cells: pd.DataFrame,
     rows: pd.DataFrame,
     masks: np.ndarray,
-    margin: float = MARGIN,
 ) -> pd.DataFrame:
-    """Return the numbers of rows in every reconstruction (column sample), with p_holm in each."""
+    """Return the accuracies, difference and p of rows in every reconstruction (column sample)."""
     samples = []
     for number, sample in enumerate(each_reconstruction(cells), start=1):
-        numbers = _measure(table.with_counts(sample), rows, masks, margin)
-        numbers["p_holm"] = correct_holm(numbers["p"])
-        samples.append(numbers.assign(sample=number))
+        first, second = _mean_pairs(table.with_counts(sample), rows, masks)
+        numbers = {
+            "sample": number,
+            "accuracy_first": first.mean,
+            "accuracy_second": second.mean,
+            "difference": first.mean - second.mean,
+            "p": p_of_difference(first, second),
+        }
+        samples.append(pd.DataFrame(numbers, rows.index))
     return pd.concat(samples)
 
 
@@ -157,17 +182,6 @@ def _are_identified(table: AccuracyTable, masks: np.ndarray) -> np.ndarray:
     different, places = np.unique(masks, axis=0, return_inverse=True)
     identified = [is_mean_identified(table.cells[mask]) for mask in different]
     return np.array(identified, dtype=bool)[places]
-
-
-def _count_different(samples: pd.DataFrame) -> pd.Series:
-    """Return for each row in how many samples two models differ: "different in 3 of 24"."""
-    differs = (samples["p_holm"] < ALPHA).groupby(level=0)
-    return (
-        "different in "
-        + differs.sum().astype(str)
-        + " of "
-        + differs.size().astype(str)
-    )
 
 
 def compare_models(
@@ -179,7 +193,8 @@ def compare_models(
 ) -> pd.DataFrame:
     """Compare two models overall or at each level of some columns: `compare_accuracies`.
 
-    The overall comparison is Holm-adjusted over all pairs of models (`compare_pairs`).
+    For the overall comparison, p_holm, tests and verdict_holm refer to all pairs of models in the
+    cells (`compare_pairs`); verdict and p do not depend on other models.
     """
     if not 0 < margin < 1:
         rule = "choose a difference of accuracies between 0 and 1, such as 0.05"
@@ -195,33 +210,30 @@ def compare_models(
     if by or not rows["identified"].all():
         return rows
     pairs = compare_pairs(cells, margin)
-    test = pairs.loc[
-        pairs[_PAIR].isin([first, second]).all(axis=1), ["p_holm", "verdict"]
-    ]
+    is_pair = pairs[_PAIR].isin([first, second]).all(axis=1)
+    of_all = pairs.loc[is_pair, ["p_holm", "tests", "verdict_holm"]]
     # of more than `MANY` models, some pairs are tested alone
-    return rows if test.empty else rows.assign(**test.iloc[0])
+    return rows if of_all.empty else rows.assign(**of_all.iloc[0])
 
 
 def compare_pairs(cells: pd.DataFrame, margin: float = MARGIN) -> pd.DataFrame:
     """Compare every pair of models (of the first `MANY`), the larger accuracy first.
 
     One row per pair with cells in common, as `compare_accuracies` returns it, and for each length N
-    difference_N and significant_N (Holm-adjusted over the pair's lengths).
+    difference_N and verdict_N.
     """
     cells = limit_models(cells)
     table = tabulate_accuracies(cells)
     has_answers = (table.answers > 0).sum(axis=1)
     mean = table.accuracy.sum(axis=1) / np.maximum(has_answers, 1)
+    first, second = _rank_pairs(mean)
     names = np.array(table.models, dtype=object)
-    pairs = list(zip(*(names[places] for places in _rank_pairs(mean)), strict=True))
+    pairs = list(zip(names[first], names[second], strict=True))
     rows = compare_accuracies(cells, pairs, margin=margin)
-    lengths = compare_accuracies(cells, pairs, ["N"])
-    lengths["significant"] = correct_within(lengths, _PAIR) < ALPHA
+    lengths = compare_accuracies(cells, pairs, ["N"], margin)
     for N, at_length in lengths.groupby("N"):
-        named = at_length[[*_PAIR, "difference", "significant"]]
-        names_at = {name: f"{name}_{N}" for name in ("difference", "significant")}
-        rows = rows.merge(named.rename(columns=names_at), on=_PAIR, how="left")
-        rows[f"significant_{N}"] = rows[f"significant_{N}"].eq(True)
+        of_pair = at_length.set_index(_PAIR)[["difference", "verdict"]]
+        rows = rows.join(of_pair.add_suffix(f"_{N}"), on=_PAIR)
     return rows
 
 

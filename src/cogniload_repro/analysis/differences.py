@@ -22,13 +22,6 @@ from scipy.stats import norm
 from cogniload_repro.published import ALPHA
 from cogniload_repro.regression.cell_tables import wilson_limits
 
-#: Verdicts: a significant difference; one that is within the margin; equivalence; neither.
-DIFFERENCE_VERDICTS = (
-    "different",
-    "different, negligible",
-    "equivalent",
-    "inconclusive",
-)
 #: Normal quantile of two-sided intervals of level 1 - `ALPHA`.
 QUANTILE = norm.ppf(1 - ALPHA / 2)
 _MANY_ERRORS = 1e6  # upper end of the search for a normal quantile
@@ -90,14 +83,16 @@ def two_sided_p(z: float | np.ndarray) -> np.ndarray:
 def judge_difference(p: float, p_equivalence: float) -> str:
     """Return the verdict on a difference from its two p-values (see `Difference`)."""
     if p < ALPHA:
-        return (
-            DIFFERENCE_VERDICTS[1] if p_equivalence < ALPHA else DIFFERENCE_VERDICTS[0]
-        )
-    return DIFFERENCE_VERDICTS[2] if p_equivalence < ALPHA else DIFFERENCE_VERDICTS[3]
+        return "different"
+    return "equivalent" if p_equivalence < ALPHA else "inconclusive"
 
 
 # ---- independent answers: Newcombe's combination of two Wilson intervals ----
-def compare_shares(first: Share, second: Share, margin: float) -> pd.DataFrame:
+def compare_shares(
+    first: Share,
+    second: Share,
+    margin: float,
+) -> pd.DataFrame:
     """Return a `Difference` per pair of independent accuracies (Newcombe), NaN if one is NaN."""
     low, high = _newcombe_limits(QUANTILE, *first, *second)
     below_margin = norm.cdf(_newcombe_score(first, second, margin))
@@ -107,10 +102,15 @@ def compare_shares(first: Share, second: Share, margin: float) -> pd.DataFrame:
             "difference": first.mean - second.mean,
             "ci_low": low,
             "ci_high": high,
-            "p": two_sided_p(_newcombe_score(first, second, 0.0)),
+            "p": p_of_difference(first, second),
             "p_equivalence": np.maximum(below_margin, above_margin),
         }
     )
+
+
+def p_of_difference(first: Share, second: Share) -> np.ndarray:
+    """Return the p-values of no difference between pairs of independent accuracies."""
+    return two_sided_p(_newcombe_score(first, second, 0.0))
 
 
 def _newcombe_limits(
@@ -128,7 +128,11 @@ def _newcombe_limits(
     return low, high
 
 
-def _newcombe_score(first: Share, second: Share, value: float) -> np.ndarray:
+def _newcombe_score(
+    first: Share,
+    second: Share,
+    value: float,
+) -> np.ndarray:
     """Return the normal quantile at which Newcombe's interval ends at a hypothetical difference.
 
     It serves as test statistic, negative if the observed difference is below the hypothetical one.
@@ -158,7 +162,12 @@ def _distance_to_end(
 
 
 # ---- answers to the same puzzles: Tango's score ----
-def compare_paired(alone: int, against: int, puzzles: int, margin: float) -> Difference:
+def compare_paired(
+    alone: int,
+    against: int,
+    puzzles: int,
+    margin: float,
+) -> Difference:
     """Compare two models on the same puzzles by Tango's score method for matched pairs.
 
     ``alone`` and ``against`` are the discordant pairs: the puzzles that only the first, only the
@@ -171,7 +180,12 @@ def compare_paired(alone: int, against: int, puzzles: int, margin: float) -> Dif
     return _invert(score, (alone - against) / puzzles, margin)
 
 
-def _tango_score(alone: int, against: int, puzzles: int, value: float) -> float:
+def _tango_score(
+    alone: int,
+    against: int,
+    puzzles: int,
+    value: float,
+) -> float:
     """Return Tango's score statistic of a hypothetical difference, with its variance under it.
 
     against_share is the restricted maximum-likelihood estimate of the share solved by the second
@@ -244,7 +258,9 @@ def _standardise(numerator: float, variance: float) -> float:
 
 
 def _invert(
-    score: Callable[[float], float], estimate: float, margin: float
+    score: Callable[[float], float],
+    estimate: float,
+    margin: float,
 ) -> Difference:
     """Return a difference with its score tests, and the interval that inverts them.
 

@@ -9,6 +9,7 @@ bounds.
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 
 from cogniload_repro.analysis.interactions import THIRD
 from cogniload_repro.paths import RECONSTRUCTED
@@ -26,6 +27,8 @@ from cogniload_repro.regression.reconstructions import from_printed_tables
 DIVISIONS = RECONSTRUCTED / "divisions.csv"
 #: The term whose coefficient is the slope in N of Table 2; other terms are products of two loads.
 SLOPE = "log10_N"
+#: A linear predictor beyond this size counts as separation.
+SEPARATED = 15.0
 SUM_COLUMNS = ["total", "correct", "ctx"]
 
 
@@ -42,7 +45,9 @@ def finished_slopes(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def finished_interactions(
-    cells: pd.DataFrame, term: str, level: float | None = None
+    cells: pd.DataFrame,
+    term: str,
+    level: float | None = None,
 ) -> pd.DataFrame:
     """Return z of a product of two loads (dN, drho or Nrho) among finished answers.
 
@@ -55,10 +60,22 @@ def finished_interactions(
     names = {"value": "z", "low": "z_low", "high": "z_high"}
     found = _find_ends(cells, term, level).rename(columns=names)
     found = found.assign(term=term, level=level)
-    return found[["model", "term", "level", "ctx", *names.values()]]
+    return found[
+        [
+            "model",
+            "term",
+            "level",
+            "ctx",
+            *names.values(),
+        ]
+    ]
 
 
-def _find_ends(cells: pd.DataFrame, term: str, level: float | None) -> pd.DataFrame:
+def _find_ends(
+    cells: pd.DataFrame,
+    term: str,
+    level: float | None,
+) -> pd.DataFrame:
     """Return value, low and high of each model: the committed ones for these sums, or its own."""
     answered = cells[cells["total"] > 0]
     sums = (
@@ -83,7 +100,10 @@ def _find_ends(cells: pd.DataFrame, term: str, level: float | None) -> pd.DataFr
 
 
 def estimate_finished(
-    cells: pd.DataFrame, term: str, level: float | None, left_out: pd.Series
+    cells: pd.DataFrame,
+    term: str,
+    level: float | None,
+    left_out: pd.Series,
 ) -> float:
     """Return the slope or z of one model without some of its wrong answers, NaN if not finite."""
     columns, weights = lay_contrast(term, level)
@@ -92,10 +112,13 @@ def estimate_finished(
     (beta,), _ = maximise_all(
         x, finished[None], cells["correct"].to_numpy(float)[None] @ x
     )
+    log_odds = x @ beta
+    if not np.abs(log_odds).max() <= SEPARATED:
+        return np.nan
     slope = weights @ beta
-    if term == SLOPE or np.isnan(slope):
+    if term == SLOPE:
         return slope
-    accuracy = 1 / (1 + np.exp(-x @ beta))
+    accuracy = expit(log_odds)
     information = x.T @ (x * (finished * accuracy * (1 - accuracy))[:, None])
     return slope / np.sqrt(weights @ np.linalg.solve(information, weights))
 

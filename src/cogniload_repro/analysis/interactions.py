@@ -14,8 +14,12 @@ from scipy.stats import norm
 from cogniload_repro.analysis.differences import QUANTILE, two_sided_p
 from cogniload_repro.analysis.uncertainty import POWER, correct_within
 from cogniload_repro.regression.fits import PRODUCT_TERMS
-from cogniload_repro.regression.formulas import add_logarithm
-from cogniload_repro.regression.glm import INTERACTIONS, SYMBOLS, Fit, fit_finite
+from cogniload_repro.regression.formulas import (
+    INTERACTIONS,
+    SYMBOLS,
+    add_logarithm,
+)
+from cogniload_repro.regression.glm import Fit, fit_finite
 
 #: Terms of the products of loads, by Table 3's names.
 TERMS = {SYMBOLS[term]: term for term in PRODUCT_TERMS}
@@ -23,28 +27,44 @@ TERMS = {SYMBOLS[term]: term for term in PRODUCT_TERMS}
 THIRD = {"dN": "rho", "drho": "N", "Nrho": "d"}
 #: Level of the third load at which Table 3 tests a product of two: zero, for log10 N at N = 1.
 ORIGIN = {"rho": 0.0, "N": 1.0, "d": 0.0}
-_LEVEL_KEYS = ["term", "third", "level", "tested"]
+_LEVEL_KEYS = [
+    "term",
+    "third",
+    "level",
+    "tested",
+]
+_SLOPE_COLUMNS = [
+    "model",
+    *_LEVEL_KEYS,
+    "slope",
+    "se",
+    "identified",
+]
 
 
 def simple_slopes(
-    cells: pd.DataFrame, formula: str = INTERACTIONS, family: str = "logit"
+    cells: pd.DataFrame,
+    formula: str = INTERACTIONS,
+    family: str = "logit",
 ) -> pd.DataFrame:
     """Return the interaction of two loads at each tested level of the third and at its origin.
 
     One row per model with a finite fit, product of two loads in the formula and level: model, term
     (dN, drho, Nrho), third (rho, N or d), level (nominal fraction, statements, units of d), tested
     (False at the origin, where Table 3 tests), slope (log-odds per unit of both loads), se, p
-    (two-sided Wald test), p_holm (adjusted over the models, per product and level) and detectable
-    (the slope that a test at level `ALPHA` detects with power `POWER`).
+    (two-sided Wald test; NaN if the fit is not identified), p_holm (adjusted over the models, per
+    product and level) and detectable (the slope that a test at level `ALPHA` detects with power
+    `POWER`).
     """
     levels = tested_levels(cells)
-    tables = [pd.DataFrame(columns=["model", *_LEVEL_KEYS, "slope", "se"], dtype=float)]
+    tables = [pd.DataFrame(columns=_SLOPE_COLUMNS, dtype=float)]
     for fit in fit_finite(cells, formula, family):
         tables += [
             table.assign(model=fit.model) for table in _slopes_of_fit(fit, levels)
         ]
     table = pd.concat(tables[1:] or tables, ignore_index=True)[list(tables[0])]
-    table["p"] = two_sided_p(table["slope"] / table["se"])
+    p = two_sided_p(table["slope"] / table["se"])
+    table["p"] = np.where(table.pop("identified"), p, np.nan)
     table["p_holm"] = correct_within(table, ["term", "level"])
     return table.assign(detectable=(QUANTILE + norm.ppf(POWER)) * table["se"])
 
@@ -76,6 +96,7 @@ def _slopes_of_fit(fit: Fit, levels: dict[str, list[float]]) -> Iterator[pd.Data
         table["tested"] = table.index > 0
         table["slope"] = weights @ fit.coef
         table["se"] = np.sqrt(((weights @ fit.covariance) * weights).sum(axis=1))
+        table["identified"] = fit.identified
         yield table
 
 
@@ -109,5 +130,13 @@ def tilts_along_ratio(cells: pd.DataFrame) -> pd.DataFrame:
             weights = (centred[load] * centred["rho"]).to_numpy()
             z = weights @ (fit.correct / fit.answers) / np.sqrt(weights**2 @ variance)
             rows.append((fit.model, load, z, two_sided_p(z)))
-    table = pd.DataFrame(rows, columns=["model", "load", "z", "p"])
+    table = pd.DataFrame(
+        rows,
+        columns=[
+            "model",
+            "load",
+            "z",
+            "p",
+        ],
+    )
     return table.assign(p_holm=correct_within(table, ["load"]))

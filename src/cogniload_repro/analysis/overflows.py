@@ -32,7 +32,15 @@ def overflow_shares(cells: pd.DataFrame, by: str = "N") -> pd.DataFrame:
     answers and overflows), share (overflows among all answers, fraction) and of_errors (overflows
     among wrong answers; NaN if there are none). Empty if overflows are not known.
     """
-    columns = ["model", by, "total", "wrong", "ctx", "share", "of_errors"]
+    columns = [
+        "model",
+        by,
+        "total",
+        "wrong",
+        "ctx",
+        "share",
+        "of_errors",
+    ]
     if "ctx" not in cells:
         return pd.DataFrame(columns=columns)
     counts = errors_by(cells, by).rename(columns={"samples": "total"})
@@ -53,12 +61,19 @@ def marked_levels(cells: pd.DataFrame) -> pd.DataFrame:
     by_length = overflow_shares(cells, "N").rename(columns={"N": "level"})
     shares = pd.concat([by_difficulty.assign(load="d"), by_length.assign(load="N")])
     is_marked = shares["share"] > MARKED_SHARE
-    columns = ["model", "load", "level", "share"]
+    columns = [
+        "model",
+        "load",
+        "level",
+        "share",
+    ]
     return shares.loc[is_marked, columns].reset_index(drop=True)
 
 
 def finished_accuracy(
-    cells: pd.DataFrame, N: int, levels: Mapping[str, Collection[int]]
+    cells: pd.DataFrame,
+    N: int,
+    levels: Mapping[str, Collection[int]],
 ) -> pd.DataFrame:
     """Bound each model's accuracy among finished answers at one length, for named sets of d.
 
@@ -66,7 +81,14 @@ def finished_accuracy(
     and high (least and largest accuracy among them over all counts with the printed sums by d and
     by N; NaN if no answer can have finished). For scored answers both ends are the same.
     """
-    columns = ["model", "d", "fewest", "most", "low", "high"]
+    columns = [
+        "model",
+        "d",
+        "fewest",
+        "most",
+        "low",
+        "high",
+    ]
     if "ctx" not in cells:
         return pd.DataFrame(columns=columns)
     rows = []
@@ -96,7 +118,12 @@ def _count_finished(table: pd.DataFrame) -> tuple[int, int, float, float]:
 
 def _bound_finished(table: pd.DataFrame) -> tuple[int, int, float, float]:
     """Bound the number of finished answers in the rows inside, and the accuracy among them."""
-    rows = ["N", "d", "total", "inside"]
+    rows = [
+        "N",
+        "d",
+        "total",
+        "inside",
+    ]
     counts = table.melt(rows, _OUTCOMES, var_name="outcome", value_name="count")
     is_correct = counts["inside"] & (counts["outcome"] == "correct")
     is_finished = counts["inside"] & (counts["outcome"] != "ctx")
@@ -131,7 +158,9 @@ def _lay_out_sums(counts: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _find_extremes(
-    weights: np.ndarray, sums: np.ndarray, printed: np.ndarray
+    weights: np.ndarray,
+    sums: np.ndarray,
+    printed: np.ndarray,
 ) -> tuple[float, float]:
     """Return the least and largest weighted sum of counts with given sums; NaN if infeasible."""
     least = linprog(weights, A_eq=sums, b_eq=printed)

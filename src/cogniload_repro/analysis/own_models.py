@@ -30,8 +30,21 @@ ABOVE = "above"
 BELOW = "below"
 LIKE = "not different"
 _TIE = 1e-9  # smaller differences are rounding errors
-_ACCURACY_COLUMNS = ["accuracy", "low", "high", "identified"]
-_RANK_COLUMNS = ["rank", "rank_low", "rank_high", "best", "worst", "of", "nearest"]
+_ACCURACY_COLUMNS = [
+    "accuracy",
+    "low",
+    "high",
+    "identified",
+]
+_RANK_COLUMNS = [
+    "rank",
+    "rank_low",
+    "rank_high",
+    "best",
+    "worst",
+    "of",
+    "nearest",
+]
 
 
 def rank_models(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
@@ -59,7 +72,13 @@ def rank_models(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
         )
         rows.append(row | _rank(table, both, str(model), paper["model"].unique()))
     ranks = pd.DataFrame(
-        rows, columns=["model", "cells", *_ACCURACY_COLUMNS, *_RANK_COLUMNS]
+        rows,
+        columns=[
+            "model",
+            "cells",
+            *_ACCURACY_COLUMNS,
+            *_RANK_COLUMNS,
+        ],
     )
     ranked = sums.to_frame().join(ranks.set_index("model")).join(points)
     return ranked.fillna({"cells": 0}).reset_index()
@@ -80,7 +99,10 @@ def _measure_accuracy(table: AccuracyTable, model: str) -> dict[str, object]:
 
 
 def _rank(
-    table: AccuracyTable, cells: pd.DataFrame, model: str, rivals: np.ndarray
+    table: AccuracyTable,
+    cells: pd.DataFrame,
+    model: str,
+    rivals: np.ndarray,
 ) -> dict[str, object]:
     """Return a model's ranks by accuracy among its rivals, over the reconstructions."""
     pairs = pd.DataFrame({"first": rivals, "second": model})

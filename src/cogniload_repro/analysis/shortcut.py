@@ -93,7 +93,15 @@ def shortcut_bound(cells: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame
         upper = bound.share + norm.ppf(1 - ALPHA) * bound.error
         identified = on_grid.sum() == len(GRID) or not is_reconstructed
         rows.append((model, min(bound.share, 1.0), min(upper, 1.0), identified))
-    return pd.DataFrame(rows, columns=["model", "bound", "upper", "identified"])
+    return pd.DataFrame(
+        rows,
+        columns=[
+            "model",
+            "bound",
+            "upper",
+            "identified",
+        ],
+    )
 
 
 def _smallest_bound(cells: pd.DataFrame, columns: np.ndarray) -> _Bound:

@@ -7,24 +7,23 @@ same regression without intercept, with covariates measured from the point.
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from itertools import combinations
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 from scipy.stats import chi2, norm
 
-from cogniload_repro.analysis.differences import two_sided_p
 from cogniload_repro.published import ALPHA
 from cogniload_repro.regression.capacity import POINTS, find_points
 from cogniload_repro.regression.checks import check_cells
 from cogniload_repro.regression.design import grid_means
-from cogniload_repro.regression.glm import QUADRATIC, Fit, fit_finite
-from cogniload_repro.regression.identification import is_identified
+from cogniload_repro.regression.formulas import QUADRATIC
+from cogniload_repro.regression.glm import Fit, fit_finite
 from cogniload_repro.regression.likelihood import maximise
 
 #: Power of a test against an effect of the size called detectable.
 POWER = 0.8
+_ENDS = ["estimate", "profile_low", "profile_high"]
 _TROUGH_LIMITS = (-10.0, 10.0)
 #: The range of rho in which the paper states that accuracy is lowest (section 3), nominal.
 STATED_TROUGH = (0.25, 0.5)
@@ -46,19 +45,6 @@ def correct_holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
     factors = np.arange(len(order), 0, -1)
     p[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1.0)
     return p
-
-
-def count_separated(accuracies: Sequence[float], answers: int, level: float) -> int:
-    """Return how many pairs of models would differ significantly, given their accuracies.
-
-    Each model has the same number of ``answers``. Two-sample z tests of proportions with pooled
-    variance, Holm-adjusted over the pairs.
-    """
-    first, second = np.array(list(combinations(accuracies, 2))).T
-    pooled = (first + second) / 2
-    error = np.sqrt(2 * pooled * (1 - pooled) / answers)
-    p = two_sided_p((first - second) / error)
-    return int((correct_holm(p) < level).sum())
 
 
 def correct_within(table: pd.DataFrame, family: list[str]) -> np.ndarray:
@@ -106,29 +92,35 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
     fits = fit_finite(check_cells(cells, QUADRATIC))
     tables = []
     for point in POINTS:
-        points = find_points(fits, point)
-        points.insert(0, "model", [fit.model for fit in fits])
-        points.insert(1, "point", point)
-        ends = [
-            _profile(fit, *row[1:4])
-            for fit, row in zip(fits, points.to_numpy(), strict=True)
-        ]
-        points[["profile_low", "profile_high"]] = np.reshape(ends, (-1, 2))
-        points["identified"] = [is_identified(fit) for fit in fits]
-        tables.append(points.rename(columns={"value": "estimate"}))
-    table = pd.concat(tables).sort_index(kind="stable").reset_index(drop=True)
-    numbers = ["estimate", "profile_low", "profile_high"]
-    is_length = table["point"] == "ecl50"
-    with np.errstate(over="ignore"):
-        lengths = 10 ** table.loc[is_length, numbers].astype(float)
-    table[numbers] = table[numbers].astype(float)
-    table.loc[is_length, numbers] = lengths
-    return table[["model", "point", "se", *numbers, "identified"]]
+        table = find_points(fits, point).rename(columns={"value": "estimate"})
+        table.insert(0, "model", [fit.model for fit in fits])
+        table.insert(1, "point", point)
+        table["identified"] = [fit.identified for fit in fits]
+        pairs = zip(fits, table["estimate"], table["se"], strict=True)
+        ends = [_profile(fit, point, *pair) for fit, *pair in pairs]
+        table[["profile_low", "profile_high"]] = np.reshape(ends, (-1, 2))
+        if point == "ecl50":
+            with np.errstate(over="ignore"):
+                table[_ENDS] = 10 ** table[_ENDS]
+        tables.append(table)
+    columns = [
+        "model",
+        "point",
+        "se",
+        *_ENDS,
+        "identified",
+    ]
+    return pd.concat(tables).sort_index(kind="stable")[columns].reset_index(drop=True)
 
 
-def _profile(fit: Fit, point: str, value: float, se: float) -> tuple[float, float]:
+def _profile(
+    fit: Fit,
+    point: str,
+    value: float,
+    se: float,
+) -> tuple[float, float]:
     """Return the ends of a profile-likelihood interval, NaN if there is no such point."""
-    if np.isnan(value) or fit.design is None:
+    if np.isnan(value):
         return np.nan, np.nan
     load, lowest, highest = POINTS[point]
     x = fit.design.x[:, 1:]
@@ -136,7 +128,12 @@ def _profile(fit: Fit, point: str, value: float, se: float) -> tuple[float, floa
 
     def loss_at(value: float) -> float:
         loads = means | {load: value}
-        covariates = [loads["d"], loads["log10_N"], loads["rho"], loads["rho"] ** 2]
+        covariates = [
+            loads["d"],
+            loads["log10_N"],
+            loads["rho"],
+            loads["rho"] ** 2,
+        ]
         return lose_likelihood(fit, x - covariates)
 
     return _search_ends(loss_at, value, se, (lowest, highest))
@@ -155,7 +152,10 @@ def _search_ends(
 
 
 def _search_limit(
-    statistic: Callable[[float], float], value: float, step: float, bound: float
+    statistic: Callable[[float], float],
+    value: float,
+    step: float,
+    bound: float,
 ) -> float:
     """Return the value between an estimate and a bound at which the test begins to reject.
 
@@ -188,9 +188,17 @@ def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
       `STATED_TROUGH`)
     - curvature (beta_rho2), slope_low, slope_high (log-odds per unit of rho, at 5% and 95%)
     - p_u (Sasabuchi's test: the larger of the one-sided p-values of a negative slope at 5% and a
-      positive slope at 95%)
+      positive slope at 95%; NaN if the fit is not identified)
     """
-    columns = ["model", "trough", "low", "high", "lowest", "inside", "curvature"]
+    columns = [
+        "model",
+        "trough",
+        "low",
+        "high",
+        "lowest",
+        "inside",
+        "curvature",
+    ]
     columns += ["slope_low", "slope_high", "p_u"]
     ratios = np.sort(cells["ratio_pct"].unique()) / 100
     rows = []
@@ -202,8 +210,16 @@ def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
         slope_high = linear + 2 * curvature * _HIGHEST_RHO
         p_fall = norm.cdf(slope_low / _slope_error(fit, _LOWEST_RHO))
         p_rise = norm.sf(slope_high / _slope_error(fit, _HIGHEST_RHO))
-        shape = [lowest, is_inside, curvature, slope_low, slope_high]
-        rows.append((fit.model, *_find_trough(fit), *shape, max(p_fall, p_rise)))
+        p_u = max(p_fall, p_rise) if fit.identified else np.nan
+        shape = [
+            lowest,
+            is_inside,
+            curvature,
+            slope_low,
+            slope_high,
+            p_u,
+        ]
+        rows.append((fit.model, *_find_trough(fit), *shape))
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -213,7 +229,7 @@ def _find_trough(fit: Fit) -> tuple[float, float, float]:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         trough = -linear / (2 * curvature)
     is_far = not _TROUGH_LIMITS[0] < trough < _TROUGH_LIMITS[1]
-    if is_far or abs(curvature) < _NO_CURVATURE or fit.design is None:
+    if is_far or abs(curvature) < _NO_CURVATURE:
         return np.nan, np.nan, np.nan
     x = fit.design.x
 

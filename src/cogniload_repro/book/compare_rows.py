@@ -13,18 +13,16 @@ from cogniload_repro.analysis.comparisons import (
     compare_pairs,
     limit_models,
 )
-from cogniload_repro.analysis.differences import judge_difference
 from cogniload_repro.analysis.overflows import overflow_shares
 from cogniload_repro.analysis.specifications import (
     SPECIFICATIONS,
     Specification,
-    are_identified,
     fit_specifications,
 )
 from cogniload_repro.analysis.uncertainty import capacity_intervals, correct_within
 from cogniload_repro.book.page_data import cells_to_show, has_tokens, list_columns
 from cogniload_repro.formats import display_names
-from cogniload_repro.models import order_models, resolve_model
+from cogniload_repro.models import NAMES, order_models, resolve_model
 from cogniload_repro.published import ALPHA, CONFIDENCE
 from cogniload_repro.regression.cell_tables import (
     accuracy_by,
@@ -154,9 +152,9 @@ def overflow_rows(cells: pd.DataFrame) -> pd.DataFrame:
 # ---- regressions ----
 def identified_specifications() -> list[Specification]:
     """Return the regressions of chapter 11 that the printed tables identify, the paper's first."""
-    known = are_identified(load_cells(), SPECIFICATIONS)
-    pairs = zip(SPECIFICATIONS, known, strict=True)
-    return [specification for specification, is_known in pairs if is_known]
+    # the same for each of the paper's models
+    fits = fit_specifications(load_cells(models=NAMES[0])).set_index("specification")
+    return [one for one in SPECIFICATIONS if fits.loc[one.name, "identified"]]
 
 
 def regression_rows(cells: pd.DataFrame, specification: Specification) -> pd.DataFrame:
@@ -192,9 +190,9 @@ def pair_rows(cells: pd.DataFrame) -> pd.DataFrame:
 
     The estimate is the first model's accuracy minus the second's, over the cells of both (N is
     missing) or at one length. The verdict, like p and the interval, is that of a pair chosen
-    beforehand; p_holm is adjusted over all pairs, at one length over the lengths of the pair. A
-    difference that the printed tables do not identify has its range over the reconstructions. Pairs
-    without a common cell are left out.
+    beforehand; p_holm is adjusted over all pairs. At one length both are adjusted over the lengths
+    of the pair. A difference that the printed tables do not identify has its range over the
+    reconstructions. Pairs without a common cell are left out.
     """
     overall = compare_pairs(cells)
     names = overall[_MODELS].itertuples(index=False, name=None)
@@ -202,8 +200,6 @@ def pair_rows(cells: pd.DataFrame) -> pd.DataFrame:
     lengths["p_holm"] = correct_within(lengths, _MODELS)
     rows = pd.concat([overall, lengths], ignore_index=True)
     is_known = rows["identified"].astype(bool)
-    judged = map(judge_difference, rows["p"], rows["p_equivalence"])
-    rows["verdict"] = pd.Series(list(judged)).where(is_known, rows["verdict"])
     rows["low"] = rows["ci_low"].where(is_known, rows["difference_p10"])
     rows["high"] = rows["ci_high"].where(is_known, rows["difference_p90"])
     return rows.rename(columns={"difference": "estimate"})[[*_MODELS, *_TEST]]

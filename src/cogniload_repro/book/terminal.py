@@ -19,7 +19,9 @@ _SHEETS = (
 
 def format_scores(answers: pd.DataFrame) -> str:
     """Return `summarise_answers` as a table: correct answers, and how answers ended."""
+    names = display_names(answers["model"])
     columns: dict = {
+        "model": ("model", names.get),
         "accuracy": ("correct", ".1%"),
         "answers": ("of", ",.0f"),
         "cut": ("cut off", ",.0f"),
@@ -27,19 +29,8 @@ def format_scores(answers: pd.DataFrame) -> str:
         "hedged": ("correct, but not sure", ",.0f"),
     }
     accuracy = answers["correct"] / answers["answers"]
-    return _format_models(answers.assign(accuracy=accuracy), columns)
-
-
-def format_capacity(glm: pd.DataFrame) -> str:
-    """Return the capacity points of Table 2 as a table."""
-    columns = {"ecl50": ("ECL50", 1), "nt50": ("NT50", 3), "id50": ("ID50", 2)}
-    return _format_models(glm, columns)
-
-
-def _format_models(table: pd.DataFrame, columns: dict) -> str:
-    """Return a table with one row per model."""
-    columns = {"model": ("model", display_names(table["model"]).get)} | columns
-    return format_frame(table, columns).to_string(index=False)
+    texts = format_frame(answers.assign(accuracy=accuracy), columns)
+    return texts.to_string(index=False)
 
 
 def format_fits(fits: pd.DataFrame) -> str:

@@ -122,7 +122,7 @@ def digest(
 def _remove_future(build: Path) -> None:
     """Remove inputs and targets with a time to come, as after a clock was set back.
 
-    make repeats their steps then; the chapters are not run again. Sphinx compares times too, so its
+    Their steps are repeated then; the chapters are not run again. Sphinx compares times too, so its
     cache goes.
     """
     targets = [build / name for name in _TARGETS]

@@ -21,7 +21,7 @@ from cogniload_repro.models import BY_NAME
 from cogniload_repro.regression.cell_tables import load_cells, percent
 from cogniload_repro.regression.design import GRID, grid_means, roots_along_rho
 from cogniload_repro.regression.fits import PAPER_TERMS
-from cogniload_repro.regression.glm import SYMBOLS
+from cogniload_repro.regression.formulas import SYMBOLS
 from cogniload_repro.regression.reconstructions import from_printed_tables
 from cogniload_repro.scoring.cells import read_scores
 from cogniload_repro.storage import ERRORS, FRAMES, TOKENS, read_frame

@@ -10,19 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import elementwise
 
 from cogniload_repro.regression.checks import check_cells
 from cogniload_repro.regression.design import grid_means
-from cogniload_repro.regression.formulas import Design
-from cogniload_repro.regression.glm import (
-    FAMILIES,
-    QUADRATIC,
-    Fit,
-    fit_all,
-    group_by_design,
-)
-from cogniload_repro.regression.identification import is_identified
+from cogniload_repro.regression.families import FAMILIES
+from cogniload_repro.regression.formulas import QUADRATIC
+from cogniload_repro.regression.glm import Fit, fit_all, group_by_design
 
 #: The load along which each point is searched for, and the limits of the search.
 POINTS = {
@@ -31,12 +24,14 @@ POINTS = {
     "id50": ("d", -300.0, 300.0),
 }
 #: The columns that a formula may take as factors in place of each load.
-_COLUMNS = {"log10_N": {"log10_N", "N"}, "d": {"d"}, "rho": {"rho", "ratio_pct"}}
+_AS_FACTORS = {"log10_N": {"log10_N", "N"}, "d": {"d"}, "rho": {"rho", "ratio_pct"}}
 _LOADS = {"d", "N", "log10_N", "rho", "ratio_pct", "needles"}
-#: Points of a curve at which a root is looked for.
+#: Points of a curve between which a root is looked for.
 _POINTS_OF_CURVE = 2001
 #: Step of the numerical derivative along a load.
 _STEP = 1e-6
+#: From linear interpolation between two points of a curve, each step doubles the correct digits.
+_NEWTON_STEPS = 3
 
 
 class Curve(NamedTuple):
@@ -46,41 +41,35 @@ class Curve(NamedTuple):
     those at its levels.
     """
 
-    point: str
-    design: Design
-    cells: pd.DataFrame
-    means: dict[str, float]
-
-    @property
-    def load(self) -> str:
-        """The load along which the curve runs."""
-        return POINTS[self.point][0]
+    load: str
+    limits: tuple[float, float]
+    fit: Fit
 
     def lay_out(self, values: np.ndarray) -> np.ndarray:
         """Return the rows of the design matrix at values of the load."""
         axes = {self.load: values}
-        for load, mean in self.means.items():
+        for load, mean in grid_means(self.fit.cells).items():
             if load != self.load:
-                is_factor = self._is_factor(load)
-                axes[load] = self._find_levels(load) if is_factor else np.array([mean])
-        mesh = pd.MultiIndex.from_product(axes.values(), names=axes).to_frame(
-            index=False
-        )
-        lengths = 10 ** mesh["log10_N"]
-        mesh["N"] = lengths.round(9) if self._is_factor("log10_N") else lengths
+                axes[load] = np.array([mean])
+                if self.is_factor(load):
+                    axes[load] = self._find_levels(load)
+        points = pd.MultiIndex.from_product(axes.values(), names=axes)
+        mesh = points.to_frame(index=False)
+        mesh["N"] = 10 ** mesh["log10_N"]
+        if self.is_factor("log10_N"):
+            mesh["N"] = mesh["N"].round(9)
         mesh["ratio_pct"] = 100 * mesh["rho"]
         mesh["needles"] = mesh["rho"] * mesh["N"]
-        rows = self.design.expand(mesh)
+        rows = self.fit.design.expand(mesh)
         return rows.reshape(len(values), -1, rows.shape[1]).mean(axis=1)
 
     def sample(self) -> tuple[np.ndarray, np.ndarray]:
         """Return values of the load, and the rows there.
 
-        They reach over the limits of `POINTS` or, if the formula is not defined there (as a
-        spline), over the tested levels.
+        They reach over the limits or, if the formula is not defined there (as a spline), over the
+        tested levels.
         """
-        _, lowest, highest = POINTS[self.point]
-        values = np.linspace(lowest, highest, _POINTS_OF_CURVE)
+        values = np.linspace(*self.limits, _POINTS_OF_CURVE)
         try:
             return values, self.lay_out(values)
         except ValueError:
@@ -88,112 +77,136 @@ class Curve(NamedTuple):
             values = np.linspace(levels[0], levels[-1], _POINTS_OF_CURVE)
             return values, self.lay_out(values)
 
-    def explain_absence(self) -> str:
-        """Return why no fit has a point along the load, "" if nothing is known against it."""
-        if self._is_factor(self.load):
-            return f"{self.load.removeprefix('log10_')} is a factor"
-        others = {*map(str, self.design.spec.required_variables)} - _LOADS
-        return f"not defined with {', '.join(sorted(others))}" if others else ""
-
-    def _is_factor(self, load: str) -> bool:
-        return not self.design.factors.isdisjoint(_COLUMNS[load])
+    def is_factor(self, load: str) -> bool:
+        """Return whether the formula takes a load as a factor."""
+        return not self.fit.design.factors.isdisjoint(_AS_FACTORS[load])
 
     def _find_levels(self, load: str) -> np.ndarray:
-        if load == "log10_N":
-            return np.log10(np.unique(self.cells["N"].astype(float)))
-        column = self.cells["ratio_pct"] / 100 if load == "rho" else self.cells[load]
-        return np.unique(column.astype(float))
-
-
-def find_roots(
-    curve: Curve, coef: np.ndarray, half: float = 0.0
-) -> tuple[np.ndarray, list[str]]:
-    """Return the loads at which fits have the predictor ``half``, and "ok" or why there is none.
-
-    ``coef`` has the shape (fits, terms). Of several roots, that along rho is the largest, others
-    are nearest to the mean; along N and d the predictor falls at the root. ECL50 is a decimal
-    logarithm.
-    """
-    roots = np.full(len(coef), np.nan)
-    absence = curve.explain_absence()
-    if absence:
-        return roots, [absence] * len(coef)
-    values, rows = curve.sample()
-    brackets = [_find_bracket(curve, values, rows @ b - half) for b in coef]
-    low = np.array([bracket[0] for bracket in brackets])
-    found = np.flatnonzero(np.isfinite(low))
-
-    def above_half(values: np.ndarray, place: np.ndarray) -> np.ndarray:
-        return (curve.lay_out(values) * coef[place.astype(int)]).sum(axis=1) - half
-
-    if len(found):
-        ends = low[found], low[found] + (values[1] - values[0]) * (1 + 1e-9)
-        roots[found] = elementwise.find_root(above_half, ends, args=(found,)).x
-    return roots, [bracket[1] for bracket in brackets]
-
-
-def _find_bracket(
-    curve: Curve, values: np.ndarray, height: np.ndarray
-) -> tuple[float, str]:
-    """Return the value after which a curve has its capacity point, and "ok" or why it has none."""
-    is_above = height > 0
-    is_crossed = is_above[:-1] != is_above[1:]
-    if curve.point == "nt50":
-        places = np.flatnonzero(is_crossed)
-        middle = values[-1]
-    else:
-        places = np.flatnonzero(is_crossed & is_above[:-1])
-        middle = curve.means[curve.load]
-    if len(places):
-        return values[places[np.abs(values[places] - middle).argmin()]], "ok"
-    load = curve.load.removeprefix("log10_")
-    if is_crossed.any():
-        return np.nan, f"accuracy does not fall with {load}"
-    side = "above" if is_above[0] else "below"
-    return np.nan, f"accuracy is {side} one half at every {load}"
+        columns = {
+            "log10_N": np.log10(self.fit.cells["N"].astype(float)),
+            "rho": self.fit.cells["ratio_pct"] / 100,
+            "d": self.fit.cells["d"].astype(float),
+        }
+        return np.unique(columns[load])
 
 
 def find_points(fits: Sequence[Fit], point: str) -> pd.DataFrame:
     """Return a capacity point of each fit: value, se (delta method) and status.
 
-    Without such a point, value and se are NaN and the status says why.
+    ECL50 is a decimal logarithm. Of several roots, NT50 is the largest; along N and d the predictor
+    falls at the root, and the nearest to the mean is taken. Without such a point, value and se are
+    NaN and the status says why.
     """
     points = pd.DataFrame({"value": np.nan, "se": np.nan}, index=range(len(fits)))
     points["status"] = [fit.status for fit in fits]
+    load, *limits = POINTS[point]
     for places in group_by_design(fits):
-        points.loc[places] = _find_in_group([fits[place] for place in places], point)
+        group = [fits[place] for place in places]
+        curve = Curve(load, (limits[0], limits[1]), group[0])
+        variables = group[0].design.spec.required_variables
+        foreign = {*map(str, variables)} - _LOADS
+        if curve.is_factor(load):
+            points.loc[places, "status"] = f"{_name(load)} is a factor"
+        elif foreign:
+            names = ", ".join(sorted(foreign))
+            points.loc[places, "status"] = f"not defined with {names}"
+        else:
+            points.loc[places] = _find_in_group(curve, group).set_axis(places)
     return points
 
 
-def _find_in_group(fits: list[Fit], point: str) -> np.ndarray:
+def _find_in_group(curve: Curve, fits: list[Fit]) -> pd.DataFrame:
     """Return the rows of `find_points` of fits with the same design matrix."""
-    first = fits[0]
-    assert first.design is not None  # fits without a design are in no group
-    curve = Curve(point, first.design, first.cells, grid_means(first.cells))
-    half = float(FAMILIES[first.family](0.5))
-    values, statuses = find_roots(curve, np.array([fit.coef for fit in fits]), half)
-    errors = np.full(len(fits), np.nan)
-    found = np.flatnonzero(np.isfinite(values))
+    half = FAMILIES[fits[0].family].half
+    values, rows = curve.sample()
+    heights = np.array([rows @ fit.coef - half for fit in fits])
+    brackets = [_find_bracket(curve, values, height) for height in heights]
+    starts = np.array([start for start, _ in brackets])
+    points = pd.DataFrame({"value": np.nan, "se": np.nan}, index=range(len(fits)))
+    points["status"] = [status for _, status in brackets]
+    found = np.flatnonzero(starts >= 0)
     if len(found):
-        errors[found] = _find_errors(
-            curve, [fits[place] for place in found], values[found]
-        )
-    return np.array([values, errors, statuses], dtype=object).T
+        start = starts[found]
+        above = heights[found, start]
+        share = above / (above - heights[found, start + 1])
+        low = values[start]
+        high = values[start + 1]
+        crossing = [fits[place] for place in found]
+        root, error = _refine(curve, crossing, low + share * (high - low), low, high)
+        points.loc[found, "value"] = root
+        points.loc[found, "se"] = error
+    return points
 
 
-def _find_errors(curve: Curve, fits: list[Fit], roots: np.ndarray) -> list[float]:
-    """Return standard errors of roots: that of the predictor there over its slope."""
-    # a spline ends at the last tested level
-    steps = curve.lay_out(np.concatenate([roots, roots - _STEP]))
-    errors = []
-    for row, before, fit in zip(*np.split(steps, 2), fits, strict=True):
-        slope = (row - before) @ fit.coef / _STEP
-        errors.append(float(np.sqrt(row @ fit.covariance @ row) / abs(slope)))
-    return errors
+def _refine(
+    curve: Curve,
+    fits: list[Fit],
+    root: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return roots by Newton's method between two ends, and their standard errors.
+
+    The error is that of the predictor divided by its slope.
+    """
+    half = FAMILIES[fits[0].family].half
+    coef = np.array([fit.coef for fit in fits])
+    covariance = np.array([fit.covariance for fit in fits])
+    for _ in range(_NEWTON_STEPS):
+        # the derivative looks back, since a spline ends at the last tested level
+        both = curve.lay_out(np.concatenate([root, root - _STEP]))
+        row, before = np.split(both, 2)
+        height = (row * coef).sum(axis=1) - half
+        slope = ((row - before) * coef).sum(axis=1) / _STEP
+        root = np.clip(root - height / slope, low, high)
+    variance = np.einsum("ip,ipq,iq->i", row, covariance, row)
+    return root, np.sqrt(variance) / np.abs(slope)
+
+
+def _find_bracket(
+    curve: Curve,
+    values: np.ndarray,
+    height: np.ndarray,
+) -> tuple[int, str]:
+    """Return the place before a curve's capacity point and "ok", or -1 and why it has none."""
+    is_above = height > 0
+    crossings = np.flatnonzero(is_above[:-1] != is_above[1:])
+    if curve.load == "rho":
+        places = crossings
+        target = values[-1]
+    else:
+        places = crossings[is_above[crossings]]
+        target = grid_means(curve.fit.cells)[curve.load]
+    if len(places):
+        nearest = np.abs(values[places] - target).argmin()
+        return int(places[nearest]), "ok"
+    if len(crossings):
+        return -1, f"accuracy does not fall with {_name(curve.load)}"
+    side = "above" if is_above[0] else "below"
+    return -1, f"accuracy is {side} one half at every {_name(curve.load)}"
+
+
+def _name(load: str) -> str:
+    return load.removeprefix("log10_")
+
+
+def list_points(fits: Sequence[Fit]) -> pd.DataFrame:
+    """Return the capacity points of fits, as in `capacity_points`."""
+    points = pd.DataFrame([fit.key for fit in fits])
+    for point in POINTS:
+        found = find_points(fits, point)
+        value = found["value"]
+        points[point] = 10**value if point == "ecl50" else value
+        points[f"{point}_status"] = found["status"]
+    points["status"] = [fit.status for fit in fits]
+    points["identified"] = [fit.identified for fit in fits]
+    return points
 
 
 def capacity_points(
-    cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit"
+    cells: pd.DataFrame,
+    formula: str = QUADRATIC,
+    family: str = "logit",
 ) -> pd.DataFrame:
     """Return the loads at which each model's fitted accuracy is one half (section 3.1.3).
 
@@ -223,14 +236,7 @@ def capacity_points(
     >>> cells = cl.load_cells(models=["QwQ-32B"])
     >>> points = cl.capacity_points(cells, "correct ~ d * log10_N + rho + I(rho**2)")
     >>> points[["model", "ecl50", "nt50", "id50", "status"]].round(2)
+         model  ecl50  nt50  id50 status
+    0  QwQ-32B  45.96  0.97  3.39     ok
     """
-    fits = fit_all(check_cells(cells, formula), formula, family)
-    points = pd.DataFrame([fit.key for fit in fits])
-    for point in POINTS:
-        found = find_points(fits, point)
-        value = found["value"].astype(float)
-        points[point] = 10**value if point == "ecl50" else value
-        points[f"{point}_status"] = found["status"]
-    points["status"] = [fit.status for fit in fits]
-    points["identified"] = [is_identified(fit) for fit in fits]
-    return points
+    return list_points(fit_all(check_cells(cells, formula), formula, family))

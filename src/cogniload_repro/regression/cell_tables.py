@@ -204,7 +204,15 @@ def errors_by(cells: pd.DataFrame, load: str) -> pd.DataFrame:
     pairs = zip(counts["correct"], counts["total"], strict=True)
     counts["acc_pct"] = [percent(correct, total) for correct, total in pairs]
     named = counts.rename(columns={"total": "samples"})
-    return named[["model", load, "samples", "acc_pct", *ERRORS]]
+    return named[
+        [
+            "model",
+            load,
+            "samples",
+            "acc_pct",
+            *ERRORS,
+        ]
+    ]
 
 
 def percent(correct: int, total: int) -> int:

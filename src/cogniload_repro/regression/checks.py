@@ -4,13 +4,12 @@ import numbers
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_complex_dtype, is_numeric_dtype
 
 from cogniload_repro.regression.formulas import COVARIATES, FACTORS, name_covariates
 
-#: Largest count accepted: beyond it, a fit would lose digits to rounding.
-MOST_ANSWERS = 10**12
-_COUNTS = ["correct", "total"]
+#: Largest count accepted.
+MOST_ANSWERS = 10**6
+_NUMBERS_OF_ANSWERS = ["correct", "total"]
 
 
 def check_cells(cells: pd.DataFrame, *formulas: str) -> pd.DataFrame:
@@ -40,18 +39,14 @@ def check_cells(cells: pd.DataFrame, *formulas: str) -> pd.DataFrame:
         raise ValueError(f"the cells are a {type(cells).__name__}; pass a DataFrame")
     _check_columns(cells, formulas)
     given = cells.reset_index(drop=True)
-    is_nameless = [not isinstance(name, str) or not name for name in given["model"]]
-    _refuse(
-        given,
-        pd.Series(is_nameless),
-        "does not name its model: it has {model}, not a name",
-    )
     covariates = [name for name in COVARIATES if name in given]
-    values = {name: _as_numbers(given[name]) for name in [*covariates, *_COUNTS]}
-    checked = given.assign(**values)
+    checked = given.copy()
+    for name in [*covariates, *_NUMBERS_OF_ANSWERS]:
+        checked[name] = pd.to_numeric(given[name].astype(object), errors="coerce")
+    _check_names(given)
     for name in covariates:
         _check_covariate(given, checked[name])
-    _check_counts(given, checked[_COUNTS])
+    _check_counts(given, checked["correct"], checked["total"])
     _check_repetitions(checked, covariates)
     return checked
 
@@ -78,6 +73,13 @@ def _check_columns(cells: pd.DataFrame, formulas: tuple[str, ...]) -> None:
         raise ValueError("the cells have no rows")
 
 
+def _check_names(cells: pd.DataFrame) -> None:
+    """Refuse models whose name is no text."""
+    is_nameless = [not isinstance(name, str) or not name for name in cells["model"]]
+    rule = "does not name its model: it has {model}, not a name"
+    _refuse(cells, pd.Series(is_nameless), rule)
+
+
 def _check_covariate(given: pd.DataFrame, values: pd.Series) -> None:
     """Refuse words and infinite values; the status of a fit reports missing ones."""
     name = values.name
@@ -87,15 +89,17 @@ def _check_covariate(given: pd.DataFrame, values: pd.Series) -> None:
     _refuse(given, (values <= 0) & (name == "N"), has + "not above 0")
 
 
-def _check_counts(given: pd.DataFrame, counts: pd.DataFrame) -> None:
+def _check_counts(
+    given: pd.DataFrame,
+    correct: pd.Series,
+    total: pd.Series,
+) -> None:
     """Refuse counts unless they are whole numbers with 0 <= correct <= total."""
-    is_word = counts.isna() & given[_COUNTS].notna()
     rules = {
-        "not a number": is_word.any(axis=1),
-        "not a whole number": (counts % 1 != 0).any(axis=1),
-        "counts may not be negative": (counts < 0).any(axis=1),
-        "more correct answers than answers": counts["correct"] > counts["total"],
-        f"counts may not exceed {MOST_ANSWERS:,}": counts["total"] > MOST_ANSWERS,
+        "not a whole number": (correct % 1 != 0) | (total % 1 != 0),
+        "counts may not be negative": (correct < 0) | (total < 0),
+        "more correct answers than answers": correct > total,
+        f"counts may not exceed {MOST_ANSWERS:,}": total > MOST_ANSWERS,
     }
     for rule, faults in rules.items():
         _refuse(given, faults, "has {correct} correct of {total} answers: " + rule)
@@ -103,42 +107,35 @@ def _check_counts(given: pd.DataFrame, counts: pd.DataFrame) -> None:
 
 def _check_repetitions(cells: pd.DataFrame, covariates: list[str]) -> None:
     """Refuse a second row of the same model and configuration."""
-    loads = [name for name in (*covariates, *FACTORS) if name in cells]
-    keys = [name for name in ("reconstruction", "model", *loads) if name in cells]
-    values = [f"{name} {{{name}}}" for name in keys]
-    repeats = f"repeats a configuration ({', '.join(values)}); add up its counts"
-    answered = cells[cells["total"] > 0]
-    is_second = answered.duplicated(keys).reindex(cells.index, fill_value=False)
-    _refuse(cells, is_second & bool(loads), repeats)
+    names = [
+        "reconstruction",
+        "model",
+        *covariates,
+        *FACTORS,
+    ]
+    keys = [name for name in names if name in cells]
+    if not {*covariates, *FACTORS} & {*keys}:
+        return
+    values = ", ".join(f"{name} {{{name}}}" for name in keys)
+    rule = f"repeats a configuration ({values}); add up its counts by groupby"
+    is_repeated = cells[cells["total"] > 0].duplicated(keys)
+    _refuse(cells, is_repeated.reindex(cells.index, fill_value=False), rule)
 
 
-def _as_numbers(column: pd.Series) -> pd.Series:
-    """Return a column as numbers, with NaN for whatever is none."""
-    if is_numeric_dtype(column) and not is_complex_dtype(column):
-        if isinstance(column.dtype, np.dtype) and column.dtype != bool:
-            return column
-        return pd.Series(column.to_numpy(float, na_value=np.nan))
-    return pd.Series([_as_float(value) for value in column], dtype=float)
-
-
-def _as_float(value: object) -> float:
-    if not isinstance(value, numbers.Real):
-        return np.nan
-    return float(min(value, 10**300))  # type: ignore[arg-type]  # no overflow
-
-
-def _refuse(cells: pd.DataFrame, faults: pd.Series, sentence: str) -> None:
-    """Raise ValueError for the first faulty row, whose values fill the sentence."""
+def _refuse(
+    cells: pd.DataFrame,
+    faults: pd.Series,
+    rule: str,
+) -> None:
+    """Raise ValueError for the first faulty row, whose values fill the rule."""
     if faults.any():
         row = int(faults.argmax())
         values = {name: _show(cells[name].iloc[row]) for name in cells}
-        raise ValueError(f"row {row} of the cells {sentence.format_map(values)}")
+        raise ValueError(f"row {row} of the cells {rule.format_map(values)}")
 
 
 def _show(value: object) -> str:
     """Return a value as text for a message: numbers in short form, others as their repr."""
-    if isinstance(value, np.generic):
-        value = value.item()
     if isinstance(value, numbers.Real):
         return f"{value:g}" if isinstance(value, float) else str(value)
     return f"{value!r:.60}"

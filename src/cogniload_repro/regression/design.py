@@ -8,7 +8,13 @@ from cogniload_repro.grid import PAPER_GRID
 #: The 140 cells of the paper's grid, in grid order.
 GRID = pd.DataFrame(
     [(cell.N, cell.d, cell.ratio_pct, cell.needles, cell.rho) for cell in PAPER_GRID],
-    columns=["N", "d", "ratio_pct", "needles", "rho"],
+    columns=[
+        "N",
+        "d",
+        "ratio_pct",
+        "needles",
+        "rho",
+    ],
 )
 #: Matrix, shape (7, 140), that sums the cells of each needle ratio.
 OF_RATIO = np.array(
@@ -47,7 +53,12 @@ LINEAR_COLUMNS = tuple(range(4))
 QUADRATIC_COLUMNS = tuple(range(5))
 FULL_COLUMNS = tuple(range(9))
 #: Columns of the products of loads, by the names of Table 3.
-PRODUCTS = {"dN": 5, "drho": 6, "Nrho": 7, "dNrho": 8}
+PRODUCTS = {
+    "dN": 5,
+    "drho": 6,
+    "Nrho": 7,
+    "dNrho": 8,
+}
 
 
 def grid_means(cells: pd.DataFrame) -> dict[str, float]:

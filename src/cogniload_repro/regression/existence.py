@@ -4,30 +4,16 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import linprog
 
+from cogniload_repro.regression.families import QUASI
 from cogniload_repro.regression.formulas import (
     COVARIATES,
     FACTORS,
     Design,
-    build_design,
     name_covariates,
 )
 
 #: Covariates computed from the levels of another column, and that column.
 _LEVELS = {"log10_N": "N", "rho": "ratio_pct"}
-
-
-def find_deficiency(cells: pd.DataFrame, formula: str) -> str:
-    """Return the missing covariate or rank deficiency that rules out a unique fit, or "".
-
-    >>> import cogniload_repro as cl
-    >>> cells = cl.load_cells(models="QwQ-32B")
-    >>> find_deficiency(cells[cells["ratio_pct"] < 20], "correct ~ d + rho + I(rho**2)")
-    'rho takes 2 values, the formula needs 3'
-    """
-    missing = find_missing(cells, formula)
-    if missing or cells.empty:
-        return f"no {missing or 'answers'}"
-    return describe_deficiency(cells, build_design(cells, formula))
 
 
 def find_missing(cells: pd.DataFrame, formula: str) -> str:
@@ -44,7 +30,7 @@ def describe_deficiency(cells: pd.DataFrame, design: Design) -> str:
     The usual reason is a covariate with fewer distinct values than coefficients. Values of rho are
     counted by nominal ratio, because numbers of needles are rounded: 5% may be .05 or .06 of N.
     """
-    if cells.empty:
+    if not cells["total"].any():
         return "no answers"
     for name in COVARIATES:
         if name not in design.spec.required_variables:
@@ -73,8 +59,25 @@ def _count_coefficients(design: Design, name: str) -> int:
     return count
 
 
+def find_obstacle(
+    covariates: np.ndarray,
+    correct: np.ndarray,
+    total: np.ndarray,
+    family: str,
+) -> str:
+    """Return why counts have no finite fit with full-rank covariates, "ok" if they have one."""
+    if is_separated(covariates, correct, total):
+        return "separation"
+    cells, terms = covariates.shape
+    if family == QUASI and cells == terms:
+        return "no residual degrees of freedom to estimate the dispersion"
+    return "ok"
+
+
 def is_separated(
-    covariates: np.ndarray, correct: np.ndarray, total: np.ndarray
+    covariates: np.ndarray,
+    correct: np.ndarray,
+    total: np.ndarray,
 ) -> bool:
     """Return whether the data are separated, completely or quasi-completely.
 

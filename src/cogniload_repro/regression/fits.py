@@ -5,15 +5,22 @@ from scipy.stats import norm
 
 from cogniload_repro.published import ALPHA
 from cogniload_repro.regression.checks import check_cells
-from cogniload_repro.regression.glm import QUADRATIC, SYMBOLS, Fit, fit_all
-from cogniload_repro.regression.identification import is_identified
+from cogniload_repro.regression.formulas import QUADRATIC, SYMBOLS
+from cogniload_repro.regression.glm import Fit, fit_all
 
 #: Terms of the paper's specification, in the order of its coefficients (section 3.1.1).
 PAPER_TERMS = tuple(SYMBOLS)[:5]
 #: The products of loads that Appendix B tests.
 PRODUCT_TERMS = tuple(term for term in SYMBOLS if ":" in term)
 #: Columns that refer to a whole fit, not to a term.
-FIT_COLUMNS = ["total", "loglik", "aic", "bic", "status"]
+FIT_COLUMNS = [
+    "total",
+    "loglik",
+    "aic",
+    "bic",
+    "status",
+    "identified",
+]
 #: Prefixes of Table 2's column names, by statistic of a term.
 _PREFIXES = {"coef": "beta", "se": "se", "p": "p"}
 
@@ -52,8 +59,9 @@ def fit(
           values, the formula needs 3") or the dispersion of a quasi-binomial fit cannot be
           estimated. Numbers are NaN unless the status is "ok".
         - identified: False if the counts are reconstructed and the fit would differ between tables
-          that agree with the paper (`identification.is_identified`); z and p are then NaN, and
-          `with_ranges` gives the range over 24 of these tables
+          that agree with the paper, or has other sums than these
+          (`identification.are_identified`); z and p are then NaN, and `with_ranges` gives the
+          range over 24 of these tables
         - formula, family
 
     Raises
@@ -83,20 +91,17 @@ def fit(
 def _list_terms(one: Fit) -> pd.DataFrame:
     """Return one row per term of a fit."""
     reach = norm.ppf(1 - ALPHA / 2) * one.se
-    terms = pd.DataFrame({"term": one.terms, "coef": one.coef, "se": one.se})
-    identified = is_identified(one)
-    terms["z"] = one.coef / one.se if identified else float("nan")
-    terms["p"] = one.p if identified else float("nan")
-    terms["low"] = one.coef - reach
-    terms["high"] = one.coef + reach
-    for place, (name, value) in enumerate(one.key.items()):
-        terms.insert(place, name, value)
-    return terms.assign(**describe_fit(one), identified=identified)
-
-
-def describe_fit(one: Fit) -> dict[str, object]:
-    """Return the columns that refer to a whole fit."""
-    return {name: getattr(one, name) for name in FIT_COLUMNS}
+    of_terms = {
+        "term": one.terms,
+        "coef": one.coef,
+        "se": one.se,
+        "z": one.z,
+        "p": one.p,
+        "low": one.coef - reach,
+        "high": one.coef + reach,
+    }
+    of_fit = {name: getattr(one, name) for name in FIT_COLUMNS}
+    return pd.DataFrame(one.key | of_terms | of_fit)
 
 
 def spread_terms(fits: pd.DataFrame) -> pd.DataFrame:

@@ -14,6 +14,23 @@ import numpy as np
 import pandas as pd
 from formulaic.errors import DataMismatchWarning
 
+LINEAR = "correct ~ d + log10_N + rho"
+#: The paper's specification (section 3.1.1).
+QUADRATIC = "correct ~ d + log10_N + rho + I(rho**2)"
+#: The specification of Appendix B.
+INTERACTIONS = "correct ~ d * log10_N * rho + I(rho**2)"
+#: The paper's symbols for the terms of its formulas.
+SYMBOLS = {
+    "Intercept": "0",
+    "d": "d",
+    "log10_N": "N",
+    "rho": "rho",
+    "I(rho ** 2)": "rho2",
+    "d:log10_N": "dN",
+    "d:rho": "drho",
+    "log10_N:rho": "Nrho",
+    "d:log10_N:rho": "dNrho",
+}
 #: Names of the covariates.
 COVARIATES = ("d", "N", "log10_N", "rho", "ratio_pct", "needles", "prompt_mean")
 #: Columns that enter a regression as factors: C(perturbation).

@@ -1,96 +1,55 @@
 """Binomial regression on counts by cell, one fit per model.
 
 Counts by cell give the same estimates as one row per answer. The log-likelihood is the Bernoulli
-one of single answers: it leaves out the binomial coefficients. `likelihood` fits the logit link to
-all models with the same cells at once; statsmodels fits other links, one model at a time.
+one of single answers: it leaves out the binomial coefficients.
 """
 
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.special import xlog1py, xlogy
 from scipy.stats import norm
-from statsmodels.genmod.families import Binomial, links
-from statsmodels.genmod.generalized_linear_model import GLM, GLMResultsWrapper
 
-from cogniload_repro.regression.checks import check_cells
 from cogniload_repro.regression.existence import (
     describe_deficiency,
     find_missing,
-    is_separated,
+    find_obstacle,
 )
+from cogniload_repro.regression.families import FAMILIES, QUASI, check_family
 from cogniload_repro.regression.formulas import (
     COVARIATES,
     FACTORS,
+    QUADRATIC,
     Design,
     build_design,
     name_covariates,
 )
-from cogniload_repro.regression.likelihood import maximise_all
+from cogniload_repro.regression.identification import are_identified
+from cogniload_repro.regression.likelihood import maximise_counts
 
-LINEAR = "correct ~ d + log10_N + rho"
-#: The paper's specification (section 3.1.1).
-QUADRATIC = "correct ~ d + log10_N + rho + I(rho**2)"
-#: The specification of Appendix B.
-INTERACTIONS = "correct ~ d * log10_N * rho + I(rho**2)"
-
-#: The paper's symbols for the terms of its formulas.
-SYMBOLS = {
-    "Intercept": "0",
-    "d": "d",
-    "log10_N": "N",
-    "rho": "rho",
-    "I(rho ** 2)": "rho2",
-    "d:log10_N": "dN",
-    "d:rho": "drho",
-    "log10_N:rho": "Nrho",
-    "d:log10_N:rho": "dNrho",
-}
-
-QUASI = "quasi-binomial"
-#: Link functions. Quasi-binomial is logit with the covariance multiplied by Pearson's dispersion
-#: (at least 1).
-FAMILIES = {
-    "logit": links.Logit(),
-    "probit": links.Probit(),
-    "cloglog": links.CLogLog(),
-    QUASI: links.Logit(),
-}
-#: Columns that identify a table of counts: a model's, in one of several reconstructions.
+#: Columns that name a table of counts: a model's, in one of several reconstructions.
 TABLE_KEYS = ["reconstruction", "model"]
-#: statsmodels stops when no coefficient changes by more than this.
-_NEWTON = {"maxiter": 30, "tol": 1e-10, "disp": False}
-_LARGEST_SCORE = 1e-5
-_PRECISE = {"maxiter": 100, "tol_criterion": "params", "atol": 1e-12, "rtol": 1e-11}
-
-
-def check_family(family: str) -> None:
-    """Raise ValueError for a name that is not a key of `FAMILIES`."""
-    if family not in list(FAMILIES):  # a list is not hashable
-        names = ", ".join(FAMILIES)
-        raise ValueError(f"there is no family {family!r}; choose one of: {names}")
 
 
 @dataclass(frozen=True)
 class Fit:
     """One model's regression; its estimates are NaN unless the status is "ok" (see `fits.fit`).
 
-    ``cells`` are the model's rows with answers, ``design`` the columns of the formula over them;
-    it is None if a covariate has missing values.
+    ``cells`` are the model's rows with answers, ``design`` the columns of the formula over them. If
+    a covariate has missing values, the only term is "".
     """
 
     cells: pd.DataFrame
-    design: Design | None
+    design: Design
     family: str
     status: str
     terms: tuple[str, ...]
     coef: np.ndarray
     covariance: np.ndarray
-    loglik: float
     accuracy: np.ndarray
+    loglik: float
+    identified: bool
 
     @property
     def model(self) -> str:
@@ -125,9 +84,16 @@ class Fit:
         return np.sqrt(np.diag(self.covariance))
 
     @property
+    def z(self) -> np.ndarray:
+        """Wald's statistics, NaN if the fit is not identified."""
+        return (
+            self.coef / self.se if self.identified else np.full_like(self.coef, np.nan)
+        )
+
+    @property
     def p(self) -> np.ndarray:
-        """Two-sided p-values of Wald's test."""
-        return 2 * norm.sf(np.abs(self.coef / self.se))
+        """Two-sided p-values of Wald's test, NaN if the fit is not identified."""
+        return 2 * norm.sf(np.abs(self.z))
 
     @property
     def aic(self) -> float:
@@ -140,94 +106,64 @@ class Fit:
         return np.log(self.total or np.nan) * len(self.terms) - 2 * self.loglik
 
 
-def glm(
+def fit_finite(
     cells: pd.DataFrame,
-    model: str | None = None,
     formula: str = QUADRATIC,
     family: str = "logit",
-) -> GLMResultsWrapper:
-    """Fit one model's regression and return the results object of statsmodels.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        As for `fits.fit`.
-    model : str, optional
-        Name of the model; not needed if the cells have only one.
-    formula, family : str
-        As for `fits.fit`.
-
-    Returns
-    -------
-    GLMResults
-        Of `statsmodels.GLM` on the counts (correct, wrong) of each configuration: ``summary()``,
-        ``get_prediction()``, ``model.fit(cov_type="HC1")`` and so on. Its log-likelihood is the
-        binomial one, which exceeds the Bernoulli one of `fits.fit` by a constant, the sum of log
-        C(total, correct). ``model.spec`` builds the design matrix for other cells:
-        ``results.predict(results.model.spec.get_model_matrix(cells))``.
-
-    Raises
-    ------
-    ValueError
-        As for `fits.fit`, or if there is no unique finite fit (separation, too few levels).
-
-    Examples
-    --------
-    >>> import cogniload_repro as cl
-    >>> results = cl.glm(cl.load_cells(), "QwQ-32B")
-    >>> results.params.round(2).to_dict()
-    {'Intercept': 5.68, 'd': -0.21, 'log10_N': -2.08, 'rho': -3.7, 'I(rho ** 2)': 3.07}
-    """
-    known = cells["model"].unique() if "model" in cells else []
-    chosen = cells if model is None else cells[cells["model"] == model]
-    if (model is not None and chosen.empty) or (len(known) > 1 and model is None):
-        raise ValueError(f"name one model of the cells; they have {', '.join(known)}")
-    (fit,) = fit_all(check_cells(chosen, formula), formula, family)
-    if fit.status != "ok" or fit.design is None:
-        raise ValueError(
-            f"{fit.model}: {fit.status}; {formula!r} has no finite fit to these cells"
-        )
-    regression = _lay_glm(fit.design.matrix, fit.correct, fit.answers, family)
-    results = regression.fit(start_params=fit.coef, **_PRECISE)
-    if family == QUASI:
-        # dispersion of at least 1; scale="X2" would ignore the numbers of answers
-        scatter = max(results.pearson_chi2 / results.df_resid, 1.0)
-        results = regression.fit(start_params=fit.coef, scale=scatter, **_PRECISE)
-    results.model.spec = fit.design.spec
-    return results
-
-
-def _lay_glm(
-    design: pd.DataFrame | np.ndarray,
-    correct: np.ndarray,
-    answers: np.ndarray,
-    family: str,
-) -> GLM:
-    """Return statsmodels' regression of correct and wrong answers."""
-    outcomes = np.column_stack([correct, answers - correct])
-    return GLM(outcomes, design, family=Binomial(FAMILIES[family]))
-
-
-def fit_all(
-    cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit"
-) -> list[Fit]:
-    """Fit a binomial regression to every model, and to every reconstruction if there are several.
-
-    The design matrix is built once for all models with the same cells.
-    """
-    check_family(family)
-    fits = []
-    for tables in _group_tables(cells, formula):
-        fits += _fit_group(tables, formula, family)
-    order = {key: place for place, key in enumerate(_list_keys(cells))}
-    return sorted(fits, key=lambda fit: order[tuple(fit.key.values())])
-
-
-def fit_finite(
-    cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit"
 ) -> list[Fit]:
     """Return the fits of `fit_all` that are finite and unique."""
     return [fit for fit in fit_all(cells, formula, family) if fit.status == "ok"]
+
+
+def fit_all(
+    cells: pd.DataFrame,
+    formula: str = QUADRATIC,
+    family: str = "logit",
+) -> list[Fit]:
+    """Fit a binomial regression to every model, and to every reconstruction if there are several.
+
+    Models with the same cells share a design matrix and are fitted together.
+    """
+    check_family(family)
+    rows, tables = _divide(cells)
+    fits: dict[int, Fit] = {}
+    for places in _group_by_covariates(rows, tables, formula):
+        group = np.array([tables[place] for place in places])
+        fits |= zip(places, _fit_group(rows, group, formula, family), strict=True)
+    return [fits[place] for place in range(len(tables))]
+
+
+def _divide(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[np.ndarray]]:
+    """Return the rows with answers, table below table, and the places of each table in them.
+
+    Tables without answers keep all their rows.
+    """
+    keys = [name for name in TABLE_KEYS if name in cells]
+    answers = cells.groupby(keys, observed=True)["total"].transform("sum")
+    rows = cells[(cells["total"] > 0) | (answers == 0)]
+    numbers = rows.groupby(keys, sort=False, observed=True).ngroup().to_numpy()
+    ordered = rows.iloc[np.argsort(numbers, kind="stable")]
+    ends = np.cumsum(np.bincount(numbers))
+    return ordered, np.split(np.arange(len(rows)), ends[:-1])
+
+
+def _group_by_covariates(
+    rows: pd.DataFrame,
+    tables: list[np.ndarray],
+    formula: str,
+) -> list[list[int]]:
+    """Return the numbers of tables in groups with the same covariates row by row."""
+    # prompt lengths are each model's own; they matter only if the formula has them
+    names = {*COVARIATES, *FACTORS} - {"prompt_mean"} | {*name_covariates(formula)}
+    covariates = [rows[name] for name in names if name in rows]
+    kinds = np.zeros(len(rows))
+    if covariates:
+        kinds = rows.groupby(covariates, dropna=False, observed=True).ngroup()
+        kinds = kinds.to_numpy()
+    groups: dict[tuple, list[int]] = {}
+    for number, places in enumerate(tables):
+        groups.setdefault(tuple(kinds[places]), []).append(number)
+    return list(groups.values())
 
 
 def group_by_design(fits: Sequence[Fit]) -> list[list[int]]:
@@ -239,126 +175,77 @@ def group_by_design(fits: Sequence[Fit]) -> list[list[int]]:
     return list(groups.values())
 
 
-def _list_keys(cells: pd.DataFrame) -> list[tuple]:
-    names = [name for name in TABLE_KEYS if name in cells]
-    return list(cells[names].drop_duplicates().itertuples(index=False, name=None))
-
-
-def _group_tables(cells: pd.DataFrame, formula: str) -> Iterator[list[pd.DataFrame]]:
-    """Yield groups of tables of counts, one per model, with the same covariates by row.
-
-    Tables without answers are kept, with no rows to fit.
-    """
-    keys = [name for name in TABLE_KEYS if name in cells]
-    # prompt lengths are each model's own; they matter only if the formula has them
-    others = [name for name in (*COVARIATES, *FACTORS) if name != "prompt_mean"]
-    names = [name for name in {*others, *name_covariates(formula)} if name in cells]
-    codes = pd.util.hash_pandas_object(cells[names], index=False).to_numpy()
-    groups: dict[bytes, list[pd.DataFrame]] = {}
-    for _, places in cells.groupby(keys, sort=False, observed=True).indices.items():
-        answered = places[cells["total"].to_numpy()[places] > 0]
-        rows = answered if len(answered) else places
-        groups.setdefault(codes[rows].tobytes(), []).append(cells.iloc[rows])
-    yield from groups.values()
-
-
-def _fit_group(tables: list[pd.DataFrame], formula: str, family: str) -> list[Fit]:
-    """Fit models with the same cells."""
-    cells = tables[0]
-    missing = find_missing(cells, formula)
-    design = None if missing else build_design(cells, formula)
-    deficiency = f"no {missing}"
-    if design is not None:
-        answered = cells[cells["total"] > 0]
-        deficiency = describe_deficiency(answered, design)
-    terms = ("",) if design is None else tuple(design.matrix.columns)
-    correct = np.array([table["correct"] for table in tables], dtype=float)
-    answers = np.array([table["total"] for table in tables], dtype=float)
-    x = np.zeros((len(cells), 1)) if design is None else design.x
-    pairs = zip(correct, answers, strict=True)
-    statuses = [deficiency or _find_obstacle(x, *pair, family) for pair in pairs]
+def _fit_group(
+    rows: pd.DataFrame,
+    places: np.ndarray,
+    formula: str,
+    family: str,
+) -> list[Fit]:
+    """Fit tables with the same covariates; their rows have the places (tables, cells)."""
+    tables = [rows[table[0] : table[-1] + 1] for table in places]
+    correct = rows["correct"].to_numpy(float)[places]
+    answers = rows["total"].to_numpy(float)[places]
+    missing = find_missing(tables[0], formula)
+    if missing:
+        design = build_design(tables[0], "correct ~ 1")
+        design.matrix.columns = [""]
+        obstacle = f"no {missing}"
+    else:
+        design = build_design(tables[0], formula)
+        obstacle = describe_deficiency(tables[0], design)
+    statuses = [obstacle] * len(tables)
+    if not obstacle:
+        counts = zip(correct, answers, strict=True)
+        statuses = [find_obstacle(design.x, *pair, family) for pair in counts]
     is_finite = np.array(statuses) == "ok"
-    coef = np.full((len(tables), len(terms)), np.nan)
-    coef[is_finite] = _maximise(x, correct[is_finite], answers[is_finite], family)
-    fits = []
-    for table, status, b in zip(tables, statuses, coef, strict=True):
-        if status == "ok" and np.isnan(b).any():
-            status = "not converged"
-        fits.append(_describe_fit(table, design, family, status, terms, b))
-    return fits
-
-
-def _find_obstacle(
-    x: np.ndarray, correct: np.ndarray, answers: np.ndarray, family: str
-) -> str:
-    """Return why counts have no finite fit with full-rank covariates, "ok" if they have one."""
-    if is_separated(x, correct, answers):
-        return "separation"
-    cells, terms = x.shape
-    if family == QUASI and cells == terms:
-        return "no residual degrees of freedom to estimate the dispersion"
-    return "ok"
-
-
-def _maximise(
-    x: np.ndarray, correct: np.ndarray, answers: np.ndarray, family: str
-) -> np.ndarray:
-    """Return the coefficients of each table of counts, NaN if the fit does not converge."""
-    coef, _ = maximise_all(x, answers, correct @ x)
-    if family in ("logit", QUASI):
-        return coef
-    for place, (k, n) in enumerate(zip(correct, answers, strict=True)):
-        coef[place] = _fit_by_statsmodels(_lay_glm(x, k, n, family))
-    return coef
-
-
-def _fit_by_statsmodels(regression: GLM) -> np.ndarray:
-    """Return the coefficients by scoring or, if it circles around the maximum, by Newton steps.
-
-    They are NaN if the score is not zero to `_LARGEST_SCORE` standard errors.
-    """
-    with warnings.catch_warnings():  # the status covers what statsmodels warns of
-        warnings.simplefilter("ignore")
-        results = regression.fit(**_PRECISE)
-        if not results.converged:
-            start = results.params
-            results = regression.fit(method="newton", start_params=start, **_NEWTON)
-        score = regression.score(results.params)
-        information = -regression.hessian(results.params)
-    distance = score @ np.linalg.solve(information, score)
-    return np.where(distance < _LARGEST_SCORE**2, results.params, np.nan)
+    coef = np.full((len(tables), design.x.shape[1]), np.nan)
+    if is_finite.any():
+        coef[is_finite] = maximise_counts(
+            design.x, correct[is_finite], answers[is_finite], family
+        )
+    identified = are_identified(rows.iloc[places.ravel()], design.x, family)
+    fits = zip(tables, statuses, coef, identified, strict=True)
+    return [_describe_fit(design, family, *fit) for fit in fits]
 
 
 def _describe_fit(
-    cells: pd.DataFrame,
-    design: Design | None,
+    design: Design,
     family: str,
+    cells: pd.DataFrame,
     status: str,
-    terms: tuple[str, ...],
     coef: np.ndarray,
+    identified: bool,
 ) -> Fit:
     """Return a fit with log-likelihood and the inverse of its expected information."""
-    covariance = np.full((len(terms), len(terms)), np.nan)
-    loglik = np.nan
-    accuracy = np.full(len(cells), np.nan)
-    if status == "ok" and design is not None:
-        link = FAMILIES[family]
-        eta = design.x @ coef
-        with np.errstate(over="ignore"):
-            accuracy = link.inverse(eta)
-        correct = cells["correct"].to_numpy(float)
-        answers = cells["total"].to_numpy(float)
-        variance = accuracy * (1 - accuracy)
-        varies = variance > 0  # elsewhere the accuracy is 0 or 1 to the last digit
-        slopes = link.inverse_deriv(eta) ** 2
-        weights = answers * np.divide(slopes, variance, out=slopes * 0, where=varies)
-        covariance = np.linalg.inv(design.x.T @ (design.x * weights[:, None]))
-        loglik = float(
-            np.sum(xlogy(correct, accuracy) + xlog1py(answers - correct, -accuracy))
-        )
-    if status == "ok" and family == QUASI:
-        squares = (correct - answers * accuracy)[varies] ** 2
-        chi_square = (squares / (answers * variance)[varies]).sum()
-        covariance *= max(chi_square / (len(cells) - len(terms)), 1.0)
+    if status == "ok" and np.isnan(coef).any():
+        status = "not converged"
+    correct = cells["correct"].to_numpy(float)
+    answers = cells["total"].to_numpy(float)
+    link = FAMILIES[family]
+    eta = design.x @ coef
+    log_accuracy = link.log_accuracy(eta)
+    log_error = link.log_error(eta)
+    accuracy = np.exp(log_accuracy)
+    weights = answers * np.exp(2 * link.log_slope(eta) - log_accuracy - log_error)
+    covariance = np.linalg.inv(design.x.T @ (design.x * weights[:, None]))
+    loglik = correct @ log_accuracy + (answers - correct) @ log_error
+    if family == QUASI:
+        variance = answers * np.exp(log_accuracy + log_error)
+        squares = (correct - answers * accuracy) ** 2
+        # where the variance is zero, the accuracy is 0 or 1 to the last digit
+        ratios = np.divide(squares, variance, out=0 * squares, where=variance > 0)
+        dispersion = ratios.sum() / (len(cells) - len(coef) or np.nan)
+        covariance *= max(dispersion, 1.0)
         loglik = np.nan
-    return Fit(cells, design, family, status, terms, coef, covariance, loglik, accuracy)
+    return Fit(
+        cells=cells,
+        design=design,
+        family=family,
+        status=status,
+        terms=tuple(design.matrix),
+        coef=coef,
+        covariance=covariance,
+        accuracy=accuracy,
+        loglik=float(loglik),
+        identified=bool(identified),
+    )

@@ -3,8 +3,8 @@
 The sufficient statistics of a logistic regression are the sums of its columns over the correct
 answers. Tables 4 and 5 fix the correct answers at each level of d and of N; Tables 2, 3 and 6 fix
 the sums of rho, rho squared and the products of loads. If the columns of a regression are linear
-combinations of these, its fit is the same in every table of counts that agrees with the paper, and
-is identified. Any other fit has a range.
+combinations of these, its fit is the same, to the printed precision, in every table of counts that
+agrees with the paper, and is identified. Any other fit has a range.
 """
 
 import numpy as np
@@ -12,9 +12,9 @@ import pandas as pd
 
 from cogniload_repro.grid import CELL
 from cogniload_repro.regression.design import GRID, PRODUCTS, X
-from cogniload_repro.regression.glm import Fit
 from cogniload_repro.regression.reconstructions import (
-    are_committed,
+    committed_answers,
+    committed_counts,
     from_printed_tables,
 )
 
@@ -28,29 +28,53 @@ def _lay_out_fixed_columns() -> np.ndarray:
 _GRID_INDEX = pd.MultiIndex.from_frame(GRID[CELL].astype(float))
 #: Columns whose sums over correct answers the paper fixes, shape (140, 15), of rank 14.
 FIXED_COLUMNS = _lay_out_fixed_columns()
+#: Rounding error of a sum, relative to its largest possible size.
+_ROUNDING_ERROR = 1e-9
 
 
-def is_identified(fit: Fit) -> bool:
-    """Return whether a regression's counts, or the sums that it depends on, are known.
+def are_identified(
+    counts: pd.DataFrame,
+    x: np.ndarray,
+    family: str,
+) -> np.ndarray:
+    """Return for each of several tables of counts whether its regression is identified.
 
-    Scored answers are known. Of reconstructed counts, only the committed typical ones stand for all
-    tables that agree with the paper, and only if a logit regression has its columns in the span of
-    `FIXED_COLUMNS`.
+    ``counts`` are tables with the same cells, one below the other, ``x`` the columns of the
+    regression over these cells. Scored answers are known, so any regression on them is identified.
+    Reconstructed counts identify a logit regression if its columns are in the span of
+    `FIXED_COLUMNS` and have the printed sums.
     """
-    if not from_printed_tables(fit.cells).any():
-        return True
-    if fit.design is None or fit.family != "logit" or not are_committed(fit.cells):
-        return False
-    return in_span(_spread_over_grid(fit.cells, fit.design.x))
+    shape = (len(counts) // len(x), len(x))
+    is_reconstructed = from_printed_tables(counts).to_numpy().reshape(shape)
+    identified = ~is_reconstructed.any(axis=1)
+    if family != "logit" or identified.all():
+        return identified
+    if not in_span(_spread_over_grid(counts[: len(x)], x)):
+        return identified
+    return identified | _have_printed_sums(counts, x)
+
+
+def _have_printed_sums(counts: pd.DataFrame, x: np.ndarray) -> np.ndarray:
+    """Return for each table whether its sums of the columns x are those of the committed tables.
+
+    These differ among themselves by the precision of the printed numbers.
+    """
+    shape = (len(counts) // len(x), len(x))
+    answers = counts["total"].to_numpy(float).reshape(shape)
+    sums = counts["correct"].to_numpy(float).reshape(shape) @ x
+    committed = committed_counts(counts).reshape(-1, *shape) @ x
+    slack = _ROUNDING_ERROR * (answers @ np.abs(x))
+    is_above = sums >= committed.min(axis=0) - slack
+    is_below = sums <= committed.max(axis=0) + slack
+    has_answers = answers == committed_answers(counts).reshape(shape)
+    return (is_above & is_below).all(axis=1) & has_answers.all(axis=1)
 
 
 def _spread_over_grid(cells: pd.DataFrame, columns: np.ndarray) -> np.ndarray:
     """Return columns over the cells of the grid, zero in those without answers."""
-    places = _GRID_INDEX.get_indexer(
-        pd.MultiIndex.from_frame(cells[CELL].astype(float))
-    )
+    loads = pd.MultiIndex.from_frame(cells[CELL].astype(float))
     spread = np.zeros((len(GRID), columns.shape[1]))
-    spread[places] = columns
+    spread[_GRID_INDEX.get_indexer(loads)] = columns
     return spread
 
 

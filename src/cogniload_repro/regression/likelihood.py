@@ -6,57 +6,23 @@ sums of its covariates over the correct answers, the sufficient statistics; it c
 given sums even if the table of counts behind them is unknown.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
 
 import numpy as np
 from scipy.special import expit
+
+from cogniload_repro.regression.families import FAMILIES
 
 _MOST_STEPS = 100
 _HALVINGS = 20
 #: A Newton step is the last if U'I^-1 U (score U, observed information I), twice the gain that it
 #: predicts, is below this fraction of 1 + |log-likelihood|: each step doubles the correct digits.
 _LAST_GAIN = 1e-12
-#: Further steps after that one, for log-likelihoods so large that they hide the gains.
-_MORE_STEPS = 2
 
-
-class _Sums(NamedTuple):
-    """Tables of counts: covariates x of the cells, answers, and sums of x over correct answers."""
-
-    x: np.ndarray
-    answers: np.ndarray
-    sums: np.ndarray
-    offset: np.ndarray | float
-
-    def take(self, tables: np.ndarray) -> "_Sums":
-        """Return some of the tables."""
-        return self._replace(answers=self.answers[tables], sums=self.sums[tables])
-
-    def find_loglik(self, b: np.ndarray) -> np.ndarray:
-        """Return the log-likelihood of each table at its coefficients b.
-
-        The sums are compared with those of the likelier outcome in each cell, since the difference
-        of the large terms t'b and n log(1 + exp(eta)) loses digits.
-        """
-        log_odds = b @ self.x.T + self.offset
-        likelier = np.where(log_odds > 0, self.answers, 0)
-        excess = self.sums - likelier @ self.x
-        losses = self.answers * np.log1p(np.exp(-np.abs(log_odds)))
-        return (excess * b).sum(axis=1) - (losses + likelier * self.offset).sum(axis=1)
-
-    def find_step(self, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the Newton step of each table, and twice the gain that it predicts.
-
-        Both are NaN if the information is singular.
-        """
-        accuracy = expit(b @ self.x.T + self.offset)
-        expected = self.answers * accuracy
-        gradient = self.sums - expected @ self.x
-        information = _sum_squares(self.x, expected * (1 - accuracy))
-        sign, _ = np.linalg.slogdet(information)
-        information[sign <= 0] = np.nan
-        steps = np.linalg.solve(information, gradient[:, :, None])[:, :, 0]
-        return steps, (gradient * steps).sum(axis=1)
+#: Returns log-likelihoods, shape (tables,), of some tables at coefficients of shape (tables, q).
+_Loglik = Callable[[np.ndarray, np.ndarray], np.ndarray]
+#: Returns their gradients (scores), shape (tables, q), and observed information, (tables, q, q).
+_Derivatives = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 def maximise_all(
@@ -99,9 +65,76 @@ def maximise_all(
         unknown = np.full(sums.shape, np.nan)
         return unknown, unknown[:, 0]
     rotated_sums = np.linalg.solve(triangle.T, sums.T).T
-    tables = _Sums(x, answers, rotated_sums, offset)
-    rotated = _climb(tables, np.broadcast_to(start, sums.shape) @ triangle.T)
-    return np.linalg.solve(triangle, rotated.T).T, tables.find_loglik(rotated)
+
+    def find_loglik(tables: np.ndarray, b: np.ndarray) -> np.ndarray:
+        # the sums are compared with those of the likelier outcome in each cell, since
+        # the difference of the large terms t'b and n log(1 + exp(eta)) loses digits
+        log_odds = b @ x.T + offset
+        likelier = np.where(log_odds > 0, answers[tables], 0)
+        excess = rotated_sums[tables] - likelier @ x
+        losses = answers[tables] * np.log1p(np.exp(-np.abs(log_odds)))
+        return (excess * b).sum(axis=1) - (losses + likelier * offset).sum(axis=1)
+
+    def derive(tables: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        accuracy = expit(b @ x.T + offset)
+        expected = answers[tables] * accuracy
+        gradient = rotated_sums[tables] - expected @ x
+        return gradient, _sum_squares(x, expected * (1 - accuracy))
+
+    rotated_start = np.broadcast_to(start, sums.shape) @ triangle.T
+    rotated_start = np.where(np.isfinite(rotated_sums), rotated_start, np.nan)
+    rotated, logliks = _climb(find_loglik, derive, rotated_start)
+    return np.linalg.solve(triangle, rotated.T).T, logliks
+
+
+def maximise_counts(
+    covariates: np.ndarray,
+    correct: np.ndarray,
+    answers: np.ndarray,
+    family: str,
+) -> np.ndarray:
+    """Fit a binomial regression with any link to many tables of counts.
+
+    Parameters
+    ----------
+    covariates : array of shape (cells, q)
+        The design matrix, the same for all tables.
+    correct, answers : arrays of shape (tables, cells)
+        Correct answers and answers in each cell.
+    family : str
+        A key of `families.FAMILIES`.
+
+    Returns
+    -------
+    array of shape (tables, q)
+        Coefficients; NaN if the maximum is not reached in `_MOST_STEPS` steps. The covariates must
+        be linearly independent and the counts not separated (see `existence`).
+    """
+    x, triangle = np.linalg.qr(covariates)
+    wrong = answers - correct
+    link = FAMILIES[family]
+
+    def find_loglik(tables: np.ndarray, b: np.ndarray) -> np.ndarray:
+        eta = b @ x.T
+        of_correct = correct[tables] * link.log_accuracy(eta)
+        of_wrong = wrong[tables] * link.log_error(eta)
+        return (of_correct + of_wrong).sum(axis=1)
+
+    def derive(tables: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        eta = b @ x.T
+        log_slope = link.log_slope(eta)
+        bend = link.bend(eta)
+        # derivatives of log p and of log(1 - p)
+        rise = np.exp(log_slope - link.log_accuracy(eta))
+        fall = -np.exp(log_slope - link.log_error(eta))
+        gains = correct[tables] * rise
+        losses = wrong[tables] * fall
+        weights = gains * (rise - bend) + losses * (fall - bend)
+        return (gains + losses) @ x, _sum_squares(x, weights)
+
+    start = np.zeros((len(correct), x.shape[1]))
+    rotated, _ = _climb(find_loglik, derive, start)
+    return np.linalg.solve(triangle, rotated.T).T
 
 
 def _sum_squares(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -121,45 +154,65 @@ def _are_dependent(triangle: np.ndarray) -> bool:
 
 # a step that overflows does not raise the log-likelihood, and is halved
 @np.errstate(over="ignore", invalid="ignore")
-def _climb(tables: _Sums, start: np.ndarray) -> np.ndarray:
-    """Return the coefficients at the maximum by Newton steps with halving, NaN if not reached."""
-    coefficients = np.full(start.shape, np.nan)
-    places = np.flatnonzero(np.isfinite(tables.sums).all(axis=1))
-    b = start[places]
-    loglik = tables.take(places).find_loglik(b)
-    for _ in range(_MOST_STEPS):
-        climbing = tables.take(places)
-        steps, gains = climbing.find_step(b)
-        is_last = gains < _LAST_GAIN * (1 + np.abs(loglik))
-        coefficients[places[is_last]] = b[is_last] + steps[is_last]
-        goes_on = gains >= _LAST_GAIN * (1 + np.abs(loglik))
-        places = places[goes_on]
-        if not len(places):
-            break
-        climbing = tables.take(places)
-        b, loglik = _raise_each(climbing, b[goes_on], steps[goes_on], loglik[goes_on])
-    for _ in range(_MORE_STEPS):
-        steps, _ = tables.find_step(coefficients)
-        coefficients += np.where(np.isfinite(steps), steps, 0)
-    return coefficients
-
-
-def _raise_each(
-    tables: _Sums, b: np.ndarray, steps: np.ndarray, loglik: np.ndarray
+def _climb(
+    find_loglik: _Loglik,
+    derive: _Derivatives,
+    start: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Halve each step until it raises the log-likelihood; return coefficients and log-likelihoods.
+    """Maximise concave log-likelihoods by Newton steps with step halving.
 
-    They are NaN if the step raises it after none of `_HALVINGS` halvings.
+    Returns the coefficients and log-likelihood of each table, NaN if the steps do not converge.
+    """
+    coefficients = start.copy()
+    is_found = np.zeros(len(start), dtype=bool)
+    tables = np.flatnonzero(np.isfinite(start).all(axis=1))
+    loglik = find_loglik(tables, start[tables])
+    for _ in range(_MOST_STEPS):
+        b = coefficients[tables]
+        gradient, information = derive(tables, b)
+        steps = _solve_each(information, gradient)
+        gains = (gradient * steps).sum(axis=1)
+        least_gain = _LAST_GAIN * (1 + np.abs(loglik))
+        goes_on = gains >= least_gain  # the gain is NaN if the information is singular
+        steps[goes_on], loglik = _shorten_steps(
+            find_loglik, tables[goes_on], b[goes_on], steps[goes_on], loglik[goes_on]
+        )
+        coefficients[tables] = b + steps
+        is_found[tables[gains < least_gain]] = True
+        tables = tables[goes_on]
+        if not len(tables):
+            break
+    coefficients[~is_found] = np.nan
+    return coefficients, find_loglik(np.arange(len(start)), coefficients)
+
+
+def _solve_each(information: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """Return the Newton step I^-1 U of each table, NaN if its information I is singular."""
+    sign, _ = np.linalg.slogdet(information)
+    information = np.where(sign[:, None, None] > 0, information, np.nan)
+    return np.linalg.solve(information, gradient[:, :, None])[:, :, 0]
+
+
+def _shorten_steps(
+    find_loglik: _Loglik,
+    tables: np.ndarray,
+    b: np.ndarray,
+    steps: np.ndarray,
+    loglik: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Halve each step until it raises the log-likelihood; return steps and log-likelihoods.
+
+    Both are NaN if the step raises it after none of `_HALVINGS` halvings.
     """
     steps = steps.copy()
     for _ in range(_HALVINGS):
-        raised = tables.find_loglik(b + steps)
+        raised = find_loglik(tables, b + steps)
         is_lower = ~(raised > loglik)
         if not is_lower.any():
-            break
+            return steps, raised
         steps[is_lower] /= 2
     steps[is_lower] = np.nan
-    return b + steps, tables.find_loglik(b + steps)
+    return steps, find_loglik(tables, b + steps)
 
 
 def maximise(

@@ -4,15 +4,29 @@ import pandas as pd
 
 from cogniload_repro.regression.capacity import capacity_points
 from cogniload_repro.regression.fits import PRODUCT_TERMS, fit, spread_terms
-from cogniload_repro.regression.glm import INTERACTIONS, LINEAR, QUADRATIC
+from cogniload_repro.regression.formulas import INTERACTIONS, LINEAR, QUADRATIC
 from cogniload_repro.regression.selection import compare_fits
 
 
 def glm_table(cells: pd.DataFrame) -> pd.DataFrame:
     """Return Table 2 (`storage.GLM`): the quadratic fit of every model and its capacity points."""
     fits = fit(cells, QUADRATIC)
-    points = capacity_points(cells)[["model", "ecl50", "nt50", "id50"]]
-    criteria = fits.drop_duplicates("model")[["model", "aic", "loglik", "total"]]
+    points = capacity_points(cells)[
+        [
+            "model",
+            "ecl50",
+            "nt50",
+            "id50",
+        ]
+    ]
+    criteria = fits.drop_duplicates("model")[
+        [
+            "model",
+            "aic",
+            "loglik",
+            "total",
+        ]
+    ]
     return spread_terms(fits).merge(points, on="model").merge(criteria, on="model")
 
 

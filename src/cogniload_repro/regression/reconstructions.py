@@ -26,7 +26,12 @@ SMOOTH = "r0"
 #: Quantiles over the samples that are reported as a number's range.
 RANGE = (0.1, 0.9)
 #: Columns that name a cell of a model.
-KEYS = ["model", "N", "d", "ratio_pct"]
+KEYS = [
+    "model",
+    "N",
+    "d",
+    "ratio_pct",
+]
 _TABLE = r"^r\d+$"
 #: Types to which loads are converted before tables are merged.
 _LOAD_TYPES = {"N": float, "d": float, "ratio_pct": float}
@@ -85,7 +90,8 @@ def with_ranges(
     cells : DataFrame
         As `load_cells` returns it.
     statistic : function
-        Returns a table with the columns ``identified`` and ``model``, such as `fit`.
+        Returns a table with the columns ``identified`` and ``model``, and for cells with a column
+        ``reconstruction`` one for each of them, as `fit`, `capacity_points` and `compare_fits` do.
     keys : sequence of str
         The columns that name a row of that table.
 
@@ -94,7 +100,8 @@ def with_ranges(
     DataFrame
         The table. In rows that are not identified, a number is the median over the reconstructions;
         all numbers have their 10 and 90% quantiles in ``NAME_p10`` and ``NAME_p90``. If a fit fails
-        in some reconstructions only, its status says in how many and its numbers are NaN.
+        in some reconstructions only, its status says in how many and its numbers are NaN. A number
+        that only some of the reconstructions have, such as NT50, is the median over these.
 
     Examples
     --------
@@ -103,6 +110,8 @@ def with_ranges(
     >>> formula = "correct ~ d + log10_N + rho + I(rho**2) + I(rho**3)"
     >>> fits = cl.with_ranges(cells, lambda table: cl.fit(table, formula), ["model", "term"])
     >>> fits[["term", "coef", "coef_p10", "coef_p90"]].tail(1).round(1)
+              term  coef  coef_p10  coef_p90
+    5  I(rho ** 3)  -0.1      -3.6       3.9
     """
     table = statistic(cells).set_index([*keys])
     numbers = table.select_dtypes("number").columns
@@ -112,20 +121,26 @@ def with_ranges(
     if not is_open.any():
         return table.reset_index()
     models = table[is_open].reset_index()["model"].unique()
-    samples = over_reconstructions(cells[cells["model"].isin(models)], statistic)
+    samples = statistic(_stack(cells[cells["model"].isin(models)]))
     groups = samples.groupby([*keys], sort=False)
-    medians = groups[numbers].median().join(range_over(groups, numbers))
+    medians = groups[[*numbers]].median().join(range_over(groups, numbers))
     if "status" in table:
-        failures = (samples["status"] != "ok").groupby([samples[key] for key in keys])
+        is_failure = samples["status"] != "ok"
+        failures = is_failure.groupby([samples[key] for key in keys])
         shares = failures.agg(["sum", "size"])
         in_some = shares[(shares["sum"] > 0) & (shares["sum"] < shares["size"])]
         medians.loc[in_some.index] = np.nan
-        for key, failed, size in in_some.itertuples(name=None):
-            table.loc[key, "status"] = f"no fit in {failed} of {size} reconstructions"
+        for row, failed, size in in_some.itertuples(name=None):
+            table.loc[row, "status"] = f"no fit in {failed} of {size} reconstructions"
     rows = table.index[is_open].intersection(medians.index)
     table[medians.columns] = table[medians.columns].astype(float)
     table.loc[rows, medians.columns] = medians.loc[rows]
     return table.reset_index()
+
+
+def _stack(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells of all sampled reconstructions, with their number as first column."""
+    return over_reconstructions(cells, lambda table: table)
 
 
 def from_printed_tables(cells: pd.DataFrame) -> pd.Series:
@@ -146,15 +161,6 @@ def have_samples(cells: pd.DataFrame) -> pd.Series:
     return is_reconstructed & np.isfinite(committed_counts(cells)).all(axis=0)
 
 
-def are_committed(cells: pd.DataFrame) -> bool:
-    """Return whether all counts are those of the committed typical table."""
-    if not {*KEYS} <= {*cells}:
-        return False
-    committed = _join(cells, _load_typical())
-    counts = cells[["total", "correct"]].to_numpy(float)
-    return bool((committed[["total", "correct"]].to_numpy(float) == counts).all())
-
-
 def committed_counts(cells: pd.DataFrame) -> np.ndarray:
     """Return the correct answers of the 24 samples at each row, shape (24, rows).
 
@@ -162,6 +168,11 @@ def committed_counts(cells: pd.DataFrame) -> np.ndarray:
     """
     samples = _join(cells, load_tables()).filter(regex=_TABLE).drop(columns=SMOOTH)
     return samples.to_numpy(float).T
+
+
+def committed_answers(cells: pd.DataFrame) -> np.ndarray:
+    """Return the paper's number of answers at each row, NaN if the paper has no such cell."""
+    return _join(cells, _load_answers())["total"].to_numpy(float)
 
 
 def range_over(
@@ -227,10 +238,8 @@ def load_tables() -> pd.DataFrame:
 
 
 @cache
-def _load_typical() -> pd.DataFrame:
-    return pd.read_csv(CELLS_FILE, usecols=[*KEYS, "total", "correct"]).astype(
-        _LOAD_TYPES
-    )
+def _load_answers() -> pd.DataFrame:
+    return pd.read_csv(CELLS_FILE, usecols=[*KEYS, "total"]).astype(_LOAD_TYPES)
 
 
 def _join(cells: pd.DataFrame, committed: pd.DataFrame) -> pd.DataFrame:

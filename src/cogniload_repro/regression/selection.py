@@ -5,9 +5,8 @@ import pandas as pd
 from scipy.stats import chi2
 
 from cogniload_repro.regression.checks import check_cells
-from cogniload_repro.regression.fits import describe_fit
-from cogniload_repro.regression.glm import QUADRATIC, TABLE_KEYS, Fit, fit_all
-from cogniload_repro.regression.identification import is_identified
+from cogniload_repro.regression.formulas import QUADRATIC
+from cogniload_repro.regression.glm import Fit, fit_all
 
 
 def compare_fits(
@@ -61,33 +60,42 @@ def compare_fits(
     cells = check_cells(cells, formula, against)
     fits = fit_all(cells, formula, family)
     others = fit_all(cells, against, against_family)
-    pairs = pd.DataFrame(map(_describe_pair, fits, others))
-    for criterion in ("aic", "bic"):
-        pairs[f"d{criterion}"] = pairs[criterion] - pairs[f"against_{criterion}"]
-    gain = 2 * (pairs["loglik"] - pairs["against_loglik"])
-    change = pairs["df"] - pairs["against_df"]
-    pairs["lr"] = (gain * np.sign(change)).where(
-        pairs["larger"].isin(["formula", "against"])
-    )
-    pairs["lr_df"] = change.abs().where(pairs["larger"] != "", 0)
-    lr_p = chi2.sf(pairs["lr"].clip(lower=0), pairs["lr_df"])
-    pairs["lr_p"] = np.where(pairs["identified"], lr_p, np.nan)
-    first = [name for name in TABLE_KEYS if name in pairs]
-    last = ["identified"]
-    return pairs[
-        [*first, *pairs.columns.difference([*first, *last], sort=False), *last]
-    ]
+    return pd.DataFrame(map(_compare, fits, others))
 
 
-def _describe_pair(one: Fit, other: Fit) -> dict[str, object]:
-    """Return a model's two fits side by side."""
-    pair = one.key | {"identified": is_identified(one) and is_identified(other)}
-    for prefix, part in (("", one), ("against_", other)):
-        numbers = describe_fit(part)
-        del numbers["total"]
-        pair[f"{prefix}df"] = sum(term != "" for term in part.terms)
-        pair |= {f"{prefix}{name}": value for name, value in numbers.items()}
-    return pair | {"larger": _find_larger(one, other)}
+def _compare(one: Fit, other: Fit) -> dict[str, object]:
+    """Return a model's two fits side by side, and the test of the smaller within the larger."""
+    numbers = _list_criteria(one)
+    against = _list_criteria(other)
+    larger = _find_larger(one, other)
+    identified = one.identified and other.identified
+    lr = np.nan
+    lr_df = 0
+    if larger in ("formula", "against"):
+        lr_df = abs(numbers["df"] - against["df"])
+        lr = 2 * abs(one.loglik - other.loglik)
+    differences = {
+        "daic": one.aic - other.aic,
+        "dbic": one.bic - other.bic,
+        "larger": larger,
+        "lr": lr,
+        "lr_df": lr_df,
+        "lr_p": chi2.sf(lr, lr_df) if identified else np.nan,
+        "identified": identified,
+    }
+    prefixed = {f"against_{name}": value for name, value in against.items()}
+    return one.key | numbers | prefixed | differences
+
+
+def _list_criteria(fit: Fit) -> dict:
+    """Return the columns of one of the two fits."""
+    return {
+        "status": fit.status,
+        "df": sum(term != "" for term in fit.terms),
+        "loglik": fit.loglik,
+        "aic": fit.aic,
+        "bic": fit.bic,
+    }
 
 
 def _find_larger(one: Fit, other: Fit) -> str:
@@ -97,10 +105,12 @@ def _find_larger(one: Fit, other: Fit) -> str:
     """
     if {one.status, other.status} != {"ok"} or one.family != other.family:
         return ""
-    columns = np.hstack([part.design.x for part in (one, other) if part.design])
+    columns = np.hstack([one.design.x, other.design.x])
     scaled = columns / np.abs(columns).max(axis=0)
-    sizes = [len(one.terms), len(other.terms)]
-    if np.linalg.matrix_rank(scaled, tol=1e-8) != max(sizes):
+    excess = len(one.terms) - len(other.terms)
+    most = max(len(one.terms), len(other.terms))
+    if np.linalg.matrix_rank(scaled, tol=1e-8) != most:
         return ""
-    names = {1: "formula", 0: "same", -1: "against"}
-    return names[int(np.sign(sizes[0] - sizes[1]))]
+    if excess == 0:
+        return "same"
+    return "formula" if excess > 0 else "against"

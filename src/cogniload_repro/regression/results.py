@@ -1,0 +1,128 @@
+"""Results objects of statsmodels for one model's regression.
+
+Their z and p-values are NaN where the printed tables do not identify them, in the summary and in
+refits too: other tables of counts that agree with the paper have other p-values.
+"""
+
+import numpy as np
+import pandas as pd
+from statsmodels.genmod.families import Binomial, links
+from statsmodels.genmod.generalized_linear_model import (
+    GLM,
+    GLMResults,
+    GLMResultsWrapper,
+)
+
+from cogniload_repro.regression.checks import check_cells
+from cogniload_repro.regression.families import QUASI
+from cogniload_repro.regression.formulas import QUADRATIC
+from cogniload_repro.regression.glm import fit_all
+from cogniload_repro.regression.reconstructions import from_printed_tables
+
+_LINKS = {
+    "logit": links.Logit(),
+    "probit": links.Probit(),
+    "cloglog": links.CLogLog(),
+    QUASI: links.Logit(),
+}
+_PRECISE = {
+    "maxiter": 100,
+    "tol_criterion": "params",
+    "atol": 1e-12,
+    "rtol": 1e-11,
+}
+
+
+class _OpenResults(GLMResults):
+    """Results whose z, and with them the p-values, are withheld."""
+
+    @property
+    def tvalues(self) -> np.ndarray:
+        """NaN for each coefficient."""
+        return np.full(len(self.params), np.nan)
+
+
+class CountsGLM(GLM):
+    """statsmodels' regression of correct and wrong answers, which withholds open p-values.
+
+    Whether the coefficients are identified says `identified`. Robust errors depend on the scatter
+    of single cells, which the printed tables never identify.
+    """
+
+    identified = True
+    is_reconstructed = False
+
+    def fit(self, *args: object, **options: object) -> GLMResultsWrapper:
+        """Fit as statsmodels does."""
+        results = super().fit(*args, **options)
+        is_robust = results.cov_type != "nonrobust"
+        if not self.identified or (self.is_reconstructed and is_robust):
+            results._results.__class__ = _OpenResults
+        return results
+
+
+def glm(
+    cells: pd.DataFrame,
+    model: str | None = None,
+    formula: str = QUADRATIC,
+    family: str = "logit",
+) -> GLMResultsWrapper:
+    """Fit one model's regression and return the results object of statsmodels.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        As for `fits.fit`.
+    model : str, optional
+        Name of the model; not needed if the cells have only one.
+    formula, family : str
+        As for `fits.fit`.
+
+    Returns
+    -------
+    GLMResults
+        Of `statsmodels.GLM` on the counts (correct, wrong) of each configuration: ``summary()``,
+        ``get_prediction()``, ``model.fit(cov_type="HC1")`` and so on. Its log-likelihood is the
+        binomial one, which exceeds the Bernoulli one of `fits.fit` by a constant, the sum of log
+        C(total, correct). ``model.spec`` builds the design matrix for other cells:
+        ``results.predict(results.model.spec.get_model_matrix(cells))``.
+
+        If `fits.fit` says that the regression is not identified, z and p are NaN, in the summary
+        too; for reconstructed counts also with robust standard errors. Other tests, such as
+        ``t_test()``, are tests on this one table of counts.
+
+    Raises
+    ------
+    ValueError
+        As for `fits.fit`, or if there is no unique finite fit (separation, too few levels).
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> results = cl.glm(cl.load_cells(), "QwQ-32B")
+    >>> results.params.round(2).to_dict()
+    {'Intercept': 5.68, 'd': -0.21, 'log10_N': -2.08, 'rho': -3.7, 'I(rho ** 2)': 3.07}
+    """
+    known = cells["model"].unique() if "model" in cells else []
+    chosen = cells if model is None else cells[cells["model"] == model]
+    if (model is not None and chosen.empty) or (len(known) > 1 and model is None):
+        raise ValueError(f"name one model of the cells; they have {', '.join(known)}")
+    fits = fit_all(check_cells(chosen, formula), formula, family)
+    fit = fits[0]
+    if len(fits) > 1:
+        raise ValueError(f"choose one of the {len(fits)} reconstructions")
+    if fit.status != "ok":
+        raise ValueError(
+            f"{fit.model}: {fit.status}; {formula!r} has no finite fit to these cells"
+        )
+    outcomes = np.column_stack([fit.correct, fit.answers - fit.correct])
+    regression = CountsGLM(outcomes, fit.design.matrix, Binomial(_LINKS[family]))
+    regression.spec = fit.design.spec
+    regression.identified = fit.identified
+    regression.is_reconstructed = from_printed_tables(fit.cells).any()
+    results = regression.fit(start_params=fit.coef, **_PRECISE)
+    if family == QUASI:
+        # dispersion of at least 1; scale="X2" would ignore the numbers of answers
+        scatter = max(results.pearson_chi2 / results.df_resid, 1.0)
+        results = regression.fit(start_params=fit.coef, scale=scatter, **_PRECISE)
+    return results
