@@ -17,8 +17,7 @@ from tqdm import tqdm
 import cogniload_repro as cl
 from cogniload_repro.files import write_whole
 from cogniload_repro.models import find_model
-from cogniload_repro.paths import DATA
-from cogniload_repro.reconstruction import integers
+from cogniload_repro.reconstruction import integers, misfit
 from cogniload_repro.reconstruction.constraints import (
     Constraints,
     constrain,
@@ -123,7 +122,7 @@ def main(truths: int, tables: int) -> None:
     table["points"] = groups.size()
     table = table.reset_index().assign(truths=truths, tables=tables)
     text = table.to_csv(index=False, lineterminator="\n")
-    print("wrote", write_whole(DATA / "range_coverage.csv", text))
+    print("wrote", write_whole(misfit.COVERAGE, text))
 
 
 if __name__ == "__main__":

@@ -65,11 +65,9 @@ CONSTANTS: dict[str, Number] = {
 #: The ratio (%) at which the mean accuracy of the models is lowest.
 LOWEST = "ratio_of_lowest_accuracy"
 
-#: The quantities of Tables 2 and 3, p-values included, by table.
-_FITTED = {
-    table: {column.quantity for column in COLUMNS[table].values()}
-    for table in ("table2", "table3")
-}
+#: The quantities of Tables 2 and 3, p-values included.
+_OF_TABLE2 = {column.quantity for column in COLUMNS["table2"].values()}
+_OF_TABLE3 = {column.quantity for column in COLUMNS["table3"].values()}
 _RATIOS = sorted({int(cell.ratio_pct) for cell in PAPER_GRID})
 _NUMBER = r"\d+(?:\.\d+)?"
 _BOUND = re.compile(rf"([<>]=?)(-?{_NUMBER})")
@@ -183,9 +181,9 @@ def kind_of(claim: Claim, reconstructed: bool) -> str:
         return "input"
     if not reconstructed:
         return "independent"
-    if quantity in _FITTED["table3"] or _is_constraint(claim):
+    if quantity in _OF_TABLE3 or _is_constraint(claim):
         return "constraint"
-    if quantity in _FITTED["table2"]:
+    if quantity in _OF_TABLE2:
         model = claim["model"]
         return "constraint" if model and uses_table2(model) else "derived"
     return "derived" if claim["rho"] or quantity == LOWEST else "input"

@@ -66,7 +66,12 @@ _TABLE3: dict[str, Column] = {}
 for _product in PRODUCTS:
     _TABLE3 |= _plain(formats.format_beta, f"beta_{_product}", empty=formats.NONE)
     _TABLE3 |= _with_stars(f"p_{_product}", formats.format_p)
-_ERRORS = _plain(formats.format_count, "samples", "acc_pct", *ERRORS, empty="")
+_ERRORS = _plain(
+    formats.format_count,
+    *("samples", "acc_pct"),
+    *ERRORS,
+    empty="",
+)
 _PAGE = (
     _on_page("overall_pct", "accuracy_pct", 1),
     _on_page("n250_pct", "accuracy_pct", 1, N=250),
