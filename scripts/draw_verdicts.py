@@ -20,7 +20,7 @@ TESTS = Path(__file__).resolve().parents[1] / "tests"
 sys.path.insert(0, str(TESTS))
 
 from judging import judge, run_chapter, write_build  # noqa: E402
-from right_words import compare  # noqa: E402
+from right_words import find_right  # noqa: E402
 from worlds import (  # noqa: E402
     WORLDS,
     draw_counts,
@@ -33,8 +33,9 @@ import cogniload_repro as cl  # noqa: E402
 from cogniload_repro.files import write_whole  # noqa: E402
 from cogniload_repro.storage import write_table  # noqa: E402
 
-#: Seeds start here.
+#: Seeds start here, and later in a chapter whose rules changed after its first draws.
 FIRST_SEED = 1000
+FIRST_SEEDS = {"08_errors": 2000}
 #: Worlds whose rates are stated with more draws.
 MOST_DRAWN = ("paper", "null")
 #: Where the power of the two sums is simulated.
@@ -43,32 +44,34 @@ TROUGHS = (0.4, 0.45, 0.5, 0.6, 0.7)
 
 def count_words(world: str, draws: int, build: Path) -> pd.DataFrame:
     """Return one row per statement that a world decides, with the words of all draws."""
-    right = {}
-    words: dict[str, Counter] = {}
-    for seed in tqdm(range(FIRST_SEED, FIRST_SEED + draws), world):
-        for statement, word, judged in compare(
-            world, draw_world(world, seed), build, judge
-        ):
-            right[statement] = word
-            words.setdefault(statement, Counter())[judged] += 1
     rows = []
-    for statement, counts in words.items():
-        hits = counts[right[statement]]
-        limits = binomtest(hits, draws).proportion_ci(0.95)  # Clopper and Pearson
-        texts = [f"{word} {count}" for word, count in counts.most_common()]
-        row = {
-            "statement": statement,
-            "world": world,
-            "meaning": (WORLDS[world].__doc__ or "").partition("\n")[0],
-            "right": right[statement],
-            "draws": draws,
-            "hits": hits,
-            "low": round(limits.low, 3),
-            "high": round(limits.high, 3),
-            "words": "; ".join(texts),
-        }
-        rows.append(row)
+    for chapter, right in find_right(world).items():
+        words: dict[str, Counter] = {statement: Counter() for statement in right}
+        first = FIRST_SEEDS.get(chapter, FIRST_SEED)
+        for seed in tqdm(range(first, first + draws), f"{world}, {chapter}"):
+            judged = judge(draw_world(world, seed), build, [chapter])
+            for statement in right:
+                words[statement][judged[statement].word] += 1
+        for statement, word in right.items():
+            row = count_hits(words[statement], word, draws)
+            meaning = (WORLDS[world].__doc__ or "").partition("\n")[0]
+            names = {"statement": statement, "world": world, "meaning": meaning}
+            rows.append(names | row)
     return pd.DataFrame(rows)
+
+
+def count_hits(words: Counter, right: str, draws: int) -> dict[str, object]:
+    """Return how often the right word was drawn, with 95% limits (Clopper and Pearson)."""
+    limits = binomtest(words[right], draws).proportion_ci(0.95)
+    texts = [f"{word} {count}" for word, count in words.most_common()]
+    return {
+        "right": right,
+        "draws": draws,
+        "hits": words[right],
+        "low": round(limits.low, 3),
+        "high": round(limits.high, 3),
+        "words": "; ".join(texts),
+    }
 
 
 def count_troughs(trough: float, draws: int) -> pd.DataFrame:

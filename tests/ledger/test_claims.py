@@ -262,7 +262,7 @@ def test_bounds_are_judged_before_rounding(
 ):
     """A bound holds for the number itself; shown is the number as its table prints it."""
     claim = claim_of(value=value, test=test, quantity=quantity)
-    assert judge_numbers(claim, [number]) == (float(number), shown, verdict)
+    assert judge_numbers(claim, [number]) == (float(number), shown, verdict, "")
 
 
 @pytest.mark.parametrize(

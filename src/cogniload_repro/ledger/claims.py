@@ -43,14 +43,16 @@ Claim = dict[str, str]
 
 
 class JudgedClaim(NamedTuple):
-    """A claim's recomputed number (NaN if none or several), as formatted, and the verdict."""
+    """A claim's recomputed number (NaN if none or several), as formatted, and the verdict.
+
+    If there is no number, ``reason`` says why.
+    """
 
     recomputed: float
     shown: str
     verdict: str
+    reason: str = ""
 
-
-NOT_COMPUTABLE = JudgedClaim(math.nan, "", "not_computable")
 
 #: The models of the groups to which the prose refers: one row per group and model.
 GROUPS = pd.read_csv(ICLR2026 / "claim_groups.csv")
@@ -63,11 +65,9 @@ CONSTANTS: dict[str, Number] = {
 #: The ratio (%) at which the mean accuracy of the models is lowest.
 LOWEST = "ratio_of_lowest_accuracy"
 
-#: The quantities of Tables 2 and 3, p-values included, by table.
-_FITTED = {
-    table: {column.quantity for column in COLUMNS[table].values()}
-    for table in ("table2", "table3")
-}
+#: The quantities of Tables 2 and 3, p-values included.
+_OF_TABLE2 = {column.quantity for column in COLUMNS["table2"].values()}
+_OF_TABLE3 = {column.quantity for column in COLUMNS["table3"].values()}
 _RATIOS = sorted({int(cell.ratio_pct) for cell in PAPER_GRID})
 _NUMBER = r"\d+(?:\.\d+)?"
 _BOUND = re.compile(rf"([<>]=?)(-?{_NUMBER})")
@@ -118,13 +118,11 @@ def evaluate_claims(
     for claim in claims.to_dict("records"):
         judged = _judge_claim(claim, lookup)
         evidence = evidence_of(claim, results.reconstructed)
-        reason = ""
-        if evidence == "not identified" and judged != NOT_COMPUTABLE:
+        if evidence == "not identified" and not judged.reason:
             verdicts = [_judge_claim(claim, other).verdict for other in other_lookups]
             count = verdicts.count("exact")
             holds = f"holds in {count} of {len(verdicts)}"
-            reason = f"not identified: {holds} reconstructions"
-            judged = NOT_COMPUTABLE
+            judged = _not_computable(f"not identified: {holds} reconstructions")
         rows.append(
             {
                 "id": claim["id"],
@@ -137,7 +135,6 @@ def evaluate_claims(
                 **judged._asdict(),
                 "kind": kind_of(claim, results.reconstructed),
                 "evidence": evidence,
-                "reason": reason,
             }
         )
     return pd.DataFrame(rows)
@@ -184,9 +181,9 @@ def kind_of(claim: Claim, reconstructed: bool) -> str:
         return "input"
     if not reconstructed:
         return "independent"
-    if quantity in _FITTED["table3"] or _is_constraint(claim):
+    if quantity in _OF_TABLE3 or _is_constraint(claim):
         return "constraint"
-    if quantity in _FITTED["table2"]:
+    if quantity in _OF_TABLE2:
         model = claim["model"]
         return "constraint" if model and uses_table2(model) else "derived"
     return "derived" if claim["rho"] or quantity == LOWEST else "input"
@@ -279,8 +276,12 @@ def _judge_claim(claim: Claim, lookup: ResultLookup) -> JudgedClaim:
             passes = list(map(operator.and_, passes, is_significant))
         count = str(sum(passes))
         return JudgedClaim(float(count), count, judge(claim["value"], count))
-    except NotComputableError:
-        return NOT_COMPUTABLE
+    except NotComputableError as error:
+        return _not_computable(str(error))
+
+
+def _not_computable(reason: str) -> JudgedClaim:
+    return JudgedClaim(math.nan, "", "not_computable", reason)
 
 
 def judge_numbers(claim: Claim, numbers: Sequence[Number]) -> JudgedClaim:
@@ -321,8 +322,11 @@ def _format_numbers(quantity: str, numbers: Sequence[Number]) -> list[str]:
 
 def _is_within(number: Number, bounds: str) -> bool:
     """Return whether a number meets bounds such as "<0.5" and ">=13860 <=14140"."""
-    pairs = _BOUND.findall(bounds)
-    return all(_BOUND_SIGNS[sign](number, Fraction(limit)) for sign, limit in pairs)
+    for sign, limit in _BOUND.findall(bounds):
+        meets = _BOUND_SIGNS[sign]
+        if not meets(number, Fraction(limit)):
+            return False
+    return True
 
 
 def _single(numbers: Sequence[Number]) -> float:

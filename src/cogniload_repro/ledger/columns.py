@@ -53,7 +53,8 @@ def _plain(
 
 def _on_page(name: str, quantity: str, decimals: int, **levels: int) -> Column:
     form = partial(formats.format_known, form=f".{decimals}f")
-    return Column(name, quantity, form, levels, formats.NONE if name == ROOT else None)
+    empty = formats.NONE if name == ROOT else None
+    return Column(name, quantity, form, levels, empty)
 
 
 _TABLE2: dict[str, Column] = {}
@@ -65,7 +66,12 @@ _TABLE3: dict[str, Column] = {}
 for _product in PRODUCTS:
     _TABLE3 |= _plain(formats.format_beta, f"beta_{_product}", empty=formats.NONE)
     _TABLE3 |= _with_stars(f"p_{_product}", formats.format_p)
-_ERRORS = _plain(formats.format_count, "samples", "acc_pct", *ERRORS, empty="")
+_ERRORS = _plain(
+    formats.format_count,
+    *("samples", "acc_pct"),
+    *ERRORS,
+    empty="",
+)
 _PAGE = (
     _on_page("overall_pct", "accuracy_pct", 1),
     _on_page("n250_pct", "accuracy_pct", 1, N=250),
@@ -100,10 +106,12 @@ def kind_of_number(table: str, model: str, quantity: str, published: str) -> str
     """
     if table == "results_page":
         is_root = quantity == ROOT and published != formats.NONE
-        return "independent" if is_root and not uses_table2(model) else "constraint"
+        is_test = is_root and not uses_table2(model)
+        return "independent" if is_test else "constraint"
     if table == "table6":
-        is_imputed = model in load_imputed_aics().index and quantity.startswith("aic")
-        return "imputed" if is_imputed else "input"
+        is_aic = quantity.startswith("aic")
+        is_replaced = model in load_imputed_aics().index
+        return "imputed" if is_aic and is_replaced else "input"
     if table == "table3":
         return "constraint"
     if table == "table2":

@@ -72,8 +72,7 @@ def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFra
     named = claims["id"] + ": " + claims["condition"]
     claims["condition"] = named.str.removesuffix(": ")
     claims = claims.assign(table="prose").reindex(columns=FIDELITY, fill_value="")
-    rows = pd.concat([tables, rows[is_on_page], claims], ignore_index=True)
-    return _give_reasons(rows, set(results.cells["model"]))
+    return pd.concat([tables, rows[is_on_page], claims], ignore_index=True)
 
 
 def scoreboard(fidelity: pd.DataFrame) -> pd.DataFrame:
@@ -83,13 +82,12 @@ def scoreboard(fidelity: pd.DataFrame) -> pd.DataFrame:
     derived and independent ones that can be computed.
     """
     judged = fidelity[fidelity["kind"] != "imputed"]
-    counts = pd.crosstab([judged["table"], judged["kind"]], judged["verdict"])
-    counts = counts.reindex(columns=list(VERDICTS), fill_value=0).reset_index()
-    order = {table: place for place, table in enumerate(judged["table"].unique())}
-    place_of_table = counts["table"].map(order)
-    place_of_kind = counts["kind"].map(KINDS.index)
-    place = place_of_table * len(KINDS) + place_of_kind
-    counts = counts.loc[place.sort_values().index]
+    table = pd.Categorical(judged["table"], judged["table"].unique())
+    kind = pd.Categorical(judged["kind"], KINDS)
+    counts = pd.crosstab([table, kind], judged["verdict"].to_numpy())
+    counts = counts.reindex(columns=list(VERDICTS), fill_value=0)
+    counts = counts.rename_axis(["table", "kind"]).reset_index()
+    counts[["table", "kind"]] = counts[["table", "kind"]].astype(str)
     is_tested = counts["kind"].isin(TESTED)
     tested = counts.loc[is_tested, list(VERDICTS)].sum()
     tested["not_computable"] = 0
@@ -97,17 +95,6 @@ def scoreboard(fidelity: pd.DataFrame) -> pd.DataFrame:
     board = pd.concat([counts, last], ignore_index=True)
     board.insert(2, "numbers", board[list(VERDICTS)].sum(axis=1))
     return board.rename_axis(columns=None)
-
-
-def _give_reasons(rows: pd.DataFrame, models: set[str]) -> pd.DataFrame:
-    """Fill in missing reasons why numbers are not computable."""
-    is_unknown = rows["verdict"] == "not_computable"
-    is_absent = is_unknown & (rows["model"] != "") & ~rows["model"].isin(models)
-    rows.loc[is_absent, "reason"] = "no outputs of this model"
-    rows.loc[is_unknown & (rows["reason"] == ""), "reason"] = (
-        "the outputs do not determine it"
-    )
-    return rows
 
 
 def _judge_all(lookup: ResultLookup, reconstructed: bool) -> Iterator[dict]:

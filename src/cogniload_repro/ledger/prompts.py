@@ -65,11 +65,9 @@ def prompt_statistics(
         strata = [lengths[of_ratio] for of_ratio in places]
         counted = tuple(len(stratum) for stratum in strata)
         sizes = tuple(per_cell or count for count in counted)
-        variances = []
-        for stratum in strata:
-            is_spread = len(stratum) > 1
-            variances.append(stratum.var(ddof=1) if is_spread else np.nan)
-        se_mean = np.sqrt(np.dot(variances, sizes)) / sum(sizes)
+        variances = [_variance(stratum) for stratum in strata]
+        error = np.sqrt(np.dot(variances, sizes))
+        se_mean = error / sum(sizes)
         resampled = _resample(counted, sizes)
         stacked = np.concatenate(strata)
         percentiles = np.quantile(stacked[resampled], 0.9, axis=1)
@@ -85,6 +83,11 @@ def prompt_statistics(
             }
         )
     return pd.DataFrame(rows)
+
+
+def _variance(lengths: np.ndarray) -> float:
+    """Return the variance of some lengths, NaN of a single one."""
+    return lengths.var(ddof=1) if len(lengths) > 1 else np.nan
 
 
 @cache
@@ -138,8 +141,7 @@ def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
     keys = [rows["model"], rows["quantity"]]
     weighted = weights * (rows["printed"] - rows["counted"])
     sums = weighted.groupby(keys).transform("sum")
-    totals = weights.groupby(keys).transform("sum")
-    rows["overhead"] = sums / totals
+    rows["overhead"] = sums / weights.groupby(keys).transform("sum")
     rows["difference"] = rows["printed"] - rows["counted"] - rows["overhead"]
     return rows.assign(z=rows["difference"] / rows["se"])
 
@@ -180,14 +182,16 @@ def prompt_rows(comparison: pd.DataFrame) -> pd.DataFrame:
     rows = printed.dropna().merge(compared, how="left", on=[*keys, "quantity"])
     expected = rows["printed"] - rows["difference"]
     is_known = rows["z"].notna()
-    verdict = np.where(rows["z"].abs() <= LARGEST_Z, "within", "differs")
-    levels = "N=" + rows["N"].astype(str) + " d=" + rows["d"].astype(str)
+    is_near = rows["z"].abs() <= LARGEST_Z
+    verdict = np.where(is_near, "within", "differs")
+    at_N = "N=" + rows["N"].astype(str)
+    at_d = " d=" + rows["d"].astype(str)
     table = pd.DataFrame(
         {
             "table": rows["N"].map(TOKEN_TABLES),
             "model": rows["model"],
             "quantity": rows["quantity"],
-            "condition": levels + ", counted",
+            "condition": at_N + at_d + ", counted",
             "kind": "independent",
             "evidence": "",
             "published": rows["printed"].map("{:.0f}".format),

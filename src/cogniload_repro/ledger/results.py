@@ -59,7 +59,8 @@ class Results:
         frames = {}
         for name in FRAMES:
             frame = getattr(self, name)
-            frames[name] = frame[frame["model"].isin(BY_NAME)]
+            is_of_paper = frame["model"].isin(BY_NAME)
+            frames[name] = frame[is_of_paper]
         return replace(self, **frames)
 
 
@@ -95,7 +96,9 @@ class ResultLookup:
     def __init__(self, results: Results):
         cells = results.cells[results.cells["total"] > 0]
         keys = cells[CELL].itertuples(index=False, name=None)
-        is_inside = np.array([key in _PAPER_CELLS for key in keys], dtype=bool)
+        is_of_paper = [key in _PAPER_CELLS for key in keys]
+        is_inside = np.array(is_of_paper, dtype=bool)
+        self._models = set(cells["model"])
         #: Models with cells outside the paper's grid, which tokens and fits include.
         self._mixed = set(cells.loc[~is_inside, "model"])
         counts = cells[is_inside].groupby(["model", *CELL])
@@ -105,7 +108,8 @@ class ResultLookup:
         #: The table of fits, by model, that has a quantity.
         self._fits: dict[str, pd.DataFrame] = {}
         for frame in (results.glm, results.interactions, results.aic):
-            self._fits |= dict.fromkeys(frame, frame.set_index("model"))
+            by_model = frame.set_index("model")
+            self._fits |= dict.fromkeys(frame, by_model)
         self._uncounted = results.uncounted
         self._gaps = {model: self._find_gaps(model) for model in BY_NAME}
 
@@ -170,9 +174,12 @@ class ResultLookup:
 
     def _require(self, model: str, **levels: float) -> None:
         """Raise NotComputableError unless all cells at these levels have the paper's puzzles."""
+        if model not in self._models:
+            raise NotComputableError("no outputs of this model")
         if model in self._mixed:
             raise NotComputableError("it has cells that the paper does not have")
-        if not self._gaps[model].isdisjoint(cells_at(**levels)):
+        gaps = self._gaps[model]
+        if not gaps.isdisjoint(cells_at(**levels)):
             raise NotComputableError("not all cells have the paper's number of puzzles")
 
     def _find_gaps(self, model: str) -> set[Cell]:
@@ -208,8 +215,10 @@ def _acc_pct(lookup: ResultLookup, model: str, **levels: float) -> int:
 
 
 def _smaller_root(lookup: ResultLookup, model: str) -> float:
-    names = [f"beta_{SYMBOLS[term]}" for term in PAPER_TERMS]
-    beta = [lookup.fit(model, name) for name in names]
+    beta = []
+    for term in PAPER_TERMS:
+        name = f"beta_{SYMBOLS[term]}"
+        beta.append(lookup.fit(model, name))
     roots = roots_along_rho(np.array([beta]), grid_means(GRID))
     return 100 * float(roots[0, 0])
 
@@ -219,6 +228,12 @@ def _most_puzzles(lookup: ResultLookup, model: str) -> int:
     counts = Counter(lookup.puzzles(model))
     [(puzzles, _)] = counts.most_common(1)
     return puzzles
+
+
+def _aic_change(lookup: ResultLookup, model: str) -> float:
+    linear = lookup.fit(model, "aic_linear")
+    quadratic = lookup.fit(model, "aic_quadratic")
+    return quadratic - linear
 
 
 def _overflow_pct(lookup: ResultLookup, model: str) -> float:
@@ -239,9 +254,7 @@ _DERIVED: dict[str, Callable[..., Number]] = {
         BY_NAME[model].puzzles_per_cell * len(cells_at(**levels))
     ),
     "puzzles_per_cell": _most_puzzles,
-    "aic_change": lambda lookup, model: (
-        lookup.fit(model, "aic_quadratic") - lookup.fit(model, "aic_linear")
-    ),
+    "aic_change": _aic_change,
     "smaller_root_pct": _smaller_root,
     "overflow_pct": _overflow_pct,
 }

@@ -16,6 +16,7 @@ from scipy.special import expit
 from scipy.stats import chi2
 
 from cogniload_repro.models import NAMES
+from cogniload_repro.paths import DATA
 from cogniload_repro.published import ALPHA
 from cogniload_repro.reconstruction.constraints import level_sums
 from cogniload_repro.reconstruction.prose import PROSE_RATIOS, prose_along_rho
@@ -24,6 +25,9 @@ from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.regression.design import GRID, OF_RATIO, X
 from cogniload_repro.regression.likelihood import maximise
 
+#: How often bands and ranges over reconstructions hold a known truth: truth, panel, band and range
+#: (shares of the points), points, truths, tables (`scripts/simulate_ranges.py`).
+COVERAGE = DATA / "range_coverage.csv"
 #: Upper end of the search for the misfit and its interval (log-odds).
 _WIDEST = 3.0
 #: Variance of an accuracy that is rounded to two decimals.
