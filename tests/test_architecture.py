@@ -40,7 +40,7 @@ SIZES = {
     "puzzles": 8_800,
     "scoring": 4_650,
     "importing": 7_200,
-    "regression": 12_950,
+    "regression": 13_070,
     "analysis": 13_450,
     "reconstruction": 10_650,
     "ledger": 6_900,
