@@ -48,7 +48,7 @@ export OPENBLAS_NUM_THREADS := 1
 export PIP_USER := 0
 unexport PYTHONOPTIMIZE
 
-.PHONY: FORCE $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' Makefile)
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' Makefile)
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
 	@sed -n 's/^#://p' $(MAKEFILE_LIST)
@@ -108,15 +108,16 @@ INPUTS := $(BUILD)/inputs
 BOOK := $(BUILD)/book/_build/html/index.html
 
 reproduce: render  ## download-outputs, score, fit, render: the whole book
-download-outputs: $(BUILD)/sources.json  ## counts of the paper's models and real answers (or SOURCE=), and those of ADD=
-score: $(BUILD)/cells.parquet  ## score real answers; counts by cell of all models
-fit: $(BUILD)/fidelity.csv  ## the regressions, and printed numbers compared with recomputed ones
-render: $(BOOK)  ## notebooks and book
-	@echo "The book: $<"
+download-outputs: inputs $(BUILD)/sources.json  ## counts of the paper's models and real answers (or SOURCE=), and those of ADD=
+score: inputs $(BUILD)/cells.parquet  ## score real answers; counts by cell of all models
+fit: inputs $(BUILD)/fidelity.csv  ## the regressions, and printed numbers compared with recomputed ones
+render: inputs $(BOOK)  ## notebooks and book
+	@echo "The book: $(BOOK)"
 
-$(INPUTS)/outputs.json: FORCE | $(ENV)
+# before make looks at the results, since it may remove some
+inputs: | $(ENV)
 	@$(COGNILOAD) parameters --build "$(BUILD)"
-$(INPUTS)/book.json: $(INPUTS)/outputs.json ;
+$(INPUTS)/outputs.json $(INPUTS)/book.json: ;
 
 $(BUILD)/sources.json: $(INPUTS)/outputs.json
 	$(COGNILOAD) download-outputs --build "$(BUILD)" --jobs "$(JOBS)"

@@ -1,7 +1,9 @@
 """The folders of the package lie in layers, every import goes down, and the code gets no denser."""
 
 import ast
+import io
 import re
+import tokenize
 from collections import Counter
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
@@ -31,6 +33,32 @@ LAYERS = (
     ("commands",),
     ("cli",),
 )
+#: Most tokens of each folder, and tokens a line of code where there are more than `DENSITY`. Before
+#: you add, remove: these numbers may only fall.
+SIZES = {
+    "foundation": 5_500,
+    "puzzles": 8_800,
+    "scoring": 4_650,
+    "importing": 7_200,
+    "regression": 12_950,
+    "analysis": 13_450,
+    "reconstruction": 10_650,
+    "ledger": 6_900,
+    "asking": 4_500,
+    "book": 16_500,
+    "commands": 5_600,
+}
+DENSITY = 9.0
+DENSER = {"analysis": 9.3, "ledger": 9.1}
+#: Tokens that are no code.
+LAYOUT = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 LAYER_OF = {folder: layer for layer, folders in enumerate(LAYERS) for folder in folders}
 
@@ -163,6 +191,50 @@ def test_tests_are_written_by_the_same_rules():
         for rule in find_dense_places(path)
     }
     assert places - {as_printed} == set()
+
+
+def list_docstring_lines(tree: ast.Module) -> set[int]:
+    """The lines of all docstrings."""
+    lines: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            first = node.body[0] if node.body else None
+            is_text = isinstance(first, ast.Expr) and isinstance(
+                first.value, ast.Constant
+            )
+            if is_text and isinstance(first.value.value, str):
+                lines.update(range(first.lineno, first.end_lineno + 1))
+    return lines
+
+
+def measure(path: Path) -> tuple[int, int]:
+    """The tokens and the lines of code of a module, without comments and docstrings."""
+    text = path.read_text(encoding="utf-8")
+    documented = list_docstring_lines(ast.parse(text))
+    tokens = 0
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in LAYOUT and token.start[0] not in documented:
+            tokens += 1
+            lines.update(range(token.start[0], token.end[0] + 1))
+    return tokens, len(lines)
+
+
+@pytest.mark.parametrize("folder", SIZES)
+def test_a_folder_gets_no_larger_and_no_denser(folder):
+    """The command's entry and the package's face belong to the foundation."""
+    place = PACKAGE if folder == "foundation" else PACKAGE / folder
+    measured = [measure(path) for path in place.glob("*.py")]
+    tokens = sum(count for count, _ in measured)
+    lines = sum(count for _, count in measured)
+    assert tokens <= SIZES[folder]
+    assert tokens / lines <= DENSER.get(folder, DENSITY)
+
+
+def test_every_folder_has_a_size():
+    """A new folder needs a number."""
+    folders = {find_folder(name) for name in SOURCES} - {"cli"}
+    assert folders == set(SIZES)
 
 
 def find_names(path: Path) -> Iterator[str]:

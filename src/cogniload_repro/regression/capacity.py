@@ -120,7 +120,10 @@ def _find_in_group(curve: Curve, fits: list[Fit]) -> pd.DataFrame:
     half = FAMILIES[fits[0].family].half
     values, rows = curve.sample()
     heights = np.array([rows @ fit.coef - half for fit in fits])
-    brackets = [_find_bracket(curve, values, height) for height in heights]
+    target = values[-1]
+    if curve.load != "rho":
+        target = grid_means(curve.fit.cells)[curve.load]
+    brackets = [_find_bracket(curve.load, values, row, target) for row in heights]
     starts = np.array([start for start, _ in brackets])
     points = pd.DataFrame({"value": np.nan, "se": np.nan}, index=range(len(fits)))
     points["status"] = [status for _, status in brackets]
@@ -164,26 +167,25 @@ def _refine(
 
 
 def _find_bracket(
-    curve: Curve,
+    load: str,
     values: np.ndarray,
     height: np.ndarray,
+    target: float,
 ) -> tuple[int, str]:
-    """Return the place before a curve's capacity point and "ok", or -1 and why it has none."""
+    """Return the place before the root nearest to a target and "ok", or -1 and why there is none.
+
+    ``height`` is the predictor less that of one half. Along N and d it must fall at the root.
+    """
     is_above = height > 0
     crossings = np.flatnonzero(is_above[:-1] != is_above[1:])
-    if curve.load == "rho":
-        places = crossings
-        target = values[-1]
-    else:
-        places = crossings[is_above[crossings]]
-        target = grid_means(curve.fit.cells)[curve.load]
+    places = crossings if load == "rho" else crossings[is_above[crossings]]
     if len(places):
         nearest = np.abs(values[places] - target).argmin()
         return int(places[nearest]), "ok"
     if len(crossings):
-        return -1, f"accuracy does not fall with {_name(curve.load)}"
+        return -1, f"accuracy does not fall with {_name(load)}"
     side = "above" if is_above[0] else "below"
-    return -1, f"accuracy is {side} one half at every {_name(curve.load)}"
+    return -1, f"accuracy is {side} one half at every {_name(load)}"
 
 
 def _name(load: str) -> str:

@@ -6,6 +6,7 @@ one of single answers: it leaves out the binomial coefficients.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -36,15 +37,18 @@ TABLE_KEYS = ["reconstruction", "model"]
 class Fit:
     """One model's regression; its estimates are NaN unless the status is "ok" (see `fits.fit`).
 
-    ``cells`` are the model's rows with answers, ``design`` the columns of the formula over them. If
-    a covariate has missing values, the only term is "".
+    ``key`` names the model, and the reconstruction if the cells have several; ``cells`` are its
+    rows with answers, ``correct`` and ``answers`` their counts, ``design`` the columns of the
+    formula over them. If a covariate has missing values, the only term is "".
     """
 
+    key: dict[str, object]
     cells: pd.DataFrame
+    correct: np.ndarray
+    answers: np.ndarray
     design: Design
     family: str
     status: str
-    terms: tuple[str, ...]
     coef: np.ndarray
     covariance: np.ndarray
     accuracy: np.ndarray
@@ -54,29 +58,17 @@ class Fit:
     @property
     def model(self) -> str:
         """The model's name."""
-        return str(self.cells["model"].iloc[0])
+        return str(self.key["model"])
 
     @property
-    def key(self) -> dict[str, object]:
-        """The model, and the reconstruction if the cells have several."""
-        return {
-            name: self.cells[name].iloc[0] for name in TABLE_KEYS if name in self.cells
-        }
-
-    @property
-    def correct(self) -> np.ndarray:
-        """Correct answers by cell."""
-        return self.cells["correct"].to_numpy(float)
-
-    @property
-    def answers(self) -> np.ndarray:
-        """Answers by cell."""
-        return self.cells["total"].to_numpy(float)
+    def terms(self) -> tuple[str, ...]:
+        """Names of the coefficients."""
+        return tuple(self.design.matrix)
 
     @property
     def total(self) -> int:
         """Answers in all cells."""
-        return int(self.cells["total"].sum())
+        return int(self.answers.sum())
 
     @property
     def se(self) -> np.ndarray:
@@ -86,9 +78,8 @@ class Fit:
     @property
     def z(self) -> np.ndarray:
         """Wald's statistics, NaN if the fit is not identified."""
-        return (
-            self.coef / self.se if self.identified else np.full_like(self.coef, np.nan)
-        )
+        z = self.coef / self.se
+        return z if self.identified else np.full_like(z, np.nan)
 
     @property
     def p(self) -> np.ndarray:
@@ -182,70 +173,108 @@ def _fit_group(
     family: str,
 ) -> list[Fit]:
     """Fit tables with the same covariates; their rows have the places (tables, cells)."""
-    tables = [rows[table[0] : table[-1] + 1] for table in places]
+    cells = rows.iloc[places[0]]
     correct = rows["correct"].to_numpy(float)[places]
     answers = rows["total"].to_numpy(float)[places]
-    missing = find_missing(tables[0], formula)
+    missing = find_missing(cells, formula)
     if missing:
-        design = build_design(tables[0], "correct ~ 1")
+        design = build_design(cells, "correct ~ 1")
         design.matrix.columns = [""]
-        obstacle = f"no {missing}"
+        statuses = [f"no {missing}"] * len(places)
     else:
-        design = build_design(tables[0], formula)
-        obstacle = describe_deficiency(tables[0], design)
-    statuses = [obstacle] * len(tables)
-    if not obstacle:
-        counts = zip(correct, answers, strict=True)
-        statuses = [find_obstacle(design.x, *pair, family) for pair in counts]
-    is_finite = np.array(statuses) == "ok"
-    coef = np.full((len(tables), design.x.shape[1]), np.nan)
-    if is_finite.any():
-        coef[is_finite] = maximise_counts(
-            design.x, correct[is_finite], answers[is_finite], family
-        )
+        design = build_design(cells, formula)
+        statuses = _check_existence(cells, design, correct, answers, family)
+    coef = _maximise(design.x, correct, answers, statuses, family)
+    estimates = _estimate(design.x, correct, answers, coef, family)
     identified = are_identified(rows.iloc[places.ravel()], design.x, family)
-    fits = zip(tables, statuses, coef, identified, strict=True)
-    return [_describe_fit(design, family, *fit) for fit in fits]
+    names = [name for name in TABLE_KEYS if name in rows]
+    keys = rows[names].iloc[places[:, 0]].to_dict("records")
+    fits = []
+    for number, table in enumerate(places):
+        fit = Fit(
+            key=keys[number],
+            cells=rows[table[0] : table[-1] + 1],
+            correct=correct[number],
+            answers=answers[number],
+            design=design,
+            family=family,
+            status=statuses[number],
+            coef=coef[number],
+            covariance=estimates.covariance[number],
+            accuracy=estimates.accuracy[number],
+            loglik=estimates.loglik[number],
+            identified=bool(identified[number]),
+        )
+        fits.append(fit)
+    return fits
 
 
-def _describe_fit(
-    design: Design,
-    family: str,
+def _check_existence(
     cells: pd.DataFrame,
-    status: str,
+    design: Design,
+    correct: np.ndarray,
+    answers: np.ndarray,
+    family: str,
+) -> list[str]:
+    """Return the status of each table: "ok" if it has a unique finite fit, or why it has none."""
+    deficiency = describe_deficiency(cells, design)
+    if deficiency:
+        return [deficiency] * len(correct)
+    counts = zip(correct, answers, strict=True)
+    return [find_obstacle(design.x, *pair, family) for pair in counts]
+
+
+def _maximise(
+    x: np.ndarray,
+    correct: np.ndarray,
+    answers: np.ndarray,
+    statuses: list[str],
+    family: str,
+) -> np.ndarray:
+    """Return the coefficients of tables with the status "ok"; mark those that do not converge."""
+    coef = np.full((len(correct), x.shape[1]), np.nan)
+    finite = [number for number, status in enumerate(statuses) if status == "ok"]
+    if finite:
+        coef[finite] = maximise_counts(x, correct[finite], answers[finite], family)
+    for number in finite:
+        if np.isnan(coef[number]).any():
+            statuses[number] = "not converged"
+    return coef
+
+
+class _Estimates(NamedTuple):
+    """Accuracies, log-likelihoods and covariances of several fits."""
+
+    accuracy: np.ndarray
+    loglik: np.ndarray
+    covariance: np.ndarray
+
+
+def _estimate(
+    x: np.ndarray,
+    correct: np.ndarray,
+    answers: np.ndarray,
     coef: np.ndarray,
-    identified: bool,
-) -> Fit:
-    """Return a fit with log-likelihood and the inverse of its expected information."""
-    if status == "ok" and np.isnan(coef).any():
-        status = "not converged"
-    correct = cells["correct"].to_numpy(float)
-    answers = cells["total"].to_numpy(float)
+    family: str,
+) -> _Estimates:
+    """Return accuracy, log-likelihood and covariance of each fit, NaN where it has none.
+
+    The covariance is the inverse of the expected information.
+    """
     link = FAMILIES[family]
-    eta = design.x @ coef
+    eta = coef @ x.T
     log_accuracy = link.log_accuracy(eta)
     log_error = link.log_error(eta)
     accuracy = np.exp(log_accuracy)
     weights = answers * np.exp(2 * link.log_slope(eta) - log_accuracy - log_error)
-    covariance = np.linalg.inv(design.x.T @ (design.x * weights[:, None]))
-    loglik = correct @ log_accuracy + (answers - correct) @ log_error
+    covariance = np.linalg.inv((x.T * weights[:, None, :]) @ x)
+    loglik = (correct * log_accuracy + (answers - correct) * log_error).sum(axis=1)
     if family == QUASI:
         variance = answers * np.exp(log_accuracy + log_error)
         squares = (correct - answers * accuracy) ** 2
         # where the variance is zero, the accuracy is 0 or 1 to the last digit
         ratios = np.divide(squares, variance, out=0 * squares, where=variance > 0)
-        dispersion = ratios.sum() / (len(cells) - len(coef) or np.nan)
-        covariance *= max(dispersion, 1.0)
-        loglik = np.nan
-    return Fit(
-        cells=cells,
-        design=design,
-        family=family,
-        status=status,
-        terms=tuple(design.matrix),
-        coef=coef,
-        covariance=covariance,
-        accuracy=accuracy,
-        loglik=float(loglik),
-        identified=bool(identified),
-    )
+        dispersion = ratios.sum(axis=1) / (len(x) - x.shape[1] or np.nan)
+        covariance *= np.maximum(dispersion, 1)[:, None, None]
+        loglik = np.full_like(loglik, np.nan)
+    return _Estimates(accuracy, loglik, covariance)
