@@ -49,7 +49,7 @@ SIZES = {
     "commands": 5_600,
 }
 DENSITY = 9.0
-DENSER = {"analysis": 9.2, "ledger": 9.1}
+DENSER = {"analysis": 9.3, "ledger": 9.1}
 #: Tokens that are no code.
 LAYOUT = {
     tokenize.COMMENT,

@@ -323,7 +323,7 @@ def test_a_removed_notebook_is_missed(made):
     """Make says which page has no source."""
     source = made / "notebooks/page.ipynb"
     source.unlink()
-    assert "notebooks/page is missing" in make(made, "render").stderr
+    assert "'notebooks/page'" in make(made, "render").stderr
     write_chapter(source, CHAPTER)
 
 

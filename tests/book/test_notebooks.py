@@ -165,7 +165,8 @@ _NO_RESULTS = re.compile(
     | \(00[34]\)
     | (Tables?|Figure|columns)(\ \d+(\ to|\ and)?)+\ of | arXiv:\S+
     | multiple\ of\ 1/500 | 140\ whole\ numbers
-    | [Pp]er\ 100\ statements | [Oo]f\ every\ 100 | little\ larger\ \(36,864\) | 32,768\ tokens | 2,500\ statements
+    | [Pp]er\ 100\ statements | [Oo]f\ every\ 100 | little\ larger\ \(36,864\)
+    | 32,768\ tokens | 2,500\ statements
     | \]\([^)]*\) | ICLR\ 20\d\d | CC\ BY\ 4\.0""",
     re.VERBOSE,
 )
