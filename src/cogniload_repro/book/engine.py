@@ -19,11 +19,7 @@ from traitlets.config import Config
 
 from cogniload_repro.book.backend import Run, take_open_figures, use_backend
 
-_KERNEL_LANGUAGE = {
-    "name": "python",
-    "file_extension": ".py",
-    "pygments_lexer": "ipython3",
-}
+_LANGUAGE = {"name": "python", "file_extension": ".py", "pygments_lexer": "ipython3"}
 
 
 class ChapterEngine(Engine):
@@ -34,7 +30,7 @@ class ChapterEngine(Engine):
         cls, nb_man: Any, kernel_name: str, run: Run | None = None, **options: Any
     ) -> None:
         """Run the cells in order, until one fails."""
-        nb_man.nb.metadata["language_info"] = _KERNEL_LANGUAGE
+        nb_man.nb.metadata["language_info"] = _LANGUAGE
         with mpl.rc_context():  # the settings of a chapter end with it
             failed = run_cells(nb_man.nb.cells, run or Run())
         for place, cell in enumerate(nb_man.nb.cells):
