@@ -6,6 +6,7 @@ one of single answers: it leaves out the binomial coefficients.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -179,41 +180,74 @@ def _fit_group(
     if missing:
         design = build_design(cells, "correct ~ 1")
         design.matrix.columns = [""]
-        obstacle = f"no {missing}"
+        statuses = [f"no {missing}"] * len(places)
     else:
         design = build_design(cells, formula)
-        obstacle = describe_deficiency(cells, design)
-    x = design.x
-    statuses = np.array([obstacle] * len(places), dtype=object)
-    if not obstacle:
-        counts = zip(correct, answers, strict=True)
-        statuses[:] = [find_obstacle(x, *pair, family) for pair in counts]
-    is_finite = statuses == "ok"
-    coef = np.full((len(places), x.shape[1]), np.nan)
-    if is_finite.any():
-        coef[is_finite] = maximise_counts(
-            x, correct[is_finite], answers[is_finite], family
-        )
-    statuses[is_finite & np.isnan(coef).any(axis=1)] = "not converged"
-    estimates = _estimate(x, correct, answers, coef, family)
-    identified = are_identified(rows.iloc[places.ravel()], x, family)
+        statuses = _check_existence(cells, design, correct, answers, family)
+    coef = _maximise(design.x, correct, answers, statuses, family)
+    estimates = _estimate(design.x, correct, answers, coef, family)
+    identified = are_identified(rows.iloc[places.ravel()], design.x, family)
     names = [name for name in TABLE_KEYS if name in rows]
     keys = rows[names].iloc[places[:, 0]].to_dict("records")
-    return [
-        Fit(
+    fits = []
+    for number, table in enumerate(places):
+        fit = Fit(
             key=keys[number],
             cells=rows[table[0] : table[-1] + 1],
             correct=correct[number],
             answers=answers[number],
             design=design,
             family=family,
-            status=str(statuses[number]),
+            status=statuses[number],
             coef=coef[number],
+            covariance=estimates.covariance[number],
+            accuracy=estimates.accuracy[number],
+            loglik=estimates.loglik[number],
             identified=bool(identified[number]),
-            **{name: values[number] for name, values in estimates.items()},
         )
-        for number, table in enumerate(places)
-    ]
+        fits.append(fit)
+    return fits
+
+
+def _check_existence(
+    cells: pd.DataFrame,
+    design: Design,
+    correct: np.ndarray,
+    answers: np.ndarray,
+    family: str,
+) -> list[str]:
+    """Return the status of each table: "ok" if it has a unique finite fit, or why it has none."""
+    deficiency = describe_deficiency(cells, design)
+    if deficiency:
+        return [deficiency] * len(correct)
+    counts = zip(correct, answers, strict=True)
+    return [find_obstacle(design.x, *pair, family) for pair in counts]
+
+
+def _maximise(
+    x: np.ndarray,
+    correct: np.ndarray,
+    answers: np.ndarray,
+    statuses: list[str],
+    family: str,
+) -> np.ndarray:
+    """Return the coefficients of tables with the status "ok"; mark those that do not converge."""
+    coef = np.full((len(correct), x.shape[1]), np.nan)
+    finite = [number for number, status in enumerate(statuses) if status == "ok"]
+    if finite:
+        coef[finite] = maximise_counts(x, correct[finite], answers[finite], family)
+    for number in finite:
+        if np.isnan(coef[number]).any():
+            statuses[number] = "not converged"
+    return coef
+
+
+class _Estimates(NamedTuple):
+    """Accuracies, log-likelihoods and covariances of several fits."""
+
+    accuracy: np.ndarray
+    loglik: np.ndarray
+    covariance: np.ndarray
 
 
 def _estimate(
@@ -222,7 +256,7 @@ def _estimate(
     answers: np.ndarray,
     coef: np.ndarray,
     family: str,
-) -> dict[str, np.ndarray]:
+) -> _Estimates:
     """Return accuracy, log-likelihood and covariance of each fit, NaN where it has none.
 
     The covariance is the inverse of the expected information.
@@ -243,4 +277,4 @@ def _estimate(
         dispersion = ratios.sum(axis=1) / (len(x) - x.shape[1] or np.nan)
         covariance *= np.maximum(dispersion, 1)[:, None, None]
         loglik = np.full_like(loglik, np.nan)
-    return {"accuracy": accuracy, "loglik": loglik, "covariance": covariance}
+    return _Estimates(accuracy, loglik, covariance)
