@@ -50,9 +50,9 @@ def test_each_panel_has_the_badge_of_its_numbers():
     claims = {"left": "published", "right": "not identified"}
     kinds = judge_parts(claims, PAPER)
     assert write_badges(kinds) == (
-        "{bdg-success}`published` left, {bdg-danger}`not identified` right"
+        "{bdg-success}`published` left. {bdg-danger}`not identified` right."
     )
-    assert write_line(kinds).startswith("left: Numbers published in the paper; right: ")
+    assert write_line(kinds) == "left: published; right: not identified"
     assert judge_parts(claims, OWN) == {"": "outputs"}
     assert write_badges(judge_parts("", PAPER)) == ""  # a diagram
     assert (

@@ -114,7 +114,7 @@ def test_models_without_a_fit_are_named(fitted):
     """
     build, output = fitted
     fits = re.findall(r"no fit of (.+) for (\w+): (.+)", output)
-    why = "rho takes 2 values, the formula needs 3"
+    why = "rho takes 2 of the 3 values that the formula needs"
     assert ("Table 2", "weak", why) in fits
     assert {status for *_, status in fits} == {why}
     assert (build / "fidelity.csv").is_file()

@@ -122,7 +122,7 @@ def _profile(
     """Return the ends of a profile-likelihood interval, NaN if there is no such point."""
     if np.isnan(value):
         return np.nan, np.nan
-    load, lowest, highest = POINTS[point]
+    load, limits = POINTS[point]
     x = fit.design.x[:, 1:]
     means = grid_means(fit.cells)
 
@@ -136,7 +136,7 @@ def _profile(
         ]
         return lose_likelihood(fit, x - covariates)
 
-    return _search_ends(loss_at, value, se, (lowest, highest))
+    return _search_ends(loss_at, value, se, limits)
 
 
 def _search_ends(

@@ -67,14 +67,15 @@ def write_badges(kinds: Mapping[str, str]) -> str:
         evidence = EVIDENCE[kind]
         if kind:
             badge = f"{{bdg-{evidence.color}}}`{evidence.words}`"
-            badges.append(f"{badge} {part}".strip())
-    return ", ".join(badges)
+            badges.append(f"{badge} {part}." if part else badge)
+    return " ".join(badges)
 
 
 def write_line(kinds: Mapping[str, str]) -> str:
     """Return the line on the evidence of `judge_parts` in a picture."""
-    lines = [f"{part}: {EVIDENCE[kind].line}" for part, kind in kinds.items()]
-    return "; ".join(lines).removeprefix(": ")
+    if "" in kinds:
+        return EVIDENCE[kinds[""]].line
+    return "; ".join(f"{part}: {kind}" for part, kind in kinds.items())
 
 
 def rests_on_paper(kinds: Mapping[str, str]) -> bool:

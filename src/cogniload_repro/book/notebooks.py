@@ -7,7 +7,6 @@ from pathlib import Path
 
 import nbformat
 import papermill
-from nbformat import NotebookNode
 from papermill.engines import papermill_engines
 from papermill.exceptions import PapermillExecutionError
 
@@ -109,7 +108,7 @@ def _tidy(
     for number, cell in enumerate(notebook.cells):
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)
-        tags = _tags(cell)
+        tags = cell.metadata.get("tags", [])
         if _INJECTED in tags:
             cell.id = _INJECTED
             visibility = "hide-input" if values.keys() > {"build"} else "remove-cell"
@@ -117,7 +116,3 @@ def _tidy(
         elif "papermill-error-cell-tag" in tags:
             cell.id = f"error-{number}"
     return nbformat.writes(notebook) + "\n"
-
-
-def _tags(cell: NotebookNode) -> list[str]:
-    return cell.metadata.get("tags", [])

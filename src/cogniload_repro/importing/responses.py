@@ -259,13 +259,13 @@ def add_counts(row: Mapping, *columns: str) -> int:
 
 
 def take_settings(row: Mapping) -> dict[str, str]:
-    """Return a row's settings as short texts by name (`SETTINGS`)."""
+    """Return a row's settings as short texts by name (`SETTINGS`); of a time, its day."""
     settings = {}
     for name in SETTINGS:
         value = row.get(name)
         text = f"{value:.10g}" if isinstance(value, float) else str(value)
         if not is_missing(text):
-            settings[name] = clean_text(text)[:100]
+            settings[name] = clean_text(text)[: 10 if name == "date" else 100]
     return settings
 
 

@@ -19,9 +19,9 @@ from cogniload_repro.regression.glm import Fit, fit_all, group_by_design
 
 #: The load along which each point is searched for, and the limits of the search.
 POINTS = {
-    "ecl50": ("log10_N", -30.0, 30.0),
-    "nt50": ("rho", 0.0, 1.0),
-    "id50": ("d", -300.0, 300.0),
+    "ecl50": ("log10_N", (-30.0, 30.0)),
+    "nt50": ("rho", (0.0, 1.0)),
+    "id50": ("d", (-300.0, 300.0)),
 }
 #: The columns that a formula may take as factors in place of each load.
 _AS_FACTORS = {"log10_N": {"log10_N", "N"}, "d": {"d"}, "rho": {"rho", "ratio_pct"}}
@@ -99,10 +99,10 @@ def find_points(fits: Sequence[Fit], point: str) -> pd.DataFrame:
     """
     points = pd.DataFrame({"value": np.nan, "se": np.nan}, index=range(len(fits)))
     points["status"] = [fit.status for fit in fits]
-    load, *limits = POINTS[point]
+    load, limits = POINTS[point]
     for places in group_by_design(fits):
         group = [fits[place] for place in places]
-        curve = Curve(load, (limits[0], limits[1]), group[0])
+        curve = Curve(load, limits, group[0])
         variables = group[0].design.spec.required_variables
         foreign = {*map(str, variables)} - _LOADS
         if curve.is_factor(load):
@@ -192,19 +192,6 @@ def _name(load: str) -> str:
     return load.removeprefix("log10_")
 
 
-def list_points(fits: Sequence[Fit]) -> pd.DataFrame:
-    """Return the capacity points of fits, as in `capacity_points`."""
-    points = pd.DataFrame([fit.key for fit in fits])
-    for point in POINTS:
-        found = find_points(fits, point)
-        value = found["value"]
-        points[point] = 10**value if point == "ecl50" else value
-        points[f"{point}_status"] = found["status"]
-    points["status"] = [fit.status for fit in fits]
-    points["identified"] = [fit.identified for fit in fits]
-    return points
-
-
 def capacity_points(
     cells: pd.DataFrame,
     formula: str = QUADRATIC,
@@ -241,4 +228,13 @@ def capacity_points(
          model  ecl50  nt50  id50 status
     0  QwQ-32B  45.96  0.97  3.39     ok
     """
-    return list_points(fit_all(check_cells(cells, formula), formula, family))
+    fits = fit_all(check_cells(cells, formula), formula, family)
+    points = pd.DataFrame([fit.key for fit in fits])
+    for point in POINTS:
+        found = find_points(fits, point)
+        value = found["value"]
+        points[point] = 10**value if point == "ecl50" else value
+        points[f"{point}_status"] = found["status"]
+    points["status"] = [fit.status for fit in fits]
+    points["identified"] = [fit.identified for fit in fits]
+    return points

@@ -87,7 +87,7 @@ def reconstructed_cells(grid: Iterable[Cell]) -> pd.DataFrame:
     to 10), so cells that differ only in the needle ratio have the same lengths. A ValueError names
     a cell that is not on the paper's grid.
     """
-    committed = load_cells().drop(columns="log10_N")
+    committed = load_cells().drop(columns=["log10_N", "provenance"])
     committed = committed.astype({"ratio_pct": float})
     places = pd.MultiIndex.from_frame(committed[CELL])
     names = [(cell.N, cell.d, float(cell.ratio_pct)) for cell in grid]
@@ -102,7 +102,7 @@ def reconstructed_cells(grid: Iterable[Cell]) -> pd.DataFrame:
     cells = committed[places.isin(chosen)]
     lengths = load_table("tokens")[TOKENS.names]
     with_lengths = cells.merge(lengths, on=["model", "N", "d"], how="left")
-    return with_lengths[[*with_lengths.columns.drop("provenance"), "provenance"]]
+    return with_lengths.assign(provenance="reconstructed")
 
 
 def load_reconstructions(models: Collection[str] | str | None = None) -> pd.DataFrame:

@@ -39,9 +39,10 @@ def describe_deficiency(cells: pd.DataFrame, design: Design) -> str:
         values = cells[level if level in cells else name].nunique()
         needed = _count_coefficients(design, name)
         if values < needed:
-            noun = "value" if values == 1 else "values"
             load = name.removeprefix("log10_")
-            return f"{load} takes {values} {noun}, the formula needs {needed}"
+            return (
+                f"{load} takes {values} of the {needed} values that the formula needs"
+            )
     terms = design.matrix.shape[1]
     rank = np.linalg.matrix_rank(design.x)
     if rank < terms:
@@ -59,19 +60,23 @@ def _count_coefficients(design: Design, name: str) -> int:
     return count
 
 
-def find_obstacle(
-    covariates: np.ndarray,
+def list_statuses(
+    cells: pd.DataFrame,
+    design: Design,
     correct: np.ndarray,
-    total: np.ndarray,
+    answers: np.ndarray,
     family: str,
-) -> str:
-    """Return why counts have no finite fit with full-rank covariates, "ok" if they have one."""
-    if is_separated(covariates, correct, total):
-        return "separation"
-    cells, terms = covariates.shape
-    if family == QUASI and cells == terms:
-        return "no residual degrees of freedom to estimate the dispersion"
-    return "ok"
+) -> list[str]:
+    """Return the status of each table: "ok" if it has a unique finite fit, or why it has none."""
+    deficiency = describe_deficiency(cells, design)
+    rows, terms = design.x.shape
+    if family == QUASI and rows == terms and not deficiency:
+        deficiency = "no residual degrees of freedom to estimate the dispersion"
+    if deficiency:
+        return [deficiency] * len(correct)
+    counts = zip(correct, answers, strict=True)
+    separated = [is_separated(design.x, *pair) for pair in counts]
+    return ["separation" if is_so else "ok" for is_so in separated]
 
 
 def is_separated(

@@ -56,8 +56,8 @@ def fit(
           same for all terms of a model
         - status: "ok", "separation", "not converged", "no NAME" if covariate NAME has missing
           values (one row with an empty term), or why the coefficients are not unique ("rho takes 2
-          values, the formula needs 3") or the dispersion of a quasi-binomial fit cannot be
-          estimated. Numbers are NaN unless the status is "ok".
+          of the 3 values that the formula needs") or the dispersion of a quasi-binomial fit cannot
+          be estimated. Numbers are NaN unless the status is "ok".
         - identified: False if the counts are reconstructed and the fit would differ between tables
           that agree with the paper, or has other sums than these
           (`identification.are_identified`); z and p are then NaN, and `with_ranges` gives the

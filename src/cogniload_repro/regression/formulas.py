@@ -102,7 +102,7 @@ def build_design(cells: pd.DataFrame, formula: str) -> Design:
             design = pd.DataFrame(matrix).astype(float)
     except Exception as error:  # formulaic and transforms raise many types
         reason = str(error).partition("\n")[0]
-        names = ", ".join(name for name in (*COVARIATES, *FACTORS))
+        names = ", ".join([*COVARIATES, *FACTORS])
         raise ValueError(
             f"formula {formula!r:.300} cannot be built from {names}: {reason:.300}"
         ) from None

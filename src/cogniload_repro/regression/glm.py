@@ -6,17 +6,12 @@ one of single answers: it leaves out the binomial coefficients.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from cogniload_repro.regression.existence import (
-    describe_deficiency,
-    find_missing,
-    find_obstacle,
-)
+from cogniload_repro.regression.existence import find_missing, list_statuses
 from cogniload_repro.regression.families import FAMILIES, QUASI, check_family
 from cogniload_repro.regression.formulas import (
     COVARIATES,
@@ -146,11 +141,8 @@ def _group_by_covariates(
     """Return the numbers of tables in groups with the same covariates row by row."""
     # prompt lengths are each model's own; they matter only if the formula has them
     names = {*COVARIATES, *FACTORS} - {"prompt_mean"} | {*name_covariates(formula)}
-    covariates = [rows[name] for name in names if name in rows]
-    kinds = np.zeros(len(rows))
-    if covariates:
-        kinds = rows.groupby(covariates, dropna=False, observed=True).ngroup()
-        kinds = kinds.to_numpy()
+    covariates = [rows[name] for name in names if name in rows] or [rows["total"] > 0]
+    kinds = rows.groupby(covariates, dropna=False, observed=True).ngroup().to_numpy()
     groups: dict[tuple, list[int]] = {}
     for number, places in enumerate(tables):
         groups.setdefault(tuple(kinds[places]), []).append(number)
@@ -183,45 +175,31 @@ def _fit_group(
         statuses = [f"no {missing}"] * len(places)
     else:
         design = build_design(cells, formula)
-        statuses = _check_existence(cells, design, correct, answers, family)
+        statuses = list_statuses(cells, design, correct, answers, family)
     coef = _maximise(design.x, correct, answers, statuses, family)
-    estimates = _estimate(design.x, correct, answers, coef, family)
+    accuracy, loglik, covariance = _estimate(design.x, correct, answers, coef, family)
     identified = are_identified(rows.iloc[places.ravel()], design.x, family)
     names = [name for name in TABLE_KEYS if name in rows]
     keys = rows[names].iloc[places[:, 0]].to_dict("records")
     fits = []
     for number, table in enumerate(places):
-        fit = Fit(
-            key=keys[number],
-            cells=rows[table[0] : table[-1] + 1],
-            correct=correct[number],
-            answers=answers[number],
-            design=design,
-            family=family,
-            status=statuses[number],
-            coef=coef[number],
-            covariance=estimates.covariance[number],
-            accuracy=estimates.accuracy[number],
-            loglik=estimates.loglik[number],
-            identified=bool(identified[number]),
+        fits.append(
+            Fit(
+                key=keys[number],
+                cells=rows[table[0] : table[-1] + 1],
+                correct=correct[number],
+                answers=answers[number],
+                design=design,
+                family=family,
+                status=statuses[number],
+                coef=coef[number],
+                covariance=covariance[number],
+                accuracy=accuracy[number],
+                loglik=loglik[number],
+                identified=bool(identified[number]),
+            )
         )
-        fits.append(fit)
     return fits
-
-
-def _check_existence(
-    cells: pd.DataFrame,
-    design: Design,
-    correct: np.ndarray,
-    answers: np.ndarray,
-    family: str,
-) -> list[str]:
-    """Return the status of each table: "ok" if it has a unique finite fit, or why it has none."""
-    deficiency = describe_deficiency(cells, design)
-    if deficiency:
-        return [deficiency] * len(correct)
-    counts = zip(correct, answers, strict=True)
-    return [find_obstacle(design.x, *pair, family) for pair in counts]
 
 
 def _maximise(
@@ -242,21 +220,13 @@ def _maximise(
     return coef
 
 
-class _Estimates(NamedTuple):
-    """Accuracies, log-likelihoods and covariances of several fits."""
-
-    accuracy: np.ndarray
-    loglik: np.ndarray
-    covariance: np.ndarray
-
-
 def _estimate(
     x: np.ndarray,
     correct: np.ndarray,
     answers: np.ndarray,
     coef: np.ndarray,
     family: str,
-) -> _Estimates:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return accuracy, log-likelihood and covariance of each fit, NaN where it has none.
 
     The covariance is the inverse of the expected information.
@@ -276,5 +246,5 @@ def _estimate(
         ratios = np.divide(squares, variance, out=0 * squares, where=variance > 0)
         dispersion = ratios.sum(axis=1) / (len(x) - x.shape[1] or np.nan)
         covariance *= np.maximum(dispersion, 1)[:, None, None]
-        loglik = np.full_like(loglik, np.nan)
-    return _Estimates(accuracy, loglik, covariance)
+        loglik *= np.nan
+    return accuracy, loglik, covariance

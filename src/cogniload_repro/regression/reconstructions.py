@@ -71,8 +71,7 @@ def over_reconstructions(
     cells = check_cells(cells)
     statistics = []
     for number, table in enumerate(each_reconstruction(cells), start=1):
-        numbers = statistic(table)
-        statistics.append(numbers.assign(reconstruction=number))
+        statistics.append(statistic(table).assign(reconstruction=number))
     stacked = pd.concat(statistics, ignore_index=True)
     stacked.insert(0, "reconstruction", stacked.pop("reconstruction"))
     return stacked
@@ -121,7 +120,8 @@ def with_ranges(
     if not is_open.any():
         return table.reset_index()
     models = table[is_open].reset_index()["model"].unique()
-    samples = statistic(_stack(cells[cells["model"].isin(models)]))
+    open_cells = cells[cells["model"].isin(models)]
+    samples = statistic(over_reconstructions(open_cells, lambda table: table))
     groups = samples.groupby([*keys], sort=False)
     medians = groups[[*numbers]].median().join(range_over(groups, numbers))
     if "status" in table:
@@ -136,11 +136,6 @@ def with_ranges(
     table[medians.columns] = table[medians.columns].astype(float)
     table.loc[rows, medians.columns] = medians.loc[rows]
     return table.reset_index()
-
-
-def _stack(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells of all sampled reconstructions, with their number as first column."""
-    return over_reconstructions(cells, lambda table: table)
 
 
 def from_printed_tables(cells: pd.DataFrame) -> pd.Series:

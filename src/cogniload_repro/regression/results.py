@@ -19,12 +19,7 @@ from cogniload_repro.regression.formulas import QUADRATIC
 from cogniload_repro.regression.glm import fit_all
 from cogniload_repro.regression.reconstructions import from_printed_tables
 
-_LINKS = {
-    "logit": links.Logit(),
-    "probit": links.Probit(),
-    "cloglog": links.CLogLog(),
-    QUASI: links.Logit(),
-}
+_LINKS = {"probit": links.Probit, "cloglog": links.CLogLog}
 _PRECISE = {
     "maxiter": 100,
     "tol_criterion": "params",
@@ -116,7 +111,8 @@ def glm(
             f"{fit.model}: {fit.status}; {formula!r} has no finite fit to these cells"
         )
     outcomes = np.column_stack([fit.correct, fit.answers - fit.correct])
-    regression = CountsGLM(outcomes, fit.design.matrix, Binomial(_LINKS[family]))
+    link = _LINKS.get(family, links.Logit)()
+    regression = CountsGLM(outcomes, fit.design.matrix, Binomial(link))
     regression.spec = fit.design.spec
     regression.identified = fit.identified
     regression.is_reconstructed = from_printed_tables(fit.cells).any()
