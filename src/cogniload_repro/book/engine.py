@@ -1,7 +1,4 @@
-"""papermill's engine for chapters: cells run in this process, which has the libraries loaded.
-
-Every notebook also runs by papermill's own engine, in three times the time.
-"""
+"""papermill's engine for chapters: cells run in this process, which has the libraries loaded."""
 
 import io
 import traceback
@@ -22,8 +19,11 @@ from traitlets.config import Config
 
 from cogniload_repro.book.backend import Run, take_open_figures, use_backend
 
-#: What a kernel would report about its language.
-_LANGUAGE = {"name": "python", "file_extension": ".py", "pygments_lexer": "ipython3"}
+_KERNEL_LANGUAGE = {
+    "name": "python",
+    "file_extension": ".py",
+    "pygments_lexer": "ipython3",
+}
 
 
 class ChapterEngine(Engine):
@@ -34,7 +34,7 @@ class ChapterEngine(Engine):
         cls, nb_man: Any, kernel_name: str, run: Run | None = None, **options: Any
     ) -> None:
         """Run the cells in order, until one fails."""
-        nb_man.nb.metadata["language_info"] = _LANGUAGE
+        nb_man.nb.metadata["language_info"] = _KERNEL_LANGUAGE
         with mpl.rc_context():  # the settings of a chapter end with it
             failed = run_cells(nb_man.nb.cells, run or Run())
         for place, cell in enumerate(nb_man.nb.cells):
@@ -55,6 +55,8 @@ def run_cells(cells: list[NotebookNode], run: Run) -> NotebookNode | None:
         config=Config(HistoryManager={"enabled": False}),
     )
     use_backend()
+    take_open_figures()  # of whatever ran in this process before
+    failed = None
     figures: list[tuple[NotebookNode, Figure]] = []
     for cell in cells:
         if cell.cell_type != "code" or not cell.source.strip():
@@ -63,12 +65,14 @@ def run_cells(cells: list[NotebookNode], run: Run) -> NotebookNode | None:
         new = [figure for figure in take_open_figures() if figure is not result.result]
         figures += [(cell, figure) for figure in new]
         if not result.success:
-            return cell
+            failed = cell
+            break
     for cell, figure in figures:
         if figure not in run.placed:  # a page shows its figures itself
             shell.display_pub.outputs = cell.outputs
             shell.display_pub.publish(*shell.display_formatter.format(figure))
-    return None
+    _Shell.clear_instance()  # what runs here later belongs to no chapter
+    return failed
 
 
 def _run_cell(shell: "_Shell", cell: NotebookNode) -> ExecutionResult:
