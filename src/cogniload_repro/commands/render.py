@@ -26,7 +26,12 @@ from cogniload_repro.files import locked
 
 _NOTEBOOKS = Path("notebooks")
 #: What nearly every chapter imports.
-_LIBRARIES = ("seaborn", "cogniload_repro.book.notebooks")
+_LIBRARIES = (
+    "seaborn",
+    "cogniload_repro.book.build",
+    "cogniload_repro.book.figures",
+    "cogniload_repro.book.notebooks",
+)
 
 
 @click.command()
