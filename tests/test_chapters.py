@@ -284,7 +284,7 @@ def test_an_own_model_on_other_levels_has_its_chapter(
     (lacking,) = (
         text for text in texts if text.startswith("There is no regression for mine")
     )
-    assert ("takes 1 value" in lacking) == (grid == "N=250 ratio=50 d=5")
+    assert ("takes 1 of the" in lacking) == (grid == "N=250 ratio=50 d=5")
     assert figures == ["your-accuracy"]
 
 
