@@ -19,11 +19,17 @@ def open_executor(
 ) -> Iterator[Executor]:
     """Open an executor with ``jobs`` processes here, or with the workers of a Dask scheduler.
 
-    Results do not depend on the choice. Processes here share the imports of the ``libraries``. The
+    Results do not depend on the choice. Processes here share the imports of the ``libraries``; the
     workers of a scheduler (given by its address) need this package, one thread each, and the same
-    folders. After an error, no other task is started.
+    folders. After an error, no other task is started here.
     """
-    executor = _connect(scheduler) if scheduler else _start_processes(jobs, libraries)
+    if scheduler:
+        from distributed import Client
+
+        with Client(scheduler, timeout=10, set_as_default=False) as client:
+            yield client.get_executor(pure=False)
+        return
+    executor = _start_processes(jobs, libraries)
     try:
         yield executor
     except BrokenExecutor:
@@ -52,9 +58,3 @@ def _follow_parent() -> None:
         os._exit(1)
 
     threading.Thread(target=follow, daemon=True).start()
-
-
-def _connect(scheduler: str) -> Executor:
-    from distributed import Client
-
-    return Client(scheduler, timeout=10, set_as_default=False).get_executor(pure=False)
