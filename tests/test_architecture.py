@@ -46,7 +46,7 @@ SIZES = {
     "ledger": 6_900,
     "asking": 4_500,
     "book": 16_500,
-    "commands": 5_600,
+    "commands": 5_620,
 }
 DENSITY = 9.0
 DENSER = {"analysis": 9.3, "ledger": 9.1}

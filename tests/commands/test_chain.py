@@ -38,6 +38,18 @@ def test_every_step_names_the_one_before_it(tmp_path, monkeypatch):
     assert (code, "in a checkout of the repository" in output) == (2, True)
 
 
+def test_lost_outputs_of_a_model_are_missed(tmp_path):
+    """A score without them would leave the model out."""
+    rows = [{"model": "mine", "name": "20_1_1_770487_red", "response": "red"}]
+    build = tmp_path / "build"
+    source = write_lines(tmp_path / "answers.jsonl", rows)
+    run("download-outputs", "--source", source, "--build", build)
+    run("score", "--build", build)
+    (build / "outputs" / "mine.parquet").unlink()
+    code, output = ask("score", "--build", build)
+    assert (code, "mine.parquet" in output) == (2, True)
+
+
 def test_a_reader_that_has_enough_ends_a_command():
     """`cogniload ... | head` says nothing of a pipe."""
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}

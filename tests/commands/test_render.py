@@ -7,6 +7,7 @@ import pytest
 
 from cogniload_repro.commands.outputs import SOURCES
 from cogniload_repro.commands.render import choose_chapters
+from cogniload_repro.storage import partition_path
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
@@ -15,6 +16,9 @@ def chapters_of(build, grid, models):
     """Return the names of the chapters of a build on a grid, with outputs of some models."""
     source = {"source": "answers.jsonl", "models": models, "settings": {}}
     (build / SOURCES).write_text(json.dumps([source]))
+    (build / "outputs").mkdir()
+    for model in models:
+        partition_path(build / "outputs", model).touch()
     return {chapter.source.stem for chapter in choose_chapters(NOTEBOOKS, build, grid)}
 
 

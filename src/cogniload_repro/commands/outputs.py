@@ -75,15 +75,22 @@ def download_outputs(
 
 
 def read_sources(build: Path) -> list[dict]:
-    """Return the imported sources of a build (see `SOURCES`); ValueError if there are none."""
+    """Return the imported sources of a build (see `SOURCES`); ValueError if one is missing."""
+    from cogniload_repro.storage import partition_path
+
     path = build / SOURCES
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        sources = json.loads(path.read_text(encoding="utf-8"))
+        for source in sources:
+            for model in source["models"]:
+                is_counted = source["source"] == RECONSTRUCTED_SOURCE
+                file = COUNTS_FILE if is_counted else partition_path("outputs", model)
+                (build / file).stat()
+        return sources
     except (OSError, ValueError) as error:
-        remedy = "run `make download-outputs` (outside a checkout: `cogniload download-outputs`)"
         raise ValueError(
-            f"{build} has no outputs, or those of an interrupted import ({error}); remove "
-            f"{path} and {remedy}"
+            f"{build} lacks outputs, as after an interrupted import ({error}); remove {path} and "
+            "run `make download-outputs` (outside a checkout: `cogniload download-outputs`)"
         ) from None
 
 
