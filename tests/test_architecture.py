@@ -39,7 +39,7 @@ SIZES = {
     "foundation": 5_500,
     "puzzles": 7_800,
     "scoring": 4_650,
-    "importing": 7_200,
+    "importing": 6_200,
     "regression": 12_940,
     "analysis": 13_410,
     "reconstruction": 10_650,
