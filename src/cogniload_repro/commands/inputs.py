@@ -18,7 +18,7 @@ from typing import Any
 import click
 
 from cogniload_repro.commands.options import BUILD
-from cogniload_repro.commands.params import Parameters, check_parameters, takes
+from cogniload_repro.commands.params import Parameters, takes
 from cogniload_repro.files import locked, write_if_changed
 from cogniload_repro.paths import DATA
 
@@ -46,12 +46,12 @@ def describe_outputs(parameters: Parameters) -> dict[str, Any]:
 
     Outputs of models may be large: their names, sizes and times of change stand for them.
     """
-    local = [source for source in parameters.sources() if Path(source).exists()]
+    code = [path for path in _CODE.iterdir() if path != _BOOK_CODE]
     data = [path for path in DATA.iterdir() if not _NOT_COMMITTED.fullmatch(path.name)]
+    sources = [Path(source) for source in parameters.sources()]
     content = {name: getattr(parameters, name) for name in OUTPUTS_PARAMETERS}
-    content["code"] = digest(_CODE, without=_BOOK_CODE)
-    content["data"] = digest(*data)
-    content["sources"] = [digest(Path(source), read=_read_times) for source in local]
+    content["code"] = digest(*code, *data)
+    content["sources"] = [digest(source, read=_read_times) for source in sources]
     return content
 
 
@@ -103,17 +103,12 @@ def _read_times(file: Path) -> str:
     return f"{about.st_size} {about.st_mtime_ns} {about.st_ctime_ns}"
 
 
-def digest(
-    *paths: Path,
-    without: Path | None = None,
-    read: Callable[[Path], str] = _read_content,
-) -> str:
+def digest(*paths: Path, read: Callable[[Path], str] = _read_content) -> str:
     """Return a digest of files and of all files below folders: of their names and contents."""
     total = hashlib.sha256()
     for path in sorted(paths):
         for file in sorted([path, *path.rglob("*")]):
-            is_left_out = "__pycache__" in file.parts or without in file.parents
-            if file.is_file() and not is_left_out:
+            if file.is_file() and "__pycache__" not in file.parts:
                 line = f"{file.relative_to(path.parent)} {read(file)}\n"
                 total.update(line.encode("utf-8", "surrogateescape"))
     return total.hexdigest()[:32]
@@ -136,9 +131,8 @@ def _remove_future(build: Path) -> None:
 @takes(*vars(Parameters()))
 @BUILD
 def save_inputs(build: Path, **values: Any) -> None:
-    """Check the parameters, and save what the steps read (make calls this first)."""
+    """Save what the steps read (make calls this first)."""
     parameters = Parameters(**values)
-    check_parameters(parameters)
     with locked(build):
         _remove_future(build)
         write_inputs(build, "outputs", describe_outputs(parameters))

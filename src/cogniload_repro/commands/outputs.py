@@ -6,7 +6,6 @@ import shutil
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from textwrap import shorten
 from typing import Any
 
 import click
@@ -42,17 +41,15 @@ COUNTS_FILE = "counts.parquet"
 @EDITION
 @BUILD
 @JOBS
-def download_outputs(
-    build: Path, jobs: int, model: str | None, edition: str, **values: Any
-) -> None:
+def download_outputs(build: Path, jobs: int, **options: Any) -> None:
     """Import the models' outputs into a build.
 
     Writes puzzles.parquet, outputs/ (real answers) and counts.parquet (the reconstructed counts of
     models without answers). By default nothing is downloaded.
     """
+    values = {name: options.pop(name) for name in OUTPUTS_PARAMETERS}
     parameters = Parameters(**values)
     inputs = describe_outputs(parameters)  # as they are before they are read
-    build.mkdir(parents=True, exist_ok=True)
     with locked(build), TemporaryDirectory(prefix=_STAGE, dir=build) as name:
         stage = Path(name)
         (stage / "outputs").mkdir()
@@ -62,17 +59,13 @@ def download_outputs(
             imported.append(_write_counts(stage, parameters.grid, jobs))
             for answers in sorted(ANSWERS.glob("*.jsonl")):
                 imported.append(_import(stage, str(answers), 0, build, known_only=True))
-        options = {"model": model, "edition": edition}
+        limit = parameters.max_rejected
         for address in parameters.sources():
-            limit = parameters.max_rejected
             imported.append(_import(stage, address, limit, build, **options))
         _refuse_repeated_models(imported)
         write_inputs(build, "outputs", inputs)
         _replace_outputs(stage, build)
         write_whole(build / SOURCES, json.dumps(imported, indent=1) + "\n")
-    for part in imported:
-        line = f"{part['source']}: {', '.join(part['models'])}"
-        say(shorten(line, 300, placeholder=" ..."))
 
 
 def read_sources(build: Path) -> list[dict]:
@@ -122,7 +115,7 @@ def _import(
     from cogniload_repro.importing.imports import import_source
 
     report = import_source(address, stage, build / "downloads", **options)
-    say(report.summary())
+    say(f"{label_of(address)}: {report.summary()}")
     report.write_rejected(build / "rejected.csv")
     if report.rejected:
         say(f"Rejected rows: {build / 'rejected.csv'}")

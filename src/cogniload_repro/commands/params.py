@@ -144,18 +144,3 @@ def read_file() -> dict[str, Any]:
 def label_of(text: str) -> str:
     """Return a value for messages: a path without its folders, an address without passwords."""
     return Path(text).name if os.path.isabs(text) else without_secrets(text)
-
-
-def check_parameters(parameters: Parameters) -> None:
-    """Reject impossible parameters now, before the earlier steps have been run for nothing."""
-    if parameters.models and not parameters.sources():
-        from cogniload_repro.models import find_model
-
-        for model in parameters.models:
-            find_model(model)
-    if parameters.changes().keys() & {"formula", "family"}:
-        from cogniload_repro.regression import design, formulas, glm
-
-        glm.check_family(parameters.family)
-        cells = design.GRID.assign(prompt_mean=design.GRID["N"], perturbation="")
-        formulas.build_design(cells, parameters.formula)

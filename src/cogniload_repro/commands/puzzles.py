@@ -27,13 +27,6 @@ from cogniload_repro.commands.options import (
 @click.option(
     "--seed", type=FROM_0, default=42, show_default=True, help="Seed of the whole set."
 )
-@click.option(
-    "--rounding",
-    default="half-up",
-    show_default=True,
-    help="Rounding of N × ratio at .5: half-up (as in the paper's data) or half-even (as "
-    "in the released Python program).",
-)
 @EDITION
 @click.option(
     "--format",
@@ -56,7 +49,6 @@ def puzzles(
     grid: str,
     per_cell: int,
     seed: int,
-    rounding: str,
     edition: str,
     kind: str,
     perturbation: str | None,
@@ -77,14 +69,15 @@ def puzzles(
     """
     from cogniload_repro.asking.protocol import list_queries, write_prompts
     from cogniload_repro.grid import grid_cells
+    from cogniload_repro.puzzles.draws import resolve_edition
     from cogniload_repro.puzzles.sets import PuzzleSet, write_set
 
     if perturbation and kind != "jsonl":
         raise ValueError(
             f"--format {kind} has no prompts; --perturb needs --format jsonl"
         )
-    cells = grid_cells(grid, rounding)
-    drawn = PuzzleSet(cells, per_cell, seed, edition=edition)
+    cells = grid_cells(grid)
+    drawn = PuzzleSet(cells, per_cell, seed, edition=resolve_edition(edition))
     count = write_set(out, kind, drawn, jobs)
     say(f"{count:,} puzzle{'s' * (count != 1)} in {out}")
     if kind == "jsonl":
