@@ -27,7 +27,6 @@ def score(scheduler: str | None, build: Path, jobs: int) -> None:
     import pandas as pd
 
     from cogniload_repro import __version__
-    from cogniload_repro.book.terminal import format_scores
     from cogniload_repro.executors import open_executor
     from cogniload_repro.puzzles.baselines import write_baselines
     from cogniload_repro.scoring import cells, scores
@@ -43,9 +42,6 @@ def score(scheduler: str | None, build: Path, jobs: int) -> None:
         committed = build / COUNTS_FILE
         counts = pd.read_parquet(committed) if committed.exists() else None
         cells.write_cells(build, {"version": __version__}, counts)
-        answers = cells.summarise_answers(cells.read_scores(build / "scores"))
-    if len(answers):
-        say(format_scores(answers))
 
 
 @click.command("fit")
@@ -61,11 +57,7 @@ def score(scheduler: str | None, build: Path, jobs: int) -> None:
 @click.option("--compare", is_flag=True, help="Compare with the paper's regression.")
 @BUILD
 def fit_command(
-    build: Path,
-    formula: str | None,
-    family: str | None,
-    models: tuple[str, ...],
-    compare: bool,
+    build: Path, models: tuple[str, ...], compare: bool, **regression: str | None
 ) -> None:
     """Fit the paper's regressions, and compare its numbers with the recomputed ones; or fit yours.
 
@@ -74,11 +66,9 @@ def fit_command(
     `cogniload_repro.fit` or `compare_fits`, with ranges over the reconstructions where it is not
     identified. A build without counts is replaced by the committed ones.
     """
-    if formula or family or models or compare:
-        from cogniload_repro.regression.glm import QUADRATIC
-
-        regression = {"formula": formula or QUADRATIC, "family": family or "logit"}
-        _fit_own(build, regression, models, compare)
+    options = {name: value for name, value in regression.items() if value}
+    if options or models or compare:
+        _fit_own(build, options, models, compare)
     else:
         _fit_paper(build)
 

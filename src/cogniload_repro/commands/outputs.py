@@ -74,7 +74,7 @@ def read_sources(build: Path) -> list[dict]:
 
     path = build / SOURCES
     try:
-        sources = json.loads(path.read_text(encoding="utf-8"))
+        sources = json.loads(path.read_text("utf-8"))
         for source in sources:
             for model in source["models"]:
                 is_counted = source["source"] == RECONSTRUCTED_SOURCE
@@ -90,19 +90,14 @@ def read_sources(build: Path) -> list[dict]:
 
 def _write_counts(stage: Path, grid: str, jobs: int) -> dict:
     """Write the committed counts and the default set's puzzles; return them as a source."""
-    from tqdm import tqdm
-
     from cogniload_repro.grid import grid_cells
-    from cogniload_repro.puzzles.sets import PuzzleSet, draw_rows, write_parquet
+    from cogniload_repro.puzzles.sets import PuzzleSet, write_set
     from cogniload_repro.regression.cell_tables import reconstructed_cells
     from cogniload_repro.storage import write_table
 
     cells = grid_cells(grid)
     counts = reconstructed_cells(cells)  # refuses cells that the paper lacks
-    puzzles = PuzzleSet(cells)
-    rows = tqdm(draw_rows(puzzles, jobs), "puzzles", total=len(puzzles), disable=None)
-    metadata = puzzles.describe("cogniload download-outputs")
-    write_parquet(stage / "puzzles.parquet", rows, metadata)
+    write_set(stage, PuzzleSet(cells), jobs)
     write_table(stage / COUNTS_FILE, counts)
     models = list(counts["model"].unique())
     return {"source": RECONSTRUCTED_SOURCE, "models": models, "settings": []}
@@ -120,7 +115,7 @@ def _import(
     if report.rejected:
         say(f"Rejected rows: {build / 'rejected.csv'}")
     # on a part of the grid there may be no puzzle that the committed answers belong to
-    if report.responses or not options.get("known_only"):
+    if "known_only" not in options:
         report.check(max_rejected)
     models = sorted(report.responses)
     settings = sorted(report.settings)

@@ -44,8 +44,9 @@ def render(build: Path, jobs: int, **values: Any) -> None:
     The parameters formula, family and models are passed to every chapter that has them.
     """
     if not (build / "fidelity.csv").exists():
-        remedy = f"run `cogniload fit --build {build}` first"
-        raise ValueError(f"{build / 'fidelity.csv'} is missing; {remedy}")
+        raise ValueError(
+            f"{build / 'fidelity.csv'} is missing; run `cogniload fit --build {build}` first"
+        )
     if not _NOTEBOOKS.is_dir():
         raise ValueError("notebooks/ is missing; run this in a checkout of the package")
     with locked(build):
