@@ -96,15 +96,18 @@ def _files_below(folder: Path, pattern: str) -> Iterator[tuple[Path, Path]]:
 def write_data(build: Path) -> float:
     """Write the data that scripts of pages load into ``BUILD/pages``; return the seconds."""
     from cogniload_repro.book.compare_rows import compare_data
-    from cogniload_repro.book.explorer import explorer_data
+    from cogniload_repro.book.explorer import explorer_data, read_puzzles
     from cogniload_repro.book.page_data import write_script
 
     start = time.monotonic()
+    puzzles = read_puzzles(build)
     data = {
         "models": [[model.name, model.label] for model in MODELS],
         "compare": compare_data(build),
-        "puzzles": explorer_data(build),
+        "puzzles": explorer_data(build, puzzles),
     }
+    for number, drawn in enumerate(puzzles.values()):
+        data[f"puzzles{number}"] = drawn  # a script of its own, loaded if it is chosen
     for name, value in data.items():
         write_whole(build / "pages" / f"{name}-data.js", write_script(name, value))
     return time.monotonic() - start
