@@ -9,7 +9,7 @@ from selenium.webdriver.common.by import By
 import cogniload_repro as cl
 from cogniload_repro.book.page_data import cells_to_show
 from cogniload_repro.formats import display_names
-from cogniload_repro.grid import count_needles
+from cogniload_repro.puzzles.rows import split_name
 
 pytestmark = pytest.mark.book
 
@@ -27,7 +27,7 @@ def explorer(browser, html):
 def test_every_puzzle_ends_at_its_answer(explorer, html):
     """Replayed in the page, every puzzle ends at the value in its name.
 
-    It has the needles of its ratio.
+    It has the needles of its name.
     """
     scripts = sorted((html / "instruments").glob("puzzles?*-data.js"))
     assert len(scripts) >= 18
@@ -38,14 +38,14 @@ def test_every_puzzle_ends_at_its_answer(explorer, html):
         return sets.flatMap((name) => cogniload.data[name]).map((puzzle) => {
             const { answer, isNeedle } = cogniload.explorer.solve(puzzle);
             const needles = isNeedle.filter(Boolean).length;
-            return [puzzle.name, puzzle.gold, puzzle.N, puzzle.ratio_pct, answer, needles];
+            return [puzzle.name, answer, needles];
         });
     """)
     assert len(ends) >= len(scripts[::9])
-    for name, gold, N, ratio_pct, answer, needles in ends:
-        assert name.endswith(f"_{answer}")
-        assert answer == gold
-        assert needles == count_needles(N, ratio_pct)
+    for name, answer, needles in ends:
+        parts = split_name(name)
+        assert answer == parts.gold
+        assert needles == parts.needles
 
 
 def read_puzzle(explorer):
@@ -53,8 +53,11 @@ def read_puzzle(explorer):
     return explorer.execute_script("""
         const place = new URLSearchParams(location.hash.slice(1));
         const sets = Object.keys(cogniload.data).filter((name) => /^puzzles\\d/.test(name));
-        const puzzles = sets.flatMap((name) => cogniload.data[name]).filter((puzzle) =>
-            ["N", "d", "ratio_pct"].every((load) => puzzle[load] === Number(place.get(load))));
+        const { N, d, ratio_pct } = cogniload.data.puzzles.configurations;
+        const at = N.findIndex((_, row) => N[row] === Number(place.get("N"))
+            && d[row] === Number(place.get("d"))
+            && ratio_pct[row] === Number(place.get("ratio_pct")));
+        const puzzles = cogniload.data[`puzzles${at}`];
         return cogniload.explorer.solve(puzzles[Number(place.get("puzzle"))]);
     """)
 

@@ -31,7 +31,7 @@ cogniload.explorer = (() => {
     const answer = values[states.at(-1)[puzzle.poi][asked]];
     const set = moves.flatMap(({ updates }) => updates).filter(([category]) => category === asked);
     const shortcut = values[set.at(-1)?.[1]]; // the last value that any statement sets
-    return { ...puzzle, moves, states, isNeedle, categories, values, answer, shortcut };
+    return { ...puzzle, N: moves.length, moves, states, isNeedle, categories, values, answer, shortcut };
   }
 
   // ---- words ----

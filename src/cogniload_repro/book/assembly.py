@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Collection, Iterator
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -101,7 +102,7 @@ def write_data(build: Path) -> float:
 
     start = time.monotonic()
     puzzles = read_puzzles(build)
-    data = {
+    data: dict[str, Any] = {
         "models": [[model.name, model.label] for model in MODELS],
         "compare": compare_data(build),
         "puzzles": explorer_data(build, puzzles),

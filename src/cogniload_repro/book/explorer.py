@@ -20,12 +20,12 @@ from cogniload_repro.regression.reconstructions import (
     from_printed_tables,
 )
 
-_SHOWN = 10  # puzzles of a configuration
+_PER_CELL = 10  # puzzles of a configuration
 #: Puzzles of `describe_puzzle` by configuration (N, d, needle ratio).
 Puzzles = dict[tuple, list[dict[str, Any]]]
 
 
-def explorer_data(build: str | Path, puzzles: Puzzles) -> dict[str, Any]:
+def explorer_data(build: Path, puzzles: Puzzles) -> dict[str, Any]:
     """Return what the explorer needs at once: phrases, configurations, counts of all models.
 
     ``phrases`` has the initial, condition, update and question phrase of each category, with {} for
@@ -45,21 +45,20 @@ def explorer_data(build: str | Path, puzzles: Puzzles) -> dict[str, Any]:
 
 
 # ---- puzzles ----
-def read_puzzles(build: str | Path) -> Puzzles:
+def read_puzzles(build: Path) -> Puzzles:
     """Return the first ten puzzles of each configuration, without those that cannot be read."""
-    path = Path(build) / "puzzles.parquet"
+    path = build / "puzzles.parquet"
     table = pd.read_parquet(path, columns=["name", *CELL])
-    names = table.groupby(CELL).head(_SHOWN)["name"].tolist()
+    names = table.groupby(CELL).head(_PER_CELL)["name"].tolist()
     rows = pd.read_parquet(path, filters=[("name", "in", names)])
     puzzles: Puzzles = {}
-    for row in rows.sort_values(CELL, kind="stable").to_dict("records"):
+    for row in rows.to_dict("records"):
         try:
             puzzle = parse_puzzle(row["text"])
         except ValueError:  # a reader's own puzzle that the parser cannot read
             continue
-        entry = {name: row[name] for name in ("name", "ratio_pct", "gold")}
-        configuration = tuple(row[load] for load in CELL)
-        puzzles.setdefault(configuration, []).append(describe_puzzle(puzzle) | entry)
+        numbers = describe_puzzle(puzzle) | {"name": row["name"]}
+        puzzles.setdefault(tuple(row[load] for load in CELL), []).append(numbers)
     return puzzles
 
 
@@ -73,8 +72,6 @@ def describe_puzzle(puzzle: Puzzle) -> dict[str, Any]:
         for _, before, conditions, after, updates in puzzle.moves
     ]
     return {
-        "N": puzzle.N,
-        "d": puzzle.d,
         "people": puzzle.people,
         "poi": puzzle.people.index(puzzle.poi),
         "category": puzzle.category,
