@@ -161,10 +161,12 @@ def save_figure(
     width, height = figure.get_size_inches()
     top = height
     if title:
-        lines = textwrap.wrap(title, int(_TITLE_CHARACTERS * width))
-        above = (0.012, 1 + 0.08 / height)
-        figure.text(*above, "\n".join(lines), size=11, weight="bold", gid="title")
-        top += 0.12 + _TITLE_LINE_IN * len(lines)
+        unbroken = title.replace(" = ", "\u00a0=\u00a0")
+        lines = textwrap.fill(unbroken, int(_TITLE_CHARACTERS * width))
+        figure.text(
+            0.012, 1 + 0.08 / height, lines, size=11, weight="bold", gid="title"
+        )
+        top += 0.31 + _TITLE_LINE_IN * lines.count("\n")
     if source:
         at = (0.012, -0.62 * _STRIP_IN / height)
         figure.text(*at, source, size=7.5, style="italic", color="0.35", gid="source")
