@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from cogniload_repro import storage
-from cogniload_repro.importing.rejections import Rejected
+from cogniload_repro.importing.report import Rejected
 
 CELLS = json.loads(
     (Path(__file__).parents[1] / "notebooks" / "glossary.ipynb").read_text(
