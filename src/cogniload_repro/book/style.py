@@ -96,14 +96,15 @@ class Pen:
         if self.own:
             size = 7.5
             order = 8
-        look = {
+        return {
             "color": self.color,
             "linestyle": "",
             "marker": self.marker,
             "markersize": size,
+            "markeredgecolor": "white",
+            "markeredgewidth": 0.4,
             "zorder": order,
         }
-        return look | {"markeredgecolor": "white", "markeredgewidth": 0.4}
 
 
 def pens(models: list[str]) -> dict[str, Pen]:
@@ -156,7 +157,8 @@ def save_figure(
     width, height = figure.get_size_inches()
     if source:
         at = (0.012, -0.62 * _STRIP_IN / height)
-        figure.text(*at, source, size=7.5, style="italic", color="0.35", gid="source")
+        size = 9 if width > PHONE_IN else 7.5
+        figure.text(*at, source, size=size, style="italic", color="0.35", gid="source")
     area = Bbox.from_extents(0, -_STRIP_IN if source else 0, width, height)
     layout = figure.get_layout_engine()
     if layout is not None:
