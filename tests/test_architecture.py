@@ -39,17 +39,17 @@ SIZES = {
     "foundation": 5_500,
     "puzzles": 8_800,
     "scoring": 4_650,
-    "importing": 7_200,
+    "importing": 6_200,
     "regression": 12_940,
     "analysis": 13_410,
     "reconstruction": 10_650,
-    "ledger": 6_900,
+    "ledger": 6_470,
     "asking": 4_500,
-    "book": 16_500,
+    "book": 16_420,
     "commands": 5_620,
 }
 DENSITY = 9.0
-DENSER = {"analysis": 9.3, "ledger": 9.1}
+DENSER = {"analysis": 9.3}
 #: Tokens that are no code.
 LAYOUT = {
     tokenize.COMMENT,

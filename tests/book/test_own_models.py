@@ -103,5 +103,4 @@ def test_text_of_figures_is_legible(chapter):
             for text in figure.findobj(Text)
             if text.get_visible() and text.get_text().strip()
         ]
-        line = 9 if width > PHONE_IN else 7.5  # on the evidence
-        assert pixels * min(*sizes, line) >= 11, name
+        assert pixels * min(sizes) >= 11, name

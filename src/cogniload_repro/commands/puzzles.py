@@ -57,7 +57,7 @@ def puzzles(
     per_cell: int,
     seed: int,
     rounding: str,
-    edition: str | None,
+    edition: str,
     kind: str,
     perturbation: str | None,
     out: Path,
@@ -77,7 +77,6 @@ def puzzles(
     """
     from cogniload_repro.asking.protocol import list_queries, write_prompts
     from cogniload_repro.grid import grid_cells
-    from cogniload_repro.puzzles.draws import PORT
     from cogniload_repro.puzzles.sets import PuzzleSet, write_set
 
     if perturbation and kind != "jsonl":
@@ -85,7 +84,7 @@ def puzzles(
             f"--format {kind} has no prompts; --perturb needs --format jsonl"
         )
     cells = grid_cells(grid, rounding)
-    drawn = PuzzleSet(cells, per_cell, seed, edition=edition or PORT)
+    drawn = PuzzleSet(cells, per_cell, seed, edition=edition)
     count = write_set(out, kind, drawn, jobs)
     say(f"{count:,} puzzle{'s' * (count != 1)} in {out}")
     if kind == "jsonl":
