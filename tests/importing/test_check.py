@@ -12,13 +12,13 @@ COVERAGE = ["responses", "cells", "tokens"]
 
 
 def puzzles_table(cells, per_cell):
-    """Puzzles without text, some in each cell, by name."""
+    """Puzzles with empty texts, some in each cell, by name."""
     puzzles = KnownPuzzles()
     for cell in cells:
         for number in range(per_cell):
             name = f"{cell.N}_{cell.d}_{cell.needles}_{100_000 + number}_red"
             loads = {"N": cell.N, "d": cell.d, "ratio_pct": cell.ratio_pct}
-            puzzles.add({"name": name, **loads})
+            puzzles.add({"name": name, "text": "", **loads})
     return puzzles
 
 

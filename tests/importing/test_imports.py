@@ -255,13 +255,13 @@ def test_puzzles_of_a_source_stand_for_themselves(tmp_path):
     """Any text is scored as it is; a row that contradicts its text is refused."""
     names = [f"12_3_3_{number}_{STRANGE.solution}" for number in (5, 6)]
     rows = [puzzle_row(STRANGE) | {"name": name, "puzzle_id": None} for name in names]
-    rows[1]["poi"] = "Nobody"
+    rows[1]["domain"] = ["red"]
     write_lines(tmp_path / "source" / "puzzles.jsonl", rows)
     answers = [{"model": "m", "name": name, "response": "red"} for name in names]
     write_lines(tmp_path / "source" / "answers.jsonl", answers)
     report, texts = draw_in(tmp_path / "build", tmp_path / "source")
     assert reasons(report) == {"unknown puzzle": 1}
-    assert "poi is" in report.rejected[0].detail
+    assert "is not a list of" in report.rejected[0].detail
     assert texts == {names[0]: STRANGE.text}
 
 

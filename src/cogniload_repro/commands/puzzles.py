@@ -41,8 +41,8 @@ from cogniload_repro.commands.options import (
     type=click.Choice(["parquet", "jsonl"]),
     default="parquet",
     show_default=True,
-    help="parquet: puzzles.parquet. jsonl: puzzles.jsonl, and prompts.jsonl with a column "
-    "prompt, for any program that asks models.",
+    help="parquet: puzzles.parquet. jsonl: also prompts.jsonl, with a column prompt, for any "
+    "program that asks models.",
 )
 @click.option(
     "--perturb",
@@ -85,8 +85,8 @@ def puzzles(
         )
     cells = grid_cells(grid, rounding)
     drawn = PuzzleSet(cells, per_cell, seed, edition=edition)
-    count = write_set(out, kind, drawn, jobs)
-    say(f"{count:,} puzzle{'s' * (count != 1)} in {out}")
+    path = write_set(out, drawn, jobs)
+    say(f"{len(drawn):,} puzzle{'s' * (len(drawn) != 1)} in {out}")
     if kind == "jsonl":
-        queries = list_queries(out / "puzzles.jsonl", perturbation)
+        queries = list_queries(path, perturbation)
         say(f"wrote {write_prompts(out, queries)}")
