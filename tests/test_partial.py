@@ -5,6 +5,7 @@ What is missing is said, nothing is judged without data.
 
 import json
 from contextlib import chdir
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,10 +15,10 @@ from click.testing import CliRunner
 from samples import GPT5, table_of
 
 import cogniload_repro as cl
-from cogniload_repro.book import tables
+from cogniload_repro.book import page, tables
+from cogniload_repro.book.backend import Run
 from cogniload_repro.book.build import Build
 from cogniload_repro.book.evidence import judge_evidence
-from cogniload_repro.book.page import Page
 from cogniload_repro.cli import main
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.ledger.results import load_results
@@ -182,8 +183,7 @@ def said(build, chapters, monkeypatch):
                 return fragment
 
             monkeypatch.setattr(owner, kind, keep)
-        monkeypatch.setattr(Page, "chapter", name)
-        monkeypatch.setattr(Page, "output", build)
+        monkeypatch.setattr(page, "find_run", lambda name=name: Run(name, Path(build)))
         test_chapters.run(name, monkeypatch, build=build)
         monkeypatch.undo()
     joined = {}
