@@ -26,7 +26,6 @@ def format_scores(answers: pd.DataFrame) -> str:
         "answers": ("of", ",.0f"),
         "cut": ("cut off", ",.0f"),
         "unclosed_trace": ("open reasoning", ",.0f"),
-        "hedged": ("correct, but not sure", ",.0f"),
     }
     accuracy = answers["correct"] / answers["answers"]
     texts = format_frame(answers.assign(accuracy=accuracy), columns)
