@@ -160,9 +160,8 @@ def find_outcome(
 ) -> Outcome:
     """Return the outcome of a response to a question of checked types (Appendix D.5)."""
     if not isinstance(response, str):
-        kind = type(response).__name__
         raise ValueError(
-            f"a response must be text, not {kind}; use '' for an empty one"
+            f"a response must be text, not {response!r:.80}; use '' if empty"
         )
     if not question.gold:
         raise ValueError("the gold value is empty; give the puzzle's solution")
