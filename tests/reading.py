@@ -42,7 +42,7 @@ def read_chapter(name, monkeypatch, **parameters):
 
 def save_nothing(figure, stem, source, endings=("png", "svg"), title=""):
     """Empty files in place of a picture, which would take a second to draw."""
-    files = [stem.with_name(f"{stem.name}.{ending}") for ending in endings]
+    files = [Path(f"{stem}.{ending}") for ending in endings]
     for file in files:
         write_whole(file, b"")
     return files

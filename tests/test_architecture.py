@@ -46,7 +46,7 @@ SIZES = {
     "ledger": 6_470,
     "asking": 4_500,
     "book": 16_500,
-    "commands": 5_620,
+    "commands": 4_900,
 }
 DENSITY = 9.0
 DENSER = {"analysis": 9.3}

@@ -310,7 +310,10 @@ def test_without_a_finite_fit_of_each_model_nothing_is_tested(page_of, tmp_path)
     show_verdicts(page, {"slopes": verdicts.each([True]), claim: verdicts.single(True)})
     rows = read_verdicts(page.data)
     assert rows["conclusion"].tolist() == ["slopes", ""]
-    assert rows["claim"].tolist() == ["Slopes of d and N", claim]
+    assert rows["claim"].tolist() == [
+        "Difficulty and length lower accuracy in all models",
+        claim,
+    ]
     assert set(rows["verdict"]) == {verdicts.UNKNOWN}
     assert set(rows["chapter"]) == {"05_glm"}
 

@@ -13,7 +13,6 @@ from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, MODELS
 from cogniload_repro.paths import DATA, ICLR2026
 from cogniload_repro.published import (
-    ALPHA,
     STARRED,
     correct_by,
     load_conclusions,
@@ -324,8 +323,8 @@ def test_versions_are_compared_by_their_printed_rows():
         for cell in cells
         if cell["cell_type"] == "code"
     }
-    space = {"ALPHA": ALPHA}
-    for name in ("versions-table", "compare", "distances"):
+    space = {"build": ""}
+    for name in ("load", "compare"):
         exec(code[name], space)  # our own notebook
     moved = space["moved"].set_index("model")
     cells = cl.load_cells()

@@ -29,7 +29,7 @@ UNKNOWN = "not tested"
 #: Of a statement that only says what a word means (chapter 14); no counts decide it.
 DEFINITION = "a matter of definition"
 #: All words on statements, in the order in which chapter 10 shows them.
-VERDICT_WORDS = (NOT_SUPPORTED, DEPENDS, OPEN, PARTLY, SUPPORTED, UNKNOWN)
+VERDICT_WORDS = (SUPPORTED, PARTLY, DEPENDS, OPEN, NOT_SUPPORTED, UNKNOWN)
 #: Words on a printed number that can be counted again.
 AGREES = "agrees"
 DISAGREES = "does not agree"
