@@ -1,6 +1,7 @@
 """What many tests do: run the command in this process, write rows as JSON lines."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow.parquet as pq
 from click.testing import CliRunner, Result
@@ -10,6 +11,7 @@ from cogniload_repro.importing.imports import read_source as read_layout
 from cogniload_repro.importing.layout import find_files
 from cogniload_repro.importing.report import Report
 from cogniload_repro.puzzles.rows import KnownPuzzles
+from cogniload_repro.scoring.scores import score_dataset
 
 
 def run(*arguments, text=None) -> Result:
@@ -48,6 +50,13 @@ def check_source(source, known=None):
     for _ in read_layout(layout, known, report):
         pass
     return report
+
+
+def score_outputs(build, folder="scores"):
+    """Score the outputs of a build in this process; return the new files."""
+    with ThreadPoolExecutor(1) as executor:
+        places = (build / "outputs", build / "puzzles.parquet", build / folder)
+        return score_dataset(*places, executor)
 
 
 def read_metadata(path):

@@ -27,7 +27,7 @@ def berkeley():
     space = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(NOTEBOOK.parent)
-        for name in ("sums", "refit", "decimals", "simpson"):
+        for name in ("parameters", "load", "sums", "refit", "decimals", "simpson"):
             exec(CELLS[name], space)  # our own notebook
     return space
 
@@ -38,7 +38,7 @@ def others():
     space = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(NOTEBOOK.parent)
-        for name in ("sums", "refit", "titanic", "beetles"):
+        for name in ("parameters", "load", "sums", "refit", "titanic", "beetles"):
             exec(CELLS[name], space)
         space["beetle_limits"] = space["dead"]
         exec(CELLS["deviances"], space)

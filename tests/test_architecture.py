@@ -38,7 +38,7 @@ LAYERS = (
 SIZES = {
     "foundation": 5_500,
     "puzzles": 7_800,
-    "scoring": 4_650,
+    "scoring": 4_000,
     "importing": 6_200,
     "regression": 12_940,
     "analysis": 13_410,

@@ -216,7 +216,11 @@ def test_the_scorers_chapter_counts_the_answers_that_were_scored(
     for step in (["download-outputs", "--source", source], ["score", "--jobs", "1"]):
         assert command(*step, "--build", tmp_path).exit_code == 0
     tables = {}
-    keep = lambda self, frame, name, **more: tables.update({name: frame})  # noqa: E731
+
+    def keep(self, frame, name, **more):
+        tables[name] = frame
+        return cl.markdown.sentence(name)
+
     monkeypatch.setattr(page.Page, "table", keep)
     run("03_scoring", monkeypatch, build=tmp_path)
     counted = tables["scoring-buckets"]["Responses in this build"].astype(int)

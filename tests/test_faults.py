@@ -17,9 +17,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from harness import ask as run
-from harness import write_lines
+from harness import score_outputs, write_lines
 
-from cogniload_repro.scoring.scores import score_dataset
 from cogniload_repro.storage import OUTPUTS, write_table
 
 NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
@@ -77,11 +76,6 @@ def interrupt(number, script, *arguments, when):
     return process.returncode, errors
 
 
-def score(build):
-    """Score what is there, in this process."""
-    return score_dataset(build / "outputs", build / "puzzles.parquet", build / "scores")
-
-
 @pytest.fixture(scope="module")
 def scored(tmp_path_factory):
     """A build whose three partitions take a good part of a second each, with and without scores."""
@@ -110,7 +104,7 @@ def scored(tmp_path_factory):
         ]
         table = pa.table(dict(zip(OUTPUTS.names, columns, strict=True)), schema=OUTPUTS)
         write_table(folder / f"outputs/{model}.parquet", table)
-    score(folder)
+    score_outputs(folder)
     return folder
 
 
@@ -228,7 +222,7 @@ def test_good_rows_are_scored_and_bad_ones_are_named(tmp_path):
     for _ in range(2):
         code, message = run(*command)
         assert code == 0, message
-        score(build)
+        score_outputs(build)
         scores = pd.read_parquet(build / "scores/mine.parquet")
         assert sorted(zip(scores["name"], scores["correct"], strict=True)) == [
             (name, True) for name in sorted(NAMES)
@@ -285,4 +279,4 @@ def test_a_file_that_cannot_be_written_changes_nothing(tmp_path, step):
     assert contents(build) == before
     if step != "score":
         assert run(*command)[0] == 0
-    assert score(build)
+    assert score_outputs(build)

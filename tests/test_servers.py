@@ -19,12 +19,12 @@ pytest.importorskip(
 )
 
 from converted import convert_logs
+from harness import score_outputs
 from inspect_ai.log import read_eval_log
 
 from cogniload_repro.importing.imports import import_source
 from cogniload_repro.regression.glm import fit_finite
 from cogniload_repro.scoring.cells import write_cells
-from cogniload_repro.scoring.scores import score_dataset
 
 INSPECT = [sys.executable, "-m", "inspect_ai"]
 GRID = "N=20:50,ratio=5:25:50:75:95,d=1:3:5:7"
@@ -134,9 +134,7 @@ def test_two_hundred_puzzles_survive_server_and_evaluation(tmp_path):
 
     report = import_source(convert_logs(newest(tmp_path)), tmp_path, tmp_path)
     assert (sum(report.responses.values()), dict(report.rejected)) == (200, {})
-    (scores_path,) = score_dataset(
-        tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "scores"
-    )
+    (scores_path,) = score_outputs(tmp_path)
     fates = {name: fate(text)["end"] for name, text in texts.items()}
     scores = pd.DataFrame(pq.read_table(scores_path).to_pylist()).set_index("name")
     assert (scores["correct"] == (scores.index.map(fates) == "right")).all()

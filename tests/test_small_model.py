@@ -21,10 +21,10 @@ pytest.importorskip(
     "inspect_ai", reason="Inspect is not installed; `make test-evaluate` has it"
 )
 
+from harness import score_outputs
 from inspect_ai.log import read_eval_log
 
 from cogniload_repro.importing.imports import import_source
-from cogniload_repro.scoring.scores import score_dataset
 
 #: A proxy that does not answer; a server on this machine is asked without it.
 NOBODY = "http://127.0.0.1:9"
@@ -102,8 +102,7 @@ def test_a_real_model_is_asked_imported_and_scored(tmp_path, run):
 
     report = import_source(path, tmp_path, tmp_path)
     assert (dict(report.responses), report.rejected) == ({MODEL: 2}, [])
-    puzzles = tmp_path / "puzzles.parquet"
-    (scores_path,) = score_dataset(tmp_path / "outputs", puzzles, tmp_path / "scores")
+    (scores_path,) = score_outputs(tmp_path)
     scores = pq.read_table(scores_path).to_pylist()
     expected = {sample.id: sample.scores["outcome"].reason for sample in log.samples}
     assert {row["name"]: row["bucket"] for row in scores} == expected

@@ -25,7 +25,6 @@ _PUBLIC = {
     "baselines": "puzzles.baselines:baselines",
     "domain_size": "puzzles.generate:domain_size",
     "score_response": "scoring.response:score_response",
-    "reward": "scoring.response:reward",
     "read_scores": "scoring.cells:read_scores",
     "perturb": "asking.perturbations:perturb",
     "restore": "asking.perturbations:restore",

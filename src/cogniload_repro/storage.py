@@ -61,9 +61,9 @@ OUTPUTS = pa.schema(
     }
 )
 
-#: One row per response: its bucket, and the window and answer that led to it. The last three say
-#: whether its reasoning is not closed, whether a correct response is also correct by the last
-#: sentence after the reasoning, and whether that sentence says that the answer is not known.
+#: One row per response: its bucket, and the value that was found. The last two say whether its
+#: reasoning is not closed, and whether a correct response is also correct by the last sentence
+#: after the reasoning.
 SCORES = pa.schema(
     {
         "model": _STRING,
@@ -76,12 +76,10 @@ SCORES = pa.schema(
         "correct": _BOOL,
         "prompt_tokens": _INT,
         "response_tokens": _INT,
-        "window": _STRING,
         "answer": _STRING,
         "stopped": _STRING,
         "unclosed_trace": _BOOL,
         "answer_correct": _BOOL,
-        "unsure": _BOOL,
     }
 )
 

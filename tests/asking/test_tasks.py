@@ -13,6 +13,7 @@ pytest.importorskip(
 )
 
 from converted import convert_logs
+from harness import score_outputs
 from inspect_ai import eval as evaluate
 from inspect_ai.model import (
     ContentReasoning,
@@ -32,7 +33,6 @@ from cogniload_repro.puzzles.rows import draw_named
 from cogniload_repro.puzzles.sets import PuzzleSet, draw_rows
 from cogniload_repro.scoring.cells import write_cells
 from cogniload_repro.scoring.reasoning import CONTEXT_TOKENS, RESERVED_TOKENS
-from cogniload_repro.scoring.scores import score_dataset
 
 ASKED = []
 #: A sentence with every category's word has the answer in all windows.
@@ -133,18 +133,12 @@ def test_the_log_imported_has_the_outcomes_of_the_log(mini, tmp_path):
         {"mockllm/model": 36},
         {},
     )
-    (scores_path,) = score_dataset(
-        tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "scores"
-    )
+    (scores_path,) = score_outputs(tmp_path)
     scored = {row["name"]: row for row in pq.read_table(scores_path).to_pylist()}
     for sample in mini.samples:
         score = sample.scores["outcome"]
         row = scored[sample.id]
-        assert (score.reason, score.explanation, score.answer) == (
-            row["bucket"],
-            row["window"],
-            row["answer"],
-        )
+        assert (score.reason, score.answer) == (row["bucket"], row["answer"])
         assert (score.value == "C") == row["correct"]
     right = sum(row["correct"] for row in scored.values())
     assert (metrics(mini)["accuracy"], metrics(mini)["cut_off"]) == (right / 36, 0.5)
@@ -221,9 +215,7 @@ def test_a_condition_is_asked_kept_and_imported(tmp_path):
         dict.fromkeys(models, 6),
         {},
     )
-    score_dataset(
-        tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "scores"
-    )
+    score_outputs(tmp_path)
     right = write_cells(tmp_path, {}).groupby("model")["correct"].sum().to_dict()
     assert right == dict.fromkeys(models, 6)
 

@@ -7,6 +7,7 @@ from itertools import product
 
 import pyarrow.parquet as pq
 import pytest
+from harness import score_outputs
 from reference_scorer import score
 
 from cogniload_repro.grid import PAPER_GRID, Cell
@@ -14,7 +15,6 @@ from cogniload_repro.importing.imports import import_source
 from cogniload_repro.paths import DATA
 from cogniload_repro.puzzles.rows import parse_name
 from cogniload_repro.puzzles.sets import read_default_ids
-from cogniload_repro.scoring.scores import score_dataset
 
 ANSWERS = DATA / "outputs" / "smollm2-135m-instruct.jsonl"
 #: As the README says.
@@ -36,7 +36,7 @@ def imported(tmp_path_factory):
     """A folder with the file imported and scored, and the report of the import."""
     folder = tmp_path_factory.mktemp("committed")
     report = import_source(ANSWERS, folder, folder)
-    score_dataset(folder / "outputs", folder / "puzzles.parquet", folder / "scores")
+    score_outputs(folder)
     return folder, report
 
 

@@ -36,7 +36,6 @@ def make_scores(model, buckets, N=20, tokens=None):
             "prompt_tokens": 700,
             "unclosed_trace": False,
             "answer_correct": False,
-            "unsure": False,
         }
         for bucket in buckets
     ]
@@ -129,13 +128,13 @@ def test_token_lengths_of_the_papers_models_are_the_printed_ones(tmp_path):
 #: How answers ended, and what decided.
 ENDINGS = pd.DataFrame(
     [
-        ("mine", "correct_valid", True, "stop", False, True, False),
-        ("mine", "correct_valid", True, "stop", False, False, True),
-        ("mine", "correct_poi", True, "length", True, False, False),
-        ("mine", "wrong_logic", False, None, False, False, True),
-        ("mine", "wrong_max_context", False, "context", False, False, False),
-        ("mine", "wrong_other", False, "shrug", True, False, False),
-        ("cut", "wrong_other", False, "length", False, False, False),
+        ("mine", "correct_valid", True, "stop", False, True),
+        ("mine", "correct_valid", True, "stop", False, False),
+        ("mine", "correct_poi", True, "length", True, False),
+        ("mine", "wrong_logic", False, None, False, False),
+        ("mine", "wrong_max_context", False, "context", False, False),
+        ("mine", "wrong_other", False, "shrug", True, False),
+        ("cut", "wrong_other", False, "length", False, False),
     ],
     columns=[
         "model",
@@ -144,7 +143,6 @@ ENDINGS = pd.DataFrame(
         "stopped",
         "unclosed_trace",
         "answer_correct",
-        "unsure",
     ],
 )
 
@@ -164,7 +162,7 @@ def test_finished_answers_met_no_limit_no_open_trace_and_no_full_context():
 
 
 def test_every_wrong_answer_has_one_kind_and_every_correct_one_a_window():
-    """Leaning answers are correct by an earlier line only, hedged ones also end unsure."""
+    """Leaning answers are correct by an earlier line only."""
     row = summarise_answers(ENDINGS).iloc[0]
     wrong = (
         "ctx",
@@ -173,15 +171,13 @@ def test_every_wrong_answer_has_one_kind_and_every_correct_one_a_window():
         "last_logic",
         "other",
         "wrong",
-        "unreadable",
     )
-    assert [row[kind] for kind in wrong] == [1, 1, 0, 0, 1, 3, 1]
+    assert [row[kind] for kind in wrong] == [1, 1, 0, 0, 1, 3]
     right = (
         "correct_valid",
         "correct_poi",
         "correct_last_sentence",
         "alone",
         "leaning",
-        "hedged",
     )
-    assert [row[kind] for kind in right] == [2, 1, 0, 1, 2, 1]
+    assert [row[kind] for kind in right] == [2, 1, 0, 1, 2]

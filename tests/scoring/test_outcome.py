@@ -20,7 +20,9 @@ from cogniload_repro.scoring.outcome import (
     QUALIFIERS,
     SCORERS,
     SPELLINGS,
+    Question,
     Windows,
+    ends_correct,
     exceeds_budget,
     find_mention,
     find_windows,
@@ -74,8 +76,6 @@ CASE = {
 }
 #: What is Raymond wearing: yellow, blue or red underwear?
 PUZZLE = draw_puzzle(20, 1, 1, 770487)
-#: Scorers that follow the appendix.
-PAPER_SCORERS = [name for name, rules in SCORERS.items() if not rules.answer_only]
 
 
 @given(st.text(alphabet="a. \n"))
@@ -193,7 +193,7 @@ def scored_cases(draw):
     return response, question | draw_tokens(rng)
 
 
-@pytest.mark.parametrize("scorer", PAPER_SCORERS)
+@pytest.mark.parametrize("scorer", SCORERS)
 @settings(
     suppress_health_check=[HealthCheck.too_slow]
 )  # time is no promise on a busy machine
@@ -207,7 +207,6 @@ def test_outcome_equals_the_literal_algorithms(scorer, case):
     rules = asdict(SCORERS[scorer])
     # the reference takes a minute for that
     assume(len(response) < 50_000 or not rules["last_mention"])
-    del rules["answer_only"]
     outcome = score_response(response, **question, scorer=scorer)
     assert outcome == score(response, **question, **rules)
     assert outcome.is_correct == outcome.startswith("correct")
@@ -306,35 +305,26 @@ def test_an_explanation_shows_each_window_once_with_its_values():
     ]
 
 
+def test_another_scorer_may_decide_otherwise():
+    """Prose and algorithms of the appendix differ."""
+    response = "Sue had red hair. It is blue hair."
+    assert score_response(response, **CASE) == "correct_valid"
+    assert score_response(response, **CASE, scorer="prose") == "wrong_logic"
+
+
 @pytest.mark.parametrize(
-    ("response", "paper", "scorer", "bucket"),
+    ("text", "is_correct"),
     [
-        ("Sue had red hair. It is blue hair.", "correct_valid", "prose", "wrong_logic"),
-        (
-            "Sue has red hair.\nI am not sure.",
-            "correct_valid",
-            "answer_only",
-            "wrong_other",
-        ),
-        (
-            "<think>Sue has red hair.</think>\nShe has blue hair.",
-            "correct_valid",
-            "answer_only",
-            "wrong_logic_last_sentence",
-        ),
-        (
-            "<think>Sue has red hair.",
-            "correct_valid",
-            "answer_only",
-            "wrong_max_context",
-        ),
-        ("Sue has red hair.", "correct_valid", "answer_only", "correct_last_sentence"),
+        ("Sue has red hair.", True),
+        ("Sue has red hair.\nI am not sure.", False),
+        ("Sue has red hair. She has blue hair.", False),
+        ("Sue has red or blue hair.", True),
+        ("", False),
     ],
 )
-def test_another_scorer_may_decide_otherwise(response, paper, scorer, bucket):
-    """Scorers differ where prose and algorithms do, or look behind the reasoning alone."""
-    assert score_response(response, **CASE) == paper
-    assert score_response(response, **CASE, scorer=scorer) == bucket
+def test_the_last_sentence_may_be_judged_by_itself(text, is_correct):
+    """Lines before it do not count."""
+    assert ends_correct(text, Question(**CASE)) == is_correct
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from cogniload_repro.scoring.scores import WINDOW_CHARS, is_unsure, score_dataset
+from cogniload_repro.scoring.scores import score_dataset
 from cogniload_repro.storage import (
     OUTPUTS,
     PUZZLES,
@@ -99,11 +99,11 @@ def build(tmp_path):
     return tmp_path
 
 
-def score_all(build, folder="scores", **options):
+def score_all(build, folder="scores", workers=1):
     """Score a build; return the bytes of the score files by name."""
-    paths = score_dataset(
-        build / "outputs", build / "puzzles.parquet", build / folder, **options
-    )
+    with ThreadPoolExecutor(workers) as executor:
+        places = (build / "outputs", build / "puzzles.parquet", build / folder)
+        paths = score_dataset(*places, executor)
     return {path.name: path.read_bytes() for path in paths}
 
 
@@ -131,42 +131,32 @@ def test_responses_are_scored_in_order(tmp_path):
     ]
     assert table["correct"].tolist() == [True, False, False]
     assert table["rho"].tolist() == [0.05, 0.05, 0.5]
-    assert table["window"].tolist() == ["sue has red hair.", "ian has red hair.", ""]
     assert table["answer"].tolist() == ["red", "red", ""]
     assert table["prompt_tokens"].isna().tolist() == [False, True, False]
     assert table["stopped"].fillna("").tolist() == ["stop", "", "context"]
 
 
 @pytest.mark.parametrize(
-    ("response", "correct", "unclosed_trace", "answer_correct", "unsure"),
+    ("response", "correct", "unclosed_trace", "answer_correct"),
     [
-        ("<think>Sue has red hair.", True, True, False, False),
-        ("Sue has red hair.\nI am not sure.", True, False, False, True),
-        ("<think></think>Sue: red", True, False, True, False),
-        ("Sue: gray", False, False, False, False),
-        ("<think></think>Sue: red\r\rI am not sure.\r", True, False, False, True),
+        ("<think>Sue has red hair.", True, True, False),
+        ("Sue has red hair.\nI am not sure.", True, False, False),
+        ("<think>Sue: red</think>\nShe has gray hair.", True, False, False),
+        ("<think></think>Sue: red", True, False, True),
+        ("Sue: gray", False, False, False),
+        ("<think></think>Sue: red\r\rI am not sure.\r", True, False, False),
     ],
 )
 def test_scores_say_what_a_correct_response_rests_on(
-    tmp_path, response, correct, unclosed_trace, answer_correct, unsure
+    tmp_path, response, correct, unclosed_trace, answer_correct
 ):
-    """Open reasoning, an answer that is correct without its reasoning, and words of doubt."""
+    """Open reasoning, and an answer that is correct without its reasoning."""
     (row,) = score_some(tmp_path, [{"name": RED, "response": response}]).to_dict(
         "records"
     )
     assert row["correct"] == correct
     assert row["unclosed_trace"] == unclosed_trace
     assert row["answer_correct"] == answer_correct
-    assert row["unsure"] == unsure
-
-
-def test_a_long_window_is_cut_around_its_answer(tmp_path):
-    """So that scores stay small."""
-    response = "so " * 1000 + "Sue has red hair" + " yes" * 1000
-    table = score_some(tmp_path, [{"name": RED, "response": response}])
-    (window,) = table["window"]
-    assert len(window) == WINDOW_CHARS
-    assert "sue has red hair" in window
 
 
 def test_scores_are_those_of_the_outputs_that_are_there(build):
@@ -200,47 +190,18 @@ def test_a_row_that_cannot_be_scored_is_named(build, response, message):
 
 
 def test_a_damaged_file_is_named(build):
-    """One without a column, and one that is cut short."""
+    """One that is cut short."""
     path = build / "outputs/c.parquet"
-    outputs = pd.read_parquet(path)
-    write_table(path, outputs.drop(columns="response"), IMPORTED)
-    with pytest.raises(ValueError, match=r"c\.parquet is damaged .*response"):
-        score_all(build)
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(ValueError, match=r"c\.parquet is not a whole Parquet file"):
         score_all(build)
 
 
-def test_a_folder_without_outputs_is_refused(build):
-    """The sentence says what to do."""
-    with pytest.raises(ValueError, match="is missing; run `make download-outputs`"):
-        score_dataset(build / "empty", build / "puzzles.parquet", build / "scores")
-
-
 def test_the_bytes_do_not_depend_on_who_works(build):
     """Files are the tasks; the number of workers does not matter."""
     serial = score_all(build, "serial")
-    with ThreadPoolExecutor(2) as executor:  # tests/test_executors.py has processes
-        assert score_all(build, "parallel", executor=executor) == serial
+    # tests/test_executors.py has processes
+    assert score_all(build, "parallel", workers=2) == serial
     assert list_names(build / "serial") == ["a.parquet", "b.parquet", "c.parquet"]
     buckets = pd.read_parquet(build / "serial/c.parquet")["bucket"].tolist()
     assert buckets == ["correct_valid", "wrong_logic", "wrong_max_context"] * 90
-
-
-@pytest.mark.parametrize(
-    ("text", "unsure"),
-    [
-        ("I am not entirely sure.", True),
-        ("It cannot be determined from the statements.", True),
-        ("I don't know.", True),
-        ("I am unable to answer", True),
-        ("Sue: red\nThere is not enough information.\n", True),
-        ("I am not sure.\nSue: red", False),
-        ("Sue has red hair, I am sure.", False),
-        ("I was not sure" + " at first" * 100 + ": red", False),
-        ("", False),
-    ],
-)
-def test_an_answer_may_say_that_it_is_not_known(text, unsure):
-    """Only the last sentence counts: doubts on the way are no answer."""
-    assert is_unsure(text) is unsure

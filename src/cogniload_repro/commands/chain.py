@@ -61,7 +61,7 @@ def fit_command(
 ) -> None:
     """Fit the paper's regressions, and compare its numbers with the recomputed ones; or fit yours.
 
-    Writes Tables 2, 3 and 6, the lengths of prompts, and the ledger of all printed numbers
+    Writes Tables 2, 3 and 6, and the ledger of all printed numbers
     (fidelity.csv). With any option but --build, a regression is printed and nothing else is done:
     `cogniload_repro.fit` or `compare_fits`, with ranges over the reconstructions where it is not
     identified. A build without counts is replaced by the committed ones.

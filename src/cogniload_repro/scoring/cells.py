@@ -11,7 +11,6 @@ from cogniload_repro.models import order_models
 from cogniload_repro.scoring.outcome import (
     CONTEXT_BUCKET,
     CORRECT_BUCKETS,
-    OTHER_BUCKET,
 )
 from cogniload_repro.scoring.reasoning import CUT, STOPS
 from cogniload_repro.storage import CELLS, SCORES, TOKENS, open_parquet, write_table
@@ -30,8 +29,6 @@ _COUNT_COLUMNS = list(dict.fromkeys(BUCKET_COLUMNS.values()))
 #: Rows of cells are in the order of the grid.
 _ROW_ORDER = ["N", "ratio_pct", "d"]
 _TOKEN_SOURCES = {"prompt": "prompt_tokens", "output": "response_tokens"}
-#: Columns that are read from files of scores: all but the long texts.
-_SCORE_COLUMNS = [name for name in SCORES.names if name not in ("window", "answer")]
 
 
 def count_cells(scores: pd.DataFrame) -> pd.DataFrame:
@@ -67,31 +64,29 @@ def _describe_tokens(groups: Any) -> pd.DataFrame:
 
 
 def read_scores(
-    scores_dir: str | Path, columns: Sequence[str] = _SCORE_COLUMNS
+    scores_dir: str | Path, columns: Sequence[str] = SCORES.names
 ) -> pd.DataFrame:
-    """Return all scores in a folder as one table, by default without the long texts.
+    """Return all scores in a folder as one table.
 
     Token counts are nullable integers. The table is empty if the build has counts only.
     """
     tables = [SCORES.empty_table().select(columns)]
     for path in sorted(Path(scores_dir).glob("*.parquet")):
         with open_parquet(path) as file:
-            table = file.read(columns=columns)
-            tables.append(table.replace_schema_metadata())
+            tables.append(file.read(columns=columns))
     nullable = {pa.int64(): pd.Int64Dtype()}
     scores = pa.concat_tables(tables).to_pandas(types_mapper=nullable.get)
     return scores.astype({"N": "int64", "d": "int64"})
 
 
 def write_cells(
-    folder: str | Path, metadata: Mapping[str, str], counts: pd.DataFrame | None = None
+    folder: Path, metadata: Mapping[str, str], counts: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """Write cells.parquet and tokens.parquet to a folder from its scores/; return the cells.
 
     ``counts`` are cells reconstructed from the printed tables, of models without responses; they
     are added to the cells of scored models.
     """
-    folder = Path(folder)
     cells = []
     tokens = []
     if counts is not None:
@@ -111,9 +106,13 @@ def write_cells(
 
 def _by_model(frame: pd.DataFrame) -> pd.DataFrame:
     """Return rows with models in printed order."""
-    models = pd.Index(order_models(frame["model"]))
-    places = models.get_indexer(frame["model"])
-    return frame.iloc[places.argsort(kind="stable")].reset_index(drop=True)
+    order = order_models(frame["model"])
+    return frame.sort_values(
+        "model",
+        key=lambda models: models.map(order.index),
+        kind="stable",
+        ignore_index=True,
+    )
 
 
 def summarise_answers(scores: pd.DataFrame) -> pd.DataFrame:
@@ -124,11 +123,10 @@ def summarise_answers(scores: pd.DataFrame) -> pd.DataFrame:
     - why the model stopped, as its source reports: one column for each of `reasoning.STOPS`;
     - unclosed_trace (ends within the reasoning), full (fills the paper's context), cut (either, or
       stopped by a limit), finished (the others), correct_finished;
-    - wrong answers by kind, as in Tables 4 and 5: `_COUNT_COLUMNS`; wrong; unreadable (those that
-      name no single value);
+    - wrong answers by kind, as in Tables 4 and 5: `_COUNT_COLUMNS`; wrong;
     - correct answers by the window that decided: `outcome.CORRECT_BUCKETS`; leaning (correct by an
       earlier line, while the last sentence after the reasoning is not), alone (the other correct
-      ones), hedged (leaning ones whose last sentence says that the answer is not known).
+      ones).
     """
     _, *wrong = _COUNT_COLUMNS
     stopped = scores["stopped"].fillna("unknown")
@@ -149,11 +147,9 @@ def summarise_answers(scores: pd.DataFrame) -> pd.DataFrame:
         "correct_finished": is_correct & ~is_cut,
         **{name: kind == name for name in wrong},
         "wrong": ~is_correct,
-        "unreadable": bucket == OTHER_BUCKET,
         **{name: bucket == name for name in CORRECT_BUCKETS},
         "leaning": is_leaning,
         "alone": is_correct & ~is_leaning,
-        "hedged": is_leaning & scores["unsure"],
     }
     counts = pd.DataFrame(flags, index=scores.index).astype(int)
     groups = counts.groupby(scores["model"].astype(str), sort=False)

@@ -4,41 +4,20 @@
 (D.3), looks for values in them (D.4), and returns a bucket with its evidence (D.5).
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cogniload_repro.scoring.reasoning import (
-    CONTEXT_TOKENS,
-    RESERVED_TOKENS,
-    take_answer,
-)
+from cogniload_repro.paths import ICLR2026
+from cogniload_repro.scoring.reasoning import CONTEXT_TOKENS, RESERVED_TOKENS
 
+with (ICLR2026 / "scorer_words.json").open(encoding="utf-8") as _file:
+    _words = json.load(_file)
 #: Stems by category: a line about the category contains one of them (Appendix D.2).
-QUALIFIERS = {
-    "location": ("at", "located", "in"),
-    "clothes_shirt": ("shirt", "wear"),
-    "clothes_pant": ("pant", "wear"),
-    "clothes_hat": ("hat", "wear"),
-    "clothes_socks": ("sock", "wear"),
-    "clothes_gloves": ("glove", "wear"),
-    "clothes_underwear": ("underwear", "wear"),
-    "hair": ("hair",),
-    "recent_eat": ("eat", "ate"),
-    "recent_watch": ("watch", "watched", "movie"),
-    "recent_listen": ("listen", "listened", "music"),
-    "recent_read": ("read", "book"),
-}
-
+QUALIFIERS: dict[str, list[str]] = _words["qualifiers"]
 #: Spellings accepted for a value; every other value has its own spelling only.
-SPELLINGS = {
-    "reaggea": ("reaggea", "reggae"),
-    "sci-fi": ("sci-fi", "science fiction", "science-fiction"),
-    "camp": ("camp", "campground"),
-    "potatoes": ("potatoes", "potato"),
-    "market": ("market", "marketplace"),
-    "livingroom": ("livingroom", "living room"),
-}
+SPELLINGS: dict[str, list[str]] = _words["spellings"]
 
 #: A value is found only directly after one of these characters or at the start of the sentence.
 BOUNDARIES = ' ["*_{('
@@ -63,12 +42,9 @@ class ScorerRules:
     cut_windows: bool = False
     #: Another value also counts if it is mentioned after the correct one (D.4, item 5).
     last_mention: bool = False
-    #: Search only the last sentence after the reasoning; not a rule of the paper.
-    answer_only: bool = False
 
 
 PSEUDOCODE = ScorerRules()
-ANSWER_ONLY = ScorerRules(answer_only=True)
 #: Scorers by name: the appendix's algorithms (pseudocode), its prose, and the pseudocode with one
 #: rule changed.
 SCORERS = {
@@ -77,7 +53,6 @@ SCORERS = {
     "late_drop": ScorerRules(late_drop=True),
     "cut_windows": ScorerRules(cut_windows=True),
     "last_mention": ScorerRules(last_mention=True),
-    "answer_only": ANSWER_ONLY,
 }
 
 
@@ -119,8 +94,8 @@ class Outcome(str):
 
     question: Question
     windows: Windows
-    window: str = ""
-    answer: str = ""
+    window: str
+    answer: str
     reason: str
 
     def __new__(cls, bucket: str, **evidence: object) -> "Outcome":
@@ -185,33 +160,39 @@ def find_outcome(
 ) -> Outcome:
     """Return the outcome of a response to a question of checked types (Appendix D.5)."""
     if not isinstance(response, str):
-        kind = type(response).__name__
         raise ValueError(
-            f"a response must be text, not {kind}; use '' for an empty one"
+            f"a response must be text, not {response!r:.80}; use '' if empty"
         )
     if not question.gold:
         raise ValueError("the gold value is empty; give the puzzle's solution")
     windows = find_windows(response, question.poi, question.category, rules)
-    evidence: dict[str, object] = {"question": question, "windows": windows}
+    bucket = CONTEXT_BUCKET
+    window = ""
+    answer = ""
     if exceeds_budget(prompt_tokens, response_tokens):
-        reason = (
-            f"prompt, response and a reserve of {RESERVED_TOKENS} tokens"
-            f" reach {CONTEXT_TOKENS:,}"
-        )
-        return Outcome(CONTEXT_BUCKET, reason=reason, **evidence)
-    if not windows.last_sentence:
-        return Outcome(CONTEXT_BUCKET, reason="the last sentence is empty", **evidence)
-    bucket, place = _find_bucket(windows, question, rules.last_mention)
-    window = windows[place]
-    if bucket == OTHER_BUCKET:
-        reason = "no window has the correct value alone or another value alone"
-        return Outcome(bucket, window=window, reason=reason, **evidence)
-    values = [question.gold]
-    if bucket in LOGIC_BUCKETS:
-        values = find_alternatives(question.domain, question.gold)
-    answer = _find_last(values, window)
-    reason = f"window {place + 1} has {answer!r}"
-    return Outcome(bucket, window=window, answer=answer, reason=reason, **evidence)
+        reserve = f"a reserve of {RESERVED_TOKENS} tokens"
+        reason = f"prompt, response and {reserve} reach {CONTEXT_TOKENS:,}"
+    elif not windows.last_sentence:
+        reason = "the last sentence is empty"
+    else:
+        bucket, place = _find_bucket(windows, question, rules.last_mention)
+        window = windows[place]
+        values = [question.gold]
+        if bucket in LOGIC_BUCKETS:
+            values = find_alternatives(question.domain, question.gold)
+        answer = _find_last(values, window)
+        reason = f"window {place + 1} has {answer!r}"
+        if bucket == OTHER_BUCKET:
+            answer = ""
+            reason = "no window has the correct value alone or another value alone"
+    return Outcome(
+        bucket,
+        question=question,
+        windows=windows,
+        window=window,
+        answer=answer,
+        reason=reason,
+    )
 
 
 def _find_bucket(
@@ -238,6 +219,14 @@ def _find_bucket(
         return LOGIC_BUCKETS[wrong_place], wrong_place
     first_place = next(place for place, window in enumerate(windows) if window)
     return OTHER_BUCKET, first_place
+
+
+def ends_correct(answer: str, question: Question) -> bool:
+    """Return whether the last sentence of a text has the correct value alone."""
+    poi, gold, domain, category = question
+    _, _, last_sentence = find_windows(answer, poi, category)
+    has_gold = find_mention(gold, last_sentence) is not None
+    return has_gold and not has_alternative(last_sentence, domain, gold)
 
 
 def exceeds_budget(prompt_tokens: int | None, response_tokens: int | None) -> bool:
@@ -267,18 +256,13 @@ def find_windows(
     if qualifiers is None:
         known = ", ".join(QUALIFIERS)
         raise ValueError(f"unknown category {category!r}; the categories are: {known}")
-    text = with_line_feeds(response)
-    if rules.answer_only:
-        text = take_answer(text) or ""
-    lines = text.lower().split("\n")
+    lines = with_line_feeds(response).lower().split("\n")
     if rules.late_drop:
         lines = _drop_empty(lines)
     if lines[-1].startswith("(") and lines[-1].endswith(")"):
         lines.pop()
     lines = _drop_empty(lines)
     last_sentence = take_last_sentence(lines[-1])
-    if rules.answer_only:
-        return Windows("", "", last_sentence)
     poi_lines = [line for line in lines if poi.lower() in line]
     valid_lines = [line for line in poi_lines if _is_qualified(line, qualifiers)]
     poi_last = poi_lines[-1] if poi_lines else ""
@@ -308,14 +292,12 @@ def find_mention(value: str, sentence: str) -> tuple[int, int] | None:
 
     A value may be in any of its spellings (CheckCorrectAnswer of Algorithm 3).
     """
-    if value not in sentence and value not in SPELLINGS:
-        return None
     spans = []
-    for spelling in SPELLINGS.get(value, (value,)):
+    for spelling in SPELLINGS.get(value, [value]):
         start = _find_spelling(spelling, sentence)
-        spans.append((start, start + len(spelling)))
-    last = max(spans)
-    return last if last[0] >= 0 else None
+        if start >= 0:
+            spans.append((start, start + len(spelling)))
+    return max(spans, default=None)
 
 
 def _find_spelling(spelling: str, sentence: str) -> int:
@@ -351,17 +333,12 @@ def has_alternative(
         return False
     gold = gold.lower()
     gold_start = sentence.rfind(gold)
-    is_enclosed = gold_start >= 0 and any(
-        _covers(value, sentence, gold_start, gold_start + len(gold))
-        for value in alternatives
-    )
+    gold_end = gold_start + len(gold)
+    for value in alternatives:
+        start = sentence.rfind(value)
+        if 0 <= start <= gold_start and start + len(value) >= gold_end:
+            return True
     if not last_mention:
-        return is_enclosed or gold_start < 0
+        return gold_start < 0
     gold_mention = find_mention(gold, sentence)
-    return is_enclosed or gold_mention is None or max(starts) > gold_mention[0]
-
-
-def _covers(value: str, sentence: str, start: int, end: int) -> bool:
-    """Return whether the last occurrence of a value covers a part of the sentence."""
-    first = sentence.rfind(value)
-    return 0 <= first <= start and first + len(value) >= end
+    return gold_mention is None or max(starts) > gold_mention[0]

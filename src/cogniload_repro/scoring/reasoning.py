@@ -16,9 +16,6 @@ MARKS = DATA / "reasoning_marks.txt"
 CONTEXT_TOKENS = 32_768
 RESERVED_TOKENS = 20
 
-# further names of columns and keys with reasoning; too short to be searched for in tags
-_TRACE = re.compile(r"([\w .-]+[_ .-])?(cot|analysis|trace)")
-
 
 def take_answer(response: str) -> str | None:
     """Return the part of a response after its reasoning, None if the reasoning does not end.
@@ -39,12 +36,9 @@ def take_answer(response: str) -> str | None:
 
 
 def names_reasoning(name: str) -> bool:
-    """Return whether a name, such as that of a column, contains a word for reasoning."""
+    """Return whether a name, such as that of a part, contains a word for reasoning."""
     words, _ = _read_marks()
-    lowered = name.lower()
-    return (
-        any(word in lowered for word in words) or _TRACE.fullmatch(lowered) is not None
-    )
+    return any(word in name.lower() for word in words)
 
 
 @lru_cache(1)

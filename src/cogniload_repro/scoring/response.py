@@ -1,9 +1,8 @@
-"""One response to a puzzle scored, or turned into a reward for training."""
+"""One response to a puzzle scored."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from cogniload_repro.grid import check_count
 from cogniload_repro.puzzles.puzzle import Puzzle
 from cogniload_repro.scoring.outcome import (
     SCORERS,
@@ -54,10 +53,10 @@ def score_response(
     Raises
     ------
     TypeError
-        If the puzzle or one of its parts has the wrong type.
+        If a part of the question has the wrong type.
     ValueError
-        If the response is not text, the category or scorer is unknown, the correct value is empty,
-        or a token count is not a whole number of at least 0.
+        If the response is not text, the category or scorer is unknown, or the correct value is
+        empty.
 
     Examples
     --------
@@ -76,10 +75,6 @@ def score_response(
     3. last sentence: the same
     wrong_logic_poi: window 2 has 'blue'
     """
-    counts = {"prompt_tokens": prompt_tokens, "response_tokens": response_tokens}
-    for name, count in counts.items():
-        if count is not None:
-            check_count(name, count, 0)
     question = _read_question(puzzle, poi, gold, domain, category)
     if scorer not in SCORERS:
         names = ", ".join(SCORERS)
@@ -96,44 +91,18 @@ def _read_question(
     category: str | None,
 ) -> Question:
     """Return the question of a puzzle or of its four parts; TypeError if one has the wrong type."""
-    if isinstance(puzzle, Puzzle):
-        category = puzzle.category
-        return Question(puzzle.poi, puzzle.solution, puzzle.domains[category], category)
     if puzzle is not None:
-        kind = type(puzzle).__name__
-        raise TypeError(
-            f"the puzzle is a {kind}; give what draw_puzzle or read_puzzle returns"
-        )
-    values: list[Any] = [None]
-    if domain is not None and not isinstance(domain, str | Mapping):
-        values = [*domain]
-    if not all(isinstance(text, str) for text in (poi, gold, category, *values)):
+        values = puzzle.domains[puzzle.category]
+        return Question(puzzle.poi, puzzle.solution, values, puzzle.category)
+    parts: list[Any] = [poi, gold, category]
+    if domain is None or isinstance(domain, str | Mapping):
+        parts.append(None)
+    else:
+        parts += domain
+    if not all(isinstance(text, str) for text in parts):
         raise TypeError(
             "poi, gold and category must be text, domain the values of the asked category, "
             "such as puzzle.domains[puzzle.category]; or give only the puzzle"
         )
-    return Question(poi, gold, values, category)  # type: ignore[arg-type]
-
-
-def reward(
-    puzzle: Puzzle,
-    response: str,
-    *,
-    prompt_tokens: int | None = None,
-    response_tokens: int | None = None,
-) -> float:
-    """Return 1.0 for a response that the paper's scorer calls correct, otherwise 0.0 (section 4).
-
-    Parameters and errors are those of `score_response`.
-
-    Examples
-    --------
-    >>> import cogniload_repro as cl
-    >>> puzzle = cl.draw_puzzle(N=20, d=1, needles=1, puzzle_id=770487)
-    >>> cl.reward(puzzle, f"So {puzzle.poi} is wearing {puzzle.solution} underwear.")
-    1.0
-    """
-    outcome = score_response(
-        response, puzzle, prompt_tokens=prompt_tokens, response_tokens=response_tokens
-    )
-    return float(outcome.is_correct)
+    poi, gold, category, *values = parts
+    return Question(poi, gold, values, category)
