@@ -1,5 +1,6 @@
 """Files by content, and a folder for one process at a time."""
 
+import errno
 import os
 import re
 import subprocess
@@ -124,6 +125,23 @@ def test_a_refusal_of_the_system_names_the_file_and_the_remedy(
         names = [str(part)] if named else []
         raise OSError(number, "pyarrow's words", *names)
     assert re.match(f"{tmp_path}/a: {sentence}", describe_error(caught.value))
+
+
+def test_a_full_disk_is_named_by_the_file_of_a_step_and_not_by_the_lock(
+    tmp_path, monkeypatch
+):
+    """The lock holds without the number of its process."""
+
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "write", fail)
+    with (
+        locked(tmp_path),
+        pytest.raises(ValueError, match="is at work in"),
+        locked(tmp_path),
+    ):
+        pass
 
 
 def test_a_lack_of_memory_ends_in_a_sentence():

@@ -107,8 +107,10 @@ def locked(folder: str | Path) -> Iterator[None]:
                 f"process {holder} is at work in {folder}; {remedy}"
             ) from None
         file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
+        with suppress(
+            OSError
+        ):  # on a full disk the step says which of its files has no room
+            os.write(file.fileno(), str(os.getpid()).encode())
         for part in folder.rglob(".*.part"):
             if part.parent.name != "downloads":  # a download may run beside the build
                 part.unlink(missing_ok=True)

@@ -88,6 +88,19 @@ def test_a_formula_that_would_be_another_or_none_is_refused(complaint, formula):
     assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.parametrize("term", ["factor(d)", "C(d, ref=3)", "relevel(d, 3)"])
+def test_a_formula_of_r_is_refused_with_the_way_to_a_reference_level(term):
+    """The form in the message is that of treatment contrasts."""
+    cells = GRID.assign(prompt_mean=1.0)
+    with pytest.raises(ValueError, match="with 3 as the reference") as caught:
+        build_design(cells, f"correct ~ {term}")
+    advised = re.search(r"C\(d, levels=\[.*?\]\)", str(caught.value))[0]
+    expected = build_design(cells, "correct ~ C(d, Treatment(reference=3))").x
+    np.testing.assert_array_equal(
+        build_design(cells, f"correct ~ {advised}").x, expected
+    )
+
+
 def test_levels_of_factors_are_called_as_they_are_written():
     """Terms of whole levels have no decimals; words are levels too, no word the empty one."""
     design, _ = build_design(GRID, "correct ~ C(d) + C(ratio_pct) + C(rho):N")

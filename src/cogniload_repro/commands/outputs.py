@@ -53,7 +53,6 @@ def download_outputs(build: Path, jobs: int, **options: Any) -> None:
     with locked(build), TemporaryDirectory(prefix=_STAGE, dir=build) as name:
         stage = Path(name)
         (stage / "outputs").mkdir()
-        (build / "rejected.csv").unlink(missing_ok=True)
         imported = []
         if parameters.source == RECONSTRUCTED_SOURCE:
             imported.append(_write_counts(stage, parameters.grid, jobs))
@@ -111,9 +110,10 @@ def _import(
 
     report = import_source(address, stage, build / "downloads", **options)
     say(f"{label_of(address)}: {report.summary()}")
-    report.write_rejected(build / "rejected.csv")
+    report.write_rejected(stage / "rejected.csv")
     if report.rejected:
         say(f"Rejected rows: {build / 'rejected.csv'}")
+        shutil.copy(stage / "rejected.csv", build)
     # on a part of the grid there may be no puzzle that the committed answers belong to
     if "known_only" not in options:
         report.check(max_rejected)

@@ -20,7 +20,7 @@ from cogniload_repro.regression.reconstructions import (
 )
 from cogniload_repro.storage import CELLS, PROVENANCE, TOKENS, read_frame
 
-_REMEDY = "create it with `make score`"
+_REMEDY = "create it with `make score`, or give the path of a build"
 
 
 def load_cells(
