@@ -141,4 +141,3 @@ def test_puzzles_are_read_from_their_table(tmp_path):
     assert not known.has_text(NAME, rows[1]["text"])
     with pytest.raises(ValueError, match="a different puzzle of this name"):
         known.add(rows[0] | {"text": "changed"})
-    assert list(known.cells()["ratio_pct"]) == [row["ratio_pct"] for row in rows]

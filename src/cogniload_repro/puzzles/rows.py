@@ -6,10 +6,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-import pandas as pd
 import pyarrow as pa
 
-from cogniload_repro.grid import CELL, PAPER_GRID, ROUNDINGS, count_needles
+from cogniload_repro.grid import PAPER_GRID, ROUNDINGS, count_needles
 from cogniload_repro.puzzles.draws import PORT
 from cogniload_repro.puzzles.generate import domain_size, draw_puzzle
 from cogniload_repro.puzzles.ontology import ontology
@@ -144,46 +143,37 @@ def read_batches(
         yield from file.iter_batches(_ROWS, columns=[*columns])
 
 
-class _Facts(NamedTuple):
-    """The configuration of a puzzle, and a hash of its text."""
-
-    N: int
-    d: int
-    ratio_pct: float
-    text: int
-
-
 class KnownPuzzles:
     """The puzzles of a build's table, if there is one, and those that a source adds.
 
-    Of each only the facts are kept, and the rows of the added ones: the texts of the default set
-    take 250 MB.
+    Of each only a hash of its text is kept, and the rows of the added ones: the texts of the
+    default set take 250 MB.
     """
 
     def __init__(self, path: Path | None = None):
         self._path = path
-        self._facts: dict[str, _Facts] = {}
+        self._hashes: dict[str, int] = {}
         self.added: dict[str, dict] = {}
         for batch in self._read_table():
             for row in batch.to_pylist():
-                self._facts[row["name"]] = _find_facts(row)
+                self._hashes[row["name"]] = hash(row["text"].strip())
 
     def _read_table(self) -> Iterator[pa.RecordBatch]:
         if self._path is not None and self._path.exists():
             yield from read_batches(self._path)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._facts
+        return name in self._hashes
 
     def has_text(self, name: str, text: str) -> bool:
         """Return whether a known puzzle has this text, but for white space around it."""
-        return self._facts[name].text == hash(text.strip())
+        return self._hashes[name] == hash(text.strip())
 
     def add(self, row: dict) -> None:
         """Add a puzzle unless it is known; ValueError if a different one has its name."""
         name = row["name"]
-        if name not in self._facts:
-            self._facts[name] = _find_facts(row)
+        if name not in self._hashes:
+            self._hashes[name] = hash(row["text"].strip())
             self.added[name] = row
         elif not self.has_text(name, row["text"]):
             cause = "a different puzzle of this name is known"
@@ -196,13 +186,3 @@ class KnownPuzzles:
                 writer.write_table(pa.Table.from_batches([batch], PUZZLES))
             added = [*self.added.values()]
             writer.write_table(pa.Table.from_pylist(added, PUZZLES))
-
-    def cells(self) -> pd.DataFrame:
-        """Return the configuration of each puzzle: columns N, d and ratio_pct, by name."""
-        facts = pd.DataFrame.from_dict(self._facts, "index", columns=_Facts._fields)
-        return facts[CELL]
-
-
-def _find_facts(row: Mapping) -> _Facts:
-    text = row["text"].strip()
-    return _Facts(row["N"], row["d"], row["ratio_pct"], hash(text))
