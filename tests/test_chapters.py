@@ -65,6 +65,13 @@ def test_what_a_chapter_imports_is_there(name):
                         import_module(f"{node.module}.{alias.name}")
 
 
+@pytest.mark.parametrize("name", [path.stem for path in _NOTEBOOKS])
+def test_code_of_a_notebook_fits_80_columns(name):
+    """Wider lines scroll on the page, and wrap on GitHub."""
+    lines = "\n".join(read(name, "code").values()).split("\n")
+    assert [line for line in lines if len(line) > 80] == []
+
+
 def read(name, kind):
     """Return the sources of a notebook's cells of one kind, by the cells' names."""
     (path,) = (path for path in _NOTEBOOKS if path.stem == name)
