@@ -85,11 +85,15 @@ def _sum_by_cell(
     columns: pd.DataFrame,
 ) -> np.ndarray:
     """Return the sums of a column by model and cell, shape (models, columns)."""
-    keys = pd.MultiIndex.from_frame(columns)
     named = _name_perturbations(cells)
-    by_cell = named.pivot_table(column, _KEYS_OF_CELL, "model", aggfunc="sum")
-    by_cell = by_cell.reindex(index=keys, columns=models)
-    return by_cell.fillna(0).to_numpy(float).T
+    rows = pd.Index(models).get_indexer(named["model"])
+    keys = pd.MultiIndex.from_frame(named[_KEYS_OF_CELL])
+    places = pd.MultiIndex.from_frame(columns).get_indexer(keys)
+    is_known = (rows >= 0) & (places >= 0)
+    sums = np.zeros((len(models), len(columns)))
+    counts = named.loc[is_known, column].to_numpy(float)
+    np.add.at(sums, (rows[is_known], places[is_known]), counts)
+    return sums
 
 
 def mean_shares(

@@ -163,18 +163,21 @@ def measure_samples(
     masks: np.ndarray,
 ) -> pd.DataFrame:
     """Return the accuracies, difference and p of rows in every reconstruction (column sample)."""
-    samples = []
-    for number, sample in enumerate(each_reconstruction(cells), start=1):
-        first, second = _mean_pairs(table.with_counts(sample), rows, masks)
-        numbers = {
-            "sample": number,
-            "accuracy_first": first.mean,
-            "accuracy_second": second.mean,
-            "difference": first.mean - second.mean,
-            "p": p_of_difference(first, second),
-        }
-        samples.append(pd.DataFrame(numbers, rows.index))
-    return pd.concat(samples)
+    sides: tuple[list[Share], list[Share]] = ([], [])
+    for sample in each_reconstruction(cells):
+        means = _mean_pairs(table.with_counts(sample), rows, masks)
+        for side, share in zip(sides, means, strict=True):
+            side.append(share)
+    # one search for all p-values
+    first, second = (Share(*np.concatenate(side, axis=1)) for side in sides)
+    numbers = {
+        "sample": np.repeat(np.arange(1, len(sides[0]) + 1), len(rows)),
+        "accuracy_first": first.mean,
+        "accuracy_second": second.mean,
+        "difference": first.mean - second.mean,
+        "p": p_of_difference(first, second),
+    }
+    return pd.DataFrame(numbers, np.tile(rows.index, len(sides[0])))
 
 
 def _are_identified(table: AccuracyTable, masks: np.ndarray) -> np.ndarray:
@@ -223,18 +226,23 @@ def compare_pairs(cells: pd.DataFrame, margin: float = MARGIN) -> pd.DataFrame:
     difference_N and verdict_N.
     """
     cells = limit_models(cells)
-    table = tabulate_accuracies(cells)
-    has_answers = (table.answers > 0).sum(axis=1)
-    mean = table.accuracy.sum(axis=1) / np.maximum(has_answers, 1)
-    first, second = _rank_pairs(mean)
-    names = np.array(table.models, dtype=object)
-    pairs = list(zip(names[first], names[second], strict=True))
+    pairs = list_pairs(cells)
     rows = compare_accuracies(cells, pairs, margin=margin)
     lengths = compare_accuracies(cells, pairs, ["N"], margin)
     for N, at_length in lengths.groupby("N"):
         of_pair = at_length.set_index(_PAIR)[["difference", "verdict"]]
         rows = rows.join(of_pair.add_suffix(f"_{N}"), on=_PAIR)
     return rows
+
+
+def list_pairs(cells: pd.DataFrame) -> list[tuple[str, str]]:
+    """Return the names of all pairs of models, the larger accuracy first."""
+    table = tabulate_accuracies(cells)
+    has_answers = (table.answers > 0).sum(axis=1)
+    mean = table.accuracy.sum(axis=1) / np.maximum(has_answers, 1)
+    first, second = _rank_pairs(mean)
+    names = np.array(table.models, dtype=object)
+    return list(zip(names[first], names[second], strict=True))
 
 
 def compare_ecl50(cells: pd.DataFrame) -> pd.DataFrame:

@@ -1,11 +1,15 @@
 """The book's chapters: which a build has, with which parameters, which files they wrote."""
 
+import hashlib
 import json
 import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from cogniload_repro.files import write_if_changed
 
 #: Folders of a build for the files that chapters write.
 FOLDERS = ("figures", "tables", "verdicts")
@@ -20,6 +24,9 @@ class Chapter:
     source: Path
     #: The names that its parameters cell sets.
     takes: frozenset[str] = frozenset()
+    #: The text of each of its Markdown cells, and a digest of all else: of what a run depends on.
+    texts: Sequence[list[str]] = ()
+    code: str = ""
     #: What a build must have for it: "whole grid", "another model".
     needs: Sequence[str] = ()
     long: bool = False  # it runs longest, so it starts before the others
@@ -52,7 +59,10 @@ def _read_chapter(source: Path) -> Chapter:
     try:  # nbformat, which checks everything else, takes a hundred times as long
         notebook = json.loads(source.read_text(encoding="utf-8"))
         options = notebook["metadata"].get("cogniload", {})
-        return Chapter(source, _read_names(notebook), **options)
+        names = _read_names(notebook)
+        texts = [cell.pop("source") for cell in _list_markdown(notebook)]
+        code = hashlib.sha256(json.dumps(notebook).encode()).hexdigest()
+        return Chapter(source, names, texts, code, **options)
     except (ValueError, TypeError, KeyError) as error:
         raise ValueError(
             f"{source.name} is not a notebook as `Chapter` describes it: {error}"
@@ -66,6 +76,22 @@ def _read_names(notebook: dict) -> frozenset[str]:
         if "parameters" in cell["metadata"].get("tags", ()):
             names.update(re.findall(r"^(\w+) = ", "".join(cell["source"]), re.M))
     return frozenset(names)
+
+
+def _list_markdown(notebook: dict[str, Any]) -> list[dict[str, Any]]:
+    return [cell for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
+
+
+def update_texts(chapters: Sequence[Chapter], build: Path) -> None:
+    """Copy the text of the Markdown cells, which need no run, into the executed copies."""
+    for chapter in chapters:
+        copy = executed_copy(chapter, build)
+        notebook = json.loads(copy.read_text(encoding="utf-8"))
+        cells = _list_markdown(notebook)
+        for cell, text in zip(cells, chapter.texts, strict=False):
+            cell["source"] = "".join(text).splitlines(keepends=True)
+        content = json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True)
+        write_if_changed(copy, content + "\n")
 
 
 def executed_copy(chapter: Chapter, build: Path) -> Path:

@@ -10,8 +10,8 @@ from scipy.stats import norm
 from cogniload_repro.analysis.comparisons import (
     MARGIN,
     compare_accuracies,
-    compare_pairs,
     limit_models,
+    list_pairs,
 )
 from cogniload_repro.analysis.overflows import overflow_shares
 from cogniload_repro.analysis.specifications import (
@@ -30,6 +30,7 @@ from cogniload_repro.regression.cell_tables import (
     load_cells,
 )
 from cogniload_repro.regression.design import GRID
+from cogniload_repro.regression.glm import fit_all
 from cogniload_repro.regression.identification import is_mean_identified
 from cogniload_repro.regression.reconstructions import (
     from_printed_tables,
@@ -152,9 +153,13 @@ def overflow_rows(cells: pd.DataFrame) -> pd.DataFrame:
 # ---- regressions ----
 def identified_specifications() -> list[Specification]:
     """Return the regressions of chapter 11 that the printed tables identify, the paper's first."""
-    # the same for each of the paper's models
-    fits = fit_specifications(load_cells(models=NAMES[0])).set_index("specification")
-    return [one for one in SPECIFICATIONS if fits.loc[one.name, "identified"]]
+    cells = load_cells(models=NAMES[0])  # the same for each of the paper's models
+    identified = []
+    for specification in SPECIFICATIONS:
+        [fit] = fit_all(cells, specification.formula, specification.family)
+        if fit.identified:
+            identified.append(specification)
+    return identified
 
 
 def regression_rows(cells: pd.DataFrame, specification: Specification) -> pd.DataFrame:
@@ -194,9 +199,10 @@ def pair_rows(cells: pd.DataFrame) -> pd.DataFrame:
     of the pair. A difference that the printed tables do not identify has its range over the
     reconstructions. Pairs without a common cell are left out.
     """
-    overall = compare_pairs(cells)
-    names = overall[_MODELS].itertuples(index=False, name=None)
-    lengths = compare_accuracies(cells, names, ["N"])
+    cells = limit_models(cells)
+    pairs = list_pairs(cells)
+    overall = compare_accuracies(cells, pairs)
+    lengths = compare_accuracies(cells, pairs, ["N"])
     lengths["p_holm"] = correct_within(lengths, _MODELS)
     rows = pd.concat([overall, lengths], ignore_index=True)
     is_known = rows["identified"].astype(bool)

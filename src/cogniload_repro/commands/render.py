@@ -93,6 +93,7 @@ def run_chapters(
                 tasks.append(_plan_chapter(chapter, build, parameters, common))
         _run_outdated(tasks, build, jobs)
         chapters.remove_stale_files(chosen, build)
+    chapters.update_texts(chosen, build)
 
 
 class Task(NamedTuple):
@@ -113,7 +114,7 @@ def _plan_chapter(
     values = {name: changed[name] for name in taken}
     inputs = {
         **common,
-        "notebook": digest(chapter.source),
+        "notebook": chapter.code,
         "parameters": values,
         "verdicts": digest(build / "verdicts") if chapter.reads_verdicts else "",
     }
