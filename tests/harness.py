@@ -6,7 +6,6 @@ import pyarrow.parquet as pq
 from click.testing import CliRunner, Result
 
 from cogniload_repro.cli import main
-from cogniload_repro.importing.check import summarise_responses
 from cogniload_repro.importing.imports import read_source as read_layout
 from cogniload_repro.importing.layout import find_files
 from cogniload_repro.importing.report import Report
@@ -42,11 +41,13 @@ def read_source(source, known=None, **options):
 
 
 def check_source(source, known=None):
-    """What a local source holds: a row per model, and the report."""
+    """The report of a local source."""
     report = Report()
     known = KnownPuzzles() if known is None else known
-    responses = read_layout(find_files(source, source.name), known, report)
-    return summarise_responses(responses, known), report
+    layout = find_files(source, source.name)
+    for _ in read_layout(layout, known, report):
+        pass
+    return report
 
 
 def read_metadata(path):

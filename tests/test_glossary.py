@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from cogniload_repro import storage
-from cogniload_repro.importing.rejections import Rejected
+from cogniload_repro.importing.report import Rejected
 
 CELLS = json.loads(
     (Path(__file__).parents[1] / "notebooks" / "glossary.ipynb").read_text(
@@ -16,8 +16,8 @@ CELLS = json.loads(
 PAGE = "\n".join(
     "".join(cell["source"]) for cell in CELLS if cell["cell_type"] == "markdown"
 )
-#: Columns stand before the unit in brackets, at the start of an entry's second line.
-ENTRIES = "\n".join(re.findall(r"^: ([^(]*)\(", PAGE, re.MULTILINE))
+#: Columns stand before the unit in brackets, at the start of an entry's definition.
+ENTRIES = "\n".join(re.findall(r"^  ([^(\n]*)\(", PAGE, re.MULTILINE))
 LISTED = re.findall(r"`([^`]+)`", ENTRIES)
 TABLES = (
     *(

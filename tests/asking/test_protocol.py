@@ -5,6 +5,7 @@ import json
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from harness import read_source, run
 
@@ -40,13 +41,13 @@ def test_a_model_is_told_the_rule_but_for_double_negations():
 
 def test_queries_about_a_set_are_undone_exactly(tmp_path, puzzles):
     """Every puzzle has one query, from which it is restored; its partner is of the same cell."""
-    write_set(tmp_path, "jsonl", PuzzleSet(CELLS, 3, 5))
+    path = write_set(tmp_path, PuzzleSet(CELLS, 3, 5))
     texts = {puzzle.name: prepare(puzzle.text) for puzzle in puzzles}
-    queries = list(list_queries(tmp_path, "interleave_word"))
+    queries = list(list_queries(path, "interleave_word"))
     assert [query.name for query in queries] == list(texts)
-    assert {query.condition for query in queries} == {"interleave_word"}
+    assert {query.perturbation for query in queries} == {"interleave_word"}
     for query in queries:
-        _, _, woven = query.text.partition("TRANSFORMED INPUT:\n")
+        _, _, woven = query.prompt.partition("TRANSFORMED INPUT:\n")
         assert restore("interleave_word", woven) == texts[query.name]
         woven, _, _ = woven.partition("\n<Problem A: ")
         second = " ".join(woven.split(" ")[1::2])
@@ -62,10 +63,10 @@ def test_the_baseline_is_prepared_like_perturbed_texts(puzzles):
     pairs = [(puzzle.name, puzzle.text)]
     (baseline,) = write_queries(pairs, "baseline")
     (reversed_words,) = write_queries(pairs, "reverse_words")
-    _, _, perturbed = reversed_words.text.partition("TRANSFORMED INPUT:\n")
+    _, _, perturbed = reversed_words.prompt.partition("TRANSFORMED INPUT:\n")
     assert baseline == (puzzle.name, "baseline", prepare(puzzle.text))
-    assert baseline.text != puzzle.text
-    assert restore("reverse_words", perturbed) == baseline.text
+    assert baseline.prompt != puzzle.text
+    assert restore("reverse_words", perturbed) == baseline.prompt
 
 
 @pytest.mark.parametrize(
@@ -115,7 +116,8 @@ def test_the_loop_of_the_book_makes_rows_of_outputs(tmp_path, monkeypatch):
         ("mine (not_not)", "Solve", 2, "length")
     ] * 12
     exec(choice, {})
-    scores = baselines(tmp_path / "sets" / "mine").set_index("name")["last_clause"]
+    puzzles = pd.read_parquet(tmp_path / "sets" / "mine" / "puzzles.parquet")
+    scores = baselines(puzzles).set_index("name")["last_clause"]
     rows = [
         json.loads(line)["name"]
         for line in (tmp_path / "sets/mine/prompts.jsonl").read_text().splitlines()
@@ -144,7 +146,7 @@ def test_whatever_makes_answers_incomparable_raises_the_version():
             )
     pairs = [(row["name"], row["text"]) for row in puzzles[:2]]
     queries = [
-        query.text
+        query.prompt
         for perturbation in (*PERTURBATIONS, None)
         for query in write_queries(pairs, perturbation)
     ]

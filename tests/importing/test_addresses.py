@@ -10,7 +10,7 @@ from cogniload_repro.importing.addresses import without_secrets
     [
         ("http://me:s3cret@host/x?token=TOK", "http://host/x"),
         ("https://host/a@b/c#token=TOK", "https://host/a@b/c"),
-        ("https://[::1]:8080/a@b?x=1#sha256=0f", "https://[::1]:8080/a@b#sha256=0f"),
+        ("https://[::1]:8080/a@b?x=1#sha256=0f", "https://[::1]:8080/a@b"),
         ("hf://datasets/o/n@0123/a.jsonl", "hf://datasets/o/n@0123/a.jsonl"),
         ("s3://key:word@bucket/x", "s3://bucket/x"),
         ("https:me:s3cret@h", "https:h"),

@@ -1,24 +1,24 @@
 """What a source holds, counted before a long run."""
 
 import numpy as np
-from harness import check_source, write_lines
+from harness import check_source, run, write_lines
 
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.importing.check import find_difference, format_check
+from cogniload_repro.importing.check import find_difference, summarise_responses
 from cogniload_repro.puzzles.rows import KnownPuzzles
 from cogniload_repro.scoring.reasoning import STOPS
 
-COVERAGE = ["responses", "cells", "fewest", "most", "tokens", "empty", "open"]
+COVERAGE = ["responses", "cells", "tokens"]
 
 
 def puzzles_table(cells, per_cell):
-    """Puzzles without text, some in each cell, by name."""
+    """Puzzles with empty texts, some in each cell, by name."""
     puzzles = KnownPuzzles()
     for cell in cells:
         for number in range(per_cell):
             name = f"{cell.N}_{cell.d}_{cell.needles}_{100_000 + number}_red"
             loads = {"N": cell.N, "d": cell.d, "ratio_pct": cell.ratio_pct}
-            puzzles.add({"name": name, **loads})
+            puzzles.add({"name": name, "text": "", **loads})
     return puzzles
 
 
@@ -34,17 +34,15 @@ def test_cells_and_answers_in_them_are_counted(tmp_path):
     names = list(puzzles.added)
     rows = [row_of("mine", name, 5) for name in [*names[0:3], *names[4:6]]]
     rows += [row_of("mine", names[0], None), row_of("o3-2025-04-16", names[0], None)]
-    summary, report = check_source(write_lines(tmp_path / "o.jsonl", rows), puzzles)
+    report = check_source(write_lines(tmp_path / "o.jsonl", rows), puzzles)
+    summary = summarise_responses(report)
     assert summary.index.tolist() == ["o3-2025-04-16", "mine"]
-    assert summary[COVERAGE].to_numpy().tolist() == [
-        [1, 1, 1, 1, 0, 1, 0],
-        [5, 2, 2, 3, 5, 5, 0],
-    ]
+    assert summary[COVERAGE].to_numpy().tolist() == [[1, 1, 0], [5, 2, 5]]
     assert [row.reason for row in report.rejected] == ["duplicate"]
 
 
 def test_why_models_stopped_is_counted(tmp_path):
-    """Also reasoning without an end, and words that are not known."""
+    """Also where the word is missing or not known."""
     puzzles = puzzles_table(PAPER_GRID[:1], 5)
     answers = [
         ("stop", "<think>red</think>red"),
@@ -58,19 +56,29 @@ def test_why_models_stopped_is_counted(tmp_path):
         rows.append(
             {"model": "m", "name": name, "response": response, "done_reason": word}
         )
-    summary, _ = check_source(write_lines(tmp_path / "o.jsonl", rows), puzzles)
+    report = check_source(write_lines(tmp_path / "o.jsonl", rows), puzzles)
+    summary = summarise_responses(report)
     assert summary.loc["m", list(STOPS)].tolist() == [1, 1, 1, 0, 0, 2]
-    assert summary["open"].tolist() == [1]
-    assert "fewest" in format_check(summary)
 
 
-def test_a_source_without_a_response_has_no_row(tmp_path):
-    """The report then says why."""
+def test_a_source_without_a_response_has_no_table(tmp_path):
+    """The report then says why, and the exit code is 1."""
     path = tmp_path / "o.csv"
     path.write_text("model,name,response\n")
-    summary, report = check_source(path)
-    assert summary.empty
-    assert report.summary() == "responses: 0, models: 0, rejected rows: 0"
+    done = run("check", path)
+    assert done.exit_code == 1
+    assert done.output == "responses: 0, models: 0, rejected rows: 0\n"
+
+
+def test_check_imports_into_a_folder_that_is_thrown_away(tmp_path):
+    """It prints the table, its legend and the report, and leaves the build alone."""
+    name = "20_1_1_770487_red"
+    path = write_lines(tmp_path / "o.jsonl", [row_of("mine", name, 5)])
+    done = run("check", path, "--build", tmp_path / "build")
+    assert done.exit_code == 0
+    assert "80% power" in done.output
+    assert "responses: 1, models: 1, rejected rows: 0" in done.output
+    assert not (tmp_path / "build").exists()
 
 
 def test_a_difference_of_the_stated_size_is_found_with_the_stated_power():
@@ -89,13 +97,12 @@ def test_a_difference_of_the_stated_size_is_found_with_the_stated_power():
 
 
 def test_check_says_what_the_number_of_puzzles_can_find(tmp_path):
-    """From a model of the paper, from another own model, and from the last clause."""
+    """From a model of the paper, and from another own model."""
     puzzles = puzzles_table(PAPER_GRID, 10)
     rows = [row_of("mine", name, None) for name in puzzles.added]
-    summary, report = check_source(write_lines(tmp_path / "o.jsonl", rows), puzzles)
-    differences = summary.loc["mine", ["paper", "own", "shortcut"]]
-    assert differences.round(1).tolist() == [3.9, 5.3, 3.7]
-    text = format_check(summary) + report.summary()
-    assert "80% power" in text
+    report = check_source(write_lines(tmp_path / "o.jsonl", rows), puzzles)
+    differences = summarise_responses(report).loc["mine", ["paper", "own"]]
+    assert differences.round(1).tolist() == [3.9, 5.3]
+    text = report.summary()
     assert "1,400 responses lack a number of tokens" in text
     assert "cannot be tested" in text

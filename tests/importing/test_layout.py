@@ -25,8 +25,7 @@ def test_every_file_is_read_or_listed(tmp_path):
         "table": ["A.JSONL", "a.csv.gz", "b.NDJSON", "m/samples.parquet"],
         "puzzles": ["puzzles.jsonl"],
         "tokens": ["tokens.csv"],
-        "text": [f"exp/a/{NAME}.txt"],
-        "state": [f"meta/a/{NAME}_state.json"],
+        "text": [f"exp/a/{NAME}.txt", f"meta/a/{NAME}_state.json"],
         "not read": ["README", "in.zip", "logs/run.eval", "notes.md"],
     }
     names = [name for group in expected.values() for name in group]

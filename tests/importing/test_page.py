@@ -3,16 +3,16 @@
 import json
 import re
 from pathlib import Path
-from typing import get_args
 
 import pandas as pd
 import pytest
 from harness import read_source, run
 from program_files import NAMES, Answer, chat_line, write_lines
+from samples import release_state
 
-from cogniload_repro.importing.rejections import Reason
 from cogniload_repro.importing.responses import load_programs
 from cogniload_repro.importing.tables import MAX_UNPACKED_GB
+from cogniload_repro.puzzles.generate import draw_puzzle
 
 PAGE = Path(__file__).parents[2] / "book" / "import.md"
 TEXT = PAGE.read_text("utf-8")
@@ -38,7 +38,7 @@ def files(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("number", "file"),
-    [(1, "answers-1.jsonl"), (2, "answers-2.parquet"), (3, "first.jsonl")],
+    [(2, "answers-1.jsonl"), (3, "answers-2.parquet"), (4, "first.jsonl")],
 )
 def test_a_conversion_gives_a_table_that_is_read(files, number, file):
     """As it stands on the page."""
@@ -49,16 +49,35 @@ def test_a_conversion_gives_a_table_that_is_read(files, number, file):
     assert responses[0].prompt_tokens is None
 
 
-def test_the_page_names_every_column_and_reason():
-    """Of a table of answers, and of rejected rows."""
+def test_the_page_names_every_column_of_a_table():
+    """And the limit on archives."""
     columns = load_programs()["table"]
     names = {path for paths in columns.values() for path in paths}
     assert [
         name for name in names - {"response.status_code"} if f"`{name}`" not in TEXT
     ] == []
-    reasons = set(get_args(Reason)) - {"not read"}
-    assert [reason for reason in reasons if reason not in TEXT] == []
     assert f"exceed {MAX_UNPACKED_GB} GB" in TEXT
+
+
+def test_the_metadata_of_a_release_become_its_puzzles(tmp_path, monkeypatch):
+    """For texts that neither program draws."""
+    monkeypatch.chdir(tmp_path)
+    puzzle = draw_puzzle(20, 3, 5, 770_487)
+    name = f"20_3_5_1_{puzzle.solution}"
+    files = {
+        f"m/{name}.txt": f"{puzzle.poi}: {puzzle.solution}.",
+        f"exp/a/{name}.txt": puzzle.text + "\n",
+        f"meta/a/{name}_state.json": release_state(puzzle),
+    }
+    for file, text in files.items():
+        path = tmp_path / "release" / file
+        path.parent.mkdir(parents=True)
+        path.write_text(text, encoding="utf-8")
+    _, (rejected,) = read_source(tmp_path / "release")
+    assert rejected.reason == "unknown puzzle"
+    exec(CODE[0], {})
+    ((response,), rejected) = read_source(tmp_path / "release")
+    assert (response.name, rejected) == (name, [])
 
 
 def test_prompts_become_requests_of_a_batch_whose_output_is_read(tmp_path, monkeypatch):
@@ -67,7 +86,7 @@ def test_prompts_become_requests_of_a_batch_whose_output_is_read(tmp_path, monke
     options = ("--format", "jsonl", "--grid", "N=20 ratio=50 d=1", "--per-cell", 1)
     perturbed = ("--perturb", "rail_fence", "--out", "sets/mine", "--jobs", 1)
     assert run("puzzles", *options, *perturbed).exit_code == 0
-    exec(CODE[0], {})
+    exec(CODE[1], {})
     (request,) = map(json.loads, Path("requests.jsonl").read_text().splitlines())
     (prompt,) = map(
         json.loads, Path("sets/mine/prompts.jsonl").read_text().splitlines()

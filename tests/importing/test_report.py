@@ -5,8 +5,8 @@ from collections import Counter
 import pandas as pd
 import pytest
 
-from cogniload_repro.importing.rejections import IMPORT_PAGE, Rejected
-from cogniload_repro.importing.report import Report
+from cogniload_repro.importing.rejections import IMPORT_PAGE
+from cogniload_repro.importing.report import Rejected, Report
 
 DUPLICATE = Rejected("a.jsonl", 3, "duplicate", "again", "20_1_1_7_red", "m")
 NOT_READ = Rejected("README", 0, "not read", "no JSONL")
@@ -16,9 +16,10 @@ UNREADABLE = Rejected("b.csv", 0, "unreadable file", "a quote is not closed")
 def test_the_report_counts_and_shows_an_example():
     """A line per reason, and the columns not read; what is only listed does not count."""
     rows = [DUPLICATE, NOT_READ, DUPLICATE._replace(row=4)]
-    report = Report(Counter(mine=1000), rows, unread={"thoughts"})
+    report = Report(Counter(mine=1000), rejected=rows, unread={"thoughts"})
     assert report.summary().splitlines() == [
         "responses: 1,000, models: 1, rejected rows: 2",
+        "  1,000 responses lack a number of tokens: whether they overflow cannot be tested",
         "  2 duplicate, first in 'a.jsonl', row 3: again",
         "  1 not read, first in 'README', row 0: no JSONL",
         f"  columns that are not read: thoughts; {IMPORT_PAGE}",
@@ -48,7 +49,7 @@ def test_the_report_counts_and_shows_an_example():
 def test_a_report_is_refused_in_a_sentence(responses, rows, allowed, words):
     """Too many rejected rows, a file that is not whole, no rows at all."""
     with pytest.raises(ValueError, match=words):
-        Report(responses, rows).check(allowed)
+        Report(Counter(responses), rejected=rows).check(allowed)
 
 
 def test_rejected_rows_are_written_for_readers(tmp_path):

@@ -83,6 +83,7 @@ DAMAGED = {
     "CSV that ends in CR": ("a.csv", TABLE.replace("\n", "\r").encode()),
     "a CR after the header": ("a.csv", TABLE.replace("\nm", "\rm").encode()),
     "a CR after a row": ("a.csv", (TABLE[:-1] + "\rm,x,red\n").encode()),
+    "a quote within a text": ("a.csv", TABLE.encode() + b'm,20_1_1_8_red,"a "b""\n'),
     "a quote over rows": ("a.csv", TABLE.encode() + b'm,x,"red\nm,y,"blue"\n'),
     "cut gzip": ("a.jsonl.gz", gzip.compress(LINE.encode())[:-9]),
     "no gzip": ("a.jsonl.gz", LINE.encode()),
@@ -100,9 +101,9 @@ def test_a_file_that_cannot_be_read_to_its_end_is_refused(tmp_path, case):
 
 
 def test_one_bad_row_does_not_reject_a_file(tmp_path):
-    """Bytes that are not UTF-8, and quotation marks within a line."""
+    """Bytes that are not UTF-8, and a field too many."""
     good = ["m,20_1_1_7_red,red\n", 'm,20_1_1_8_red,"a ""b"""\n', "m,20_1_1_9_red,c\n"]
-    bad = ['m,20_1_1_10_red,"a "b""\n', "m,20_1_1_11_red,Zo\xeb\n"]
+    bad = ["m,20_1_1_10_red,a,b\n", "m,20_1_1_11_red,Zo\xeb\n"]
     path = tmp_path / "a.csv"
     lines = ["model,name,response\n", good[0], bad[0], good[1], bad[1], good[2]]
     path.write_text("".join(lines), encoding="latin-1")

@@ -1,7 +1,5 @@
 """What two answerers without reasoning score."""
 
-import json
-
 import pandas as pd
 import pytest
 from hypothesis import example, given
@@ -9,7 +7,8 @@ from hypothesis import strategies as st
 from samples import table_of
 
 import cogniload_repro as cl
-from cogniload_repro.puzzles.baselines import find_last_value
+from cogniload_repro.puzzles import rows
+from cogniload_repro.puzzles.baselines import find_last_value, write_baselines
 from cogniload_repro.puzzles.ontology import CATEGORIES
 
 
@@ -65,15 +64,14 @@ def test_the_last_clause_scores_where_its_value_is_the_solution(puzzles):
     assert 0 < scores.mean() < 1
 
 
-def test_a_folder_or_file_of_puzzles_gives_the_same_scores(tmp_path, puzzles):
-    """As a table does."""
-    scores = cl.baselines(puzzles)
-    puzzles.to_parquet(tmp_path / "puzzles.parquet")
-    pd.testing.assert_frame_equal(cl.baselines(tmp_path), scores)
-    lines = [json.dumps(row) + "\n" for row in puzzles.to_dict("records")]
-    path = tmp_path / "own.jsonl"
-    path.write_text("".join(lines), encoding="utf-8")
-    pd.testing.assert_frame_equal(cl.baselines(path), scores)
+def test_a_stored_table_gives_the_same_scores(tmp_path, puzzles, monkeypatch):
+    """It is read in batches, so that memory does not grow with the set."""
+    monkeypatch.setattr(rows, "_ROWS", 7)
+    source = tmp_path / "puzzles.parquet"
+    puzzles.to_parquet(source)
+    write_baselines(source, tmp_path / "baselines.parquet")
+    stored = pd.read_parquet(tmp_path / "baselines.parquet")
+    pd.testing.assert_frame_equal(stored, cl.baselines(puzzles))
 
 
 def test_a_table_without_texts_is_refused(puzzles):

@@ -7,7 +7,6 @@ import sys
 import time
 from itertools import islice
 
-import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from harness import read_metadata
@@ -22,7 +21,6 @@ from cogniload_repro.puzzles.sets import (
     PuzzleSet,
     draw_rows,
     read_default_ids,
-    read_puzzles,
     spawn_ids,
     write_parquet,
     write_set,
@@ -31,7 +29,6 @@ from cogniload_repro.storage import PUZZLES
 
 CELLS = grid_cells("N=5,50 ratio=2.5,60 d=1,4")
 SMALL_CELLS = grid_cells("N=5,30 ratio=2.5,60 d=1,4")
-FEW = PuzzleSet(grid_cells("N=8 ratio=50 d=2"), 3, 7)
 
 
 def test_rows_are_the_puzzles_of_the_chain():
@@ -103,16 +100,19 @@ def test_the_file_in_the_authors_readme_is_puzzle_77_of_elixir_1_17():
     [
         ({"puzzles_per_cell": 0}, "puzzles_per_cell is 0"),
         ({"seed": -1}, "seed is -1"),
-        (
-            {"scheme": "spawn", "seed": 1, "edition": ELIXIR},
-            r"elixir-1\.17 has ids up to 999,999 only",
-        ),
     ],
 )
 def test_a_set_that_cannot_be_is_refused(changes, message):
     """Before anything is drawn."""
     with pytest.raises(ValueError, match=message):
         PuzzleSet(PAPER_GRID[:2], **changes)
+
+
+def test_spawned_ids_are_too_large_for_elixir():
+    """Its ids have six digits."""
+    puzzles = PuzzleSet(PAPER_GRID[:2], 1, 1, "spawn", ELIXIR)
+    with pytest.raises(ValueError, match="from 100000 to 999,999"):
+        next(draw_rows(puzzles))
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,6 @@ OPTIONS = [
     "--per-cell=10",
     "--seed=3",
     "--jobs=1",
-    "--format=jsonl",
 ]
 
 
@@ -223,10 +222,10 @@ def test_a_stopped_set_leaves_nothing_of_its_own(tmp_path, number, code):
     returned, errors = stop_in_the_middle(number, out, tmp_path / "half")
     assert returned == code
     assert "Traceback" not in errors
-    assert not (out / "puzzles.jsonl").exists()
+    assert not (out / "puzzles.parquet").exists()
     puzzles = PuzzleSet(SMALL_CELLS, 10, 3)
-    assert write_set(out, "jsonl", puzzles) == 80
-    write_set(tmp_path / "whole", "jsonl", puzzles)
+    assert write_set(out, puzzles) == out / "puzzles.parquet"
+    write_set(tmp_path / "whole", puzzles)
     assert contents(out) == contents(tmp_path / "whole")
 
 
@@ -234,55 +233,8 @@ def test_files_are_the_same_for_any_number_of_processes(tmp_path, monkeypatch):
     """A set whose ids are known is drawn by two processes as by one, byte for byte."""
     monkeypatch.setattr(puzzle_sets, "_REQUESTS", 5)
     puzzles = PuzzleSet(PAPER_GRID[:8], 4, edition="elixir-1.17")
-    write_set(tmp_path / "1", "parquet", puzzles, jobs=1)
-    write_set(tmp_path / "2", "parquet", puzzles, jobs=2)
+    write_set(tmp_path / "1", puzzles, jobs=1)
+    write_set(tmp_path / "2", puzzles, jobs=2)
     assert contents(tmp_path / "1") == contents(tmp_path / "2")
     metadata = read_metadata(tmp_path / "1" / "puzzles.parquet")
     assert metadata["edition"] == "elixir-1.17"
-
-
-def read(source, *columns):
-    """The columns of a set as rows."""
-    puzzles = pd.concat(read_puzzles(source, columns))
-    return list(puzzles.itertuples(index=False, name=None))
-
-
-@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
-def test_a_set_is_read_from_its_file_or_folder(tmp_path, kind):
-    """In its order, names and texts as they were written."""
-    write_set(tmp_path, kind, FEW)
-    rows = [(row["name"], row["text"], row["gold"]) for row in draw_rows(FEW)]
-    assert read(tmp_path, "name", "text", "gold") == rows
-    assert read(tmp_path / f"puzzles.{kind}", "name", "text", "gold") == rows
-
-
-def test_a_set_is_read_in_batches(tmp_path, monkeypatch):
-    """So that memory does not grow with the set."""
-    monkeypatch.setattr(puzzle_sets, "_BATCH", 2)
-    write_set(tmp_path, "jsonl", FEW)
-    sizes = [len(part) for part in read_puzzles(tmp_path, ["name"])]
-    assert max(sizes) == 2
-    assert sum(sizes) == len(FEW)
-
-
-def test_a_damaged_or_empty_set_is_refused_by_name(tmp_path):
-    """With what to do."""
-    write_set(tmp_path, "parquet", FEW)
-    path = tmp_path / "puzzles.parquet"
-    content = bytearray(path.read_bytes())
-    middle = len(content) // 2
-    content[4:middle] = bytes(byte ^ 255 for byte in content[4:middle])
-    path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"puzzles\.parquet is not a table of puzzles"):
-        read(path, "name", "text")
-    empty = tmp_path / "empty.jsonl"
-    empty.write_text("")
-    with pytest.raises(ValueError, match=r"empty\.jsonl has no puzzles; create them"):
-        read(empty, "name", "text")
-
-
-def test_a_folder_without_a_set_is_refused(tmp_path):
-    """A CSV file is none."""
-    (tmp_path / "puzzles.csv").write_text("name,text\n")
-    with pytest.raises(ValueError, match=f"{tmp_path}: no puzzles here"):
-        read(tmp_path, "name", "text")

@@ -7,6 +7,7 @@ are perturbed (`prepare`); under the condition ``baseline`` the prepared text is
 perturbation, for comparison.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -17,7 +18,8 @@ from cogniload_repro.asking.perturbations import (
     perturb,
     prepare,
 )
-from cogniload_repro.puzzles.sets import read_puzzles, write_jsonl
+from cogniload_repro.files import replacing
+from cogniload_repro.puzzles.rows import read_batches
 
 #: Version of what models are asked, raised when prompts, outcomes or the order of draws change.
 COMPARABILITY = 1
@@ -32,14 +34,14 @@ _PROTOCOL = (
 
 
 class Query(NamedTuple):
-    """The prompt for one puzzle: the puzzle's name, the condition and the text.
+    """The prompt for one puzzle, by the puzzle's name.
 
-    The condition is "" for the original puzzle, ``baseline``, or a key of `PERTURBATIONS`.
+    The perturbation is "" for the original puzzle, ``baseline``, or a key of `PERTURBATIONS`.
     """
 
     name: str
-    condition: str
-    text: str
+    perturbation: str
+    prompt: str
 
 
 def protocol_prompt(name: str, text: str, other: str | None = None) -> str:
@@ -86,24 +88,20 @@ def write_queries(
             other = text
 
 
-def list_queries(
-    source: str | Path, perturbation: str | None = None
-) -> Iterator[Query]:
-    """Yield the prompts (`write_queries`) for a stored set of puzzles (`read_puzzles`)."""
+def list_queries(path: Path, perturbation: str | None) -> Iterator[Query]:
+    """Yield the prompts (`write_queries`) for a table of puzzles."""
     pairs = (
-        pair
-        for puzzles in read_puzzles(source, ["name", "text"])
-        for pair in puzzles.itertuples(index=False)
+        (row["name"], row["text"])
+        for batch in read_batches(path, ["name", "text"])
+        for row in batch.to_pylist()
     )
     return write_queries(pairs, perturbation)
 
 
-def write_prompts(folder: str | Path, queries: Iterable[Query]) -> Path:
+def write_prompts(folder: Path, queries: Iterable[Query]) -> Path:
     """Write ``prompts.jsonl`` (per line: name, perturbation, prompt) and return its path."""
-    path = Path(folder) / "prompts.jsonl"
-    rows = (
-        {"name": query.name, "perturbation": query.condition, "prompt": query.text}
-        for query in queries
-    )
-    write_jsonl(path, rows)
+    path = folder / "prompts.jsonl"
+    with replacing(path) as part, part.open("w", encoding="utf-8") as file:
+        for query in queries:
+            file.write(json.dumps(query._asdict(), ensure_ascii=False) + "\n")
     return path

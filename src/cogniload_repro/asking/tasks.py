@@ -96,16 +96,16 @@ def cogniload(
     rows = {row["name"]: row for row in draw_rows(puzzles)}
     texts = [(name, row["text"]) for name, row in rows.items()]
     samples = []
-    condition = ""
     for query in write_queries(texts, perturb):
-        answer_budget(query.text)  # rejects too long prompts unpaid
+        answer_budget(query.prompt)  # rejects too long prompts unpaid
         row = rows[query.name]
-        condition = query.condition
         facts = {fact: row[fact] for fact in _FACTS}
-        if condition:
-            facts["perturbation"] = condition
+        if perturb:
+            facts["perturbation"] = perturb
         samples.append(
-            Sample(id=query.name, input=query.text, target=row["gold"], metadata=facts)
+            Sample(
+                id=query.name, input=query.prompt, target=row["gold"], metadata=facts
+            )
         )
     reasoning: Any = None if effort == "unset" else effort
     config = GenerateConfig(reasoning_effort=reasoning)
@@ -117,7 +117,7 @@ def cogniload(
         fail_on_error=FAILED_SHARE,
         version=f"{COMPARABILITY}-{INTERFACE}",
         metadata={
-            "perturbation": condition,
+            "perturbation": perturb or "",
             "effort": effort,
             "context": CONTEXT_TOKENS,
         },

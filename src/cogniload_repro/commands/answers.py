@@ -26,7 +26,7 @@ from cogniload_repro.commands.options import BUILD, EDITION, FROM_0, say
     help="Tokens of the response; the context limit is tested only if both are given.",
 )
 @EDITION
-def explain(name: str, response: TextIO, edition: str | None, **tokens: Any) -> None:
+def explain(name: str, response: TextIO, edition: str, **tokens: Any) -> None:
     """Explain how a response was scored.
 
     FILE (default: standard input) holds the response to the puzzle NAME. The explanation
@@ -37,11 +37,10 @@ def explain(name: str, response: TextIO, edition: str | None, **tokens: Any) -> 
       cogniload explain 20_1_1_770487_red < answer.txt
       cogniload explain 20_1_1_770487_red answer.txt --edition elixir
     """
-    from cogniload_repro.puzzles.draws import PORT
     from cogniload_repro.puzzles.rows import redraw
     from cogniload_repro.scoring.response import score_response
 
-    puzzle = redraw(name, edition or PORT)
+    puzzle = redraw(name, edition)
     say(score_response(response.read(), puzzle, **tokens).explain())
 
 

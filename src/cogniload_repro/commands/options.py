@@ -31,17 +31,19 @@ MODEL = click.option(
 )
 
 
-def _resolve(_context: object, _option: object, edition: str | None) -> str | None:
+def _resolve(_context: object, _option: object, edition: str) -> str:
     from cogniload_repro.puzzles.draws import resolve_edition
 
-    return resolve_edition(edition) if edition else None
+    return resolve_edition(edition)
 
 
 EDITION = click.option(
     "--edition",
+    default="python",
+    show_default=True,
     callback=_resolve,
-    help="The authors' program that draws the puzzles: python, the released port (by default, or "
-    "found from the names of a source), or elixir, the original as run by Elixir 1.17 and later.",
+    help="The authors' program that draws the puzzles: python, the released port, or elixir, the "
+    "original as run by Elixir 1.17 and later.",
 )
 
 

@@ -29,7 +29,7 @@ from cogniload_repro.paths import ANSWERS
 #: Temporary folder of a build, in which outputs are prepared before they replace the old ones.
 _STAGE = ".outputs-"
 #: The imported sources of a build, in order: a list of ``{"source": ..., "models": [...],
-#: "settings": {...}}``, with the settings of the import's report. Written last: without this file
+#: "settings": [...]}``, each setting with its model and value. Written last: without this file
 #: the outputs count as incomplete.
 SOURCES = "sources.json"
 #: The reconstructed counts of the paper's models, in a build without their answers.
@@ -43,7 +43,7 @@ COUNTS_FILE = "counts.parquet"
 @BUILD
 @JOBS
 def download_outputs(
-    build: Path, jobs: int, model: str | None, edition: str | None, **values: Any
+    build: Path, jobs: int, model: str | None, edition: str, **values: Any
 ) -> None:
     """Import the models' outputs into a build.
 
@@ -56,6 +56,7 @@ def download_outputs(
     with locked(build), TemporaryDirectory(prefix=_STAGE, dir=build) as name:
         stage = Path(name)
         (stage / "outputs").mkdir()
+        (build / "rejected.csv").unlink(missing_ok=True)
         imported = []
         if parameters.source == RECONSTRUCTED_SOURCE:
             imported.append(_write_counts(stage, parameters.grid, jobs))
@@ -65,7 +66,7 @@ def download_outputs(
         for address in parameters.sources():
             limit = parameters.max_rejected
             imported.append(_import(stage, address, limit, build, **options))
-        _refuse_counts_and_answers(imported)
+        _refuse_repeated_models(imported)
         write_inputs(build, "outputs", inputs)
         _replace_outputs(stage, build)
         write_whole(build / SOURCES, json.dumps(imported, indent=1) + "\n")
@@ -111,7 +112,7 @@ def _write_counts(stage: Path, grid: str, jobs: int) -> dict:
     write_parquet(stage / "puzzles.parquet", rows, metadata)
     write_table(stage / COUNTS_FILE, counts)
     models = list(counts["model"].unique())
-    return {"source": RECONSTRUCTED_SOURCE, "models": models, "settings": {}}
+    return {"source": RECONSTRUCTED_SOURCE, "models": models, "settings": []}
 
 
 def _import(
@@ -122,30 +123,31 @@ def _import(
 
     report = import_source(address, stage, build / "downloads", **options)
     say(report.summary())
+    report.write_rejected(build / "rejected.csv")
     if report.rejected:
         say(f"Rejected rows: {build / 'rejected.csv'}")
-        shutil.copy(stage / "rejected.csv", build)
     # on a part of the grid there may be no puzzle that the committed answers belong to
     if report.responses or not options.get("known_only"):
         report.check(max_rejected)
     models = sorted(report.responses)
-    return {"source": label_of(address), "models": models, "settings": report.settings}
+    settings = sorted(report.settings)
+    return {"source": label_of(address), "models": models, "settings": settings}
 
 
-def _refuse_counts_and_answers(imported: list[dict]) -> None:
-    """Raise ValueError if a model has both answers and reconstructed counts in a build."""
+def _refuse_repeated_models(imported: list[dict]) -> None:
+    """Raise ValueError if a model is in two sources, or has counts and answers."""
     models = Counter(model for source in imported for model in source["models"])
     [(model, count)] = models.most_common(1)
-    if count > 1:  # two sources of answers were rejected before
+    if count > 1:
         raise ValueError(
-            f"{model} has reconstructed counts in this build; give its outputs as the source "
-            "(SOURCE=...), or rename the model in them"
+            f"{model} is in two sources; rename it in one of them, or give its answers as the "
+            "source (SOURCE=...) in place of reconstructed counts"
         )
 
 
 def _replace_outputs(stage: Path, build: Path) -> None:
     """Replace the outputs of a build; they count as incomplete until sources.json is there."""
-    for name in (SOURCES, COUNTS_FILE, "rejected.csv"):
+    for name in (SOURCES, COUNTS_FILE):
         (build / name).unlink(missing_ok=True)
     for folder in (build / "outputs", *build.glob(f"{_STAGE}*")):
         if folder != stage:
@@ -165,19 +167,13 @@ def check(source: str, build: Path, **options: Any) -> None:
     Prints its puzzles, token counts and truncated responses. SOURCE is a folder, a file, an archive
     or an address. The exit status is 1 if no row is usable.
     """
-    from cogniload_repro.importing.check import format_check, summarise_responses
-    from cogniload_repro.importing.imports import read_source
-    from cogniload_repro.importing.layout import find_files
-    from cogniload_repro.importing.report import Report
-    from cogniload_repro.importing.sources import fetch_source
-    from cogniload_repro.puzzles.rows import KnownPuzzles
+    from cogniload_repro.importing.check import EXPLANATION, summarise_responses
+    from cogniload_repro.importing.imports import import_source
 
-    known = KnownPuzzles(build / "puzzles.parquet")
-    report = Report()
-    layout = find_files(*fetch_source(source, build / "downloads"))
-    responses = read_source(layout, known, report, **options)
-    summary = summarise_responses(responses, known)
-    if len(summary):
-        say(format_check(summary))
+    with TemporaryDirectory() as folder:
+        report = import_source(source, Path(folder), build / "downloads", **options)
+    if report.responses:
+        say(summarise_responses(report).round(1).to_string(line_width=100))
+        say(EXPLANATION)
     say(report.summary())
-    raise click.exceptions.Exit(summary.empty)
+    raise click.exceptions.Exit(not report.responses)

@@ -41,8 +41,8 @@ from cogniload_repro.commands.options import (
     type=click.Choice(["parquet", "jsonl"]),
     default="parquet",
     show_default=True,
-    help="parquet: puzzles.parquet. jsonl: puzzles.jsonl, and prompts.jsonl with a column "
-    "prompt, for any program that asks models.",
+    help="parquet: puzzles.parquet. jsonl: also prompts.jsonl, with a column prompt, for any "
+    "program that asks models.",
 )
 @click.option(
     "--perturb",
@@ -57,7 +57,7 @@ def puzzles(
     per_cell: int,
     seed: int,
     rounding: str,
-    edition: str | None,
+    edition: str,
     kind: str,
     perturbation: str | None,
     out: Path,
@@ -77,7 +77,6 @@ def puzzles(
     """
     from cogniload_repro.asking.protocol import list_queries, write_prompts
     from cogniload_repro.grid import grid_cells
-    from cogniload_repro.puzzles.draws import PORT
     from cogniload_repro.puzzles.sets import PuzzleSet, write_set
 
     if perturbation and kind != "jsonl":
@@ -85,9 +84,9 @@ def puzzles(
             f"--format {kind} has no prompts; --perturb needs --format jsonl"
         )
     cells = grid_cells(grid, rounding)
-    drawn = PuzzleSet(cells, per_cell, seed, edition=edition or PORT)
-    count = write_set(out, kind, drawn, jobs)
-    say(f"{count:,} puzzle{'s' * (count != 1)} in {out}")
+    drawn = PuzzleSet(cells, per_cell, seed, edition=edition)
+    path = write_set(out, drawn, jobs)
+    say(f"{len(drawn):,} puzzle{'s' * (len(drawn) != 1)} in {out}")
     if kind == "jsonl":
-        queries = list_queries(out / "puzzles.jsonl", perturbation)
+        queries = list_queries(path, perturbation)
         say(f"wrote {write_prompts(out, queries)}")

@@ -12,15 +12,10 @@ def is_address(source: str) -> bool:
 
 
 def without_secrets(address: str) -> str:
-    """Return an address without user, password, query and fragment, except for a checksum.
-
-    A path is returned unchanged.
-    """
+    """Return an address without user, password, query and fragment; a path unchanged."""
     start = _ADDRESS.match(address)
     if not start:
         return address
-    rest, _, fragment = address[start.end() :].partition("#")
-    host, slash, path = rest.partition("?")[0].partition("/")
-    checksum = re.match(r"sha256=[0-9A-Fa-f]+", fragment)
-    shown = f"{start[0]}{host.rpartition('@')[2]}{slash}{path}"
-    return f"{shown}#{checksum[0]}" if checksum else shown
+    rest = re.split("[?#]", address[start.end() :])[0]
+    host, slash, path = rest.partition("/")
+    return f"{start[0]}{host.rpartition('@')[2]}{slash}{path}"

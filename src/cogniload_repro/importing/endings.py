@@ -1,5 +1,7 @@
 """How a record ends: why its model stopped, and the reasoning that stands beside its answer."""
 
+import re
+
 # the words of programs and servers for each reason, in lower case
 _STOP_WORDS = {
     "stop": "stop eos eos_token end_turn stop_sequence stop_token stop_str completed complete"
@@ -18,17 +20,14 @@ _STOP_WORDS = {
 _STOP_OF_WORD = {
     word: kind for kind, words in _STOP_WORDS.items() for word in words.split()
 }
+_IN_BRACKETS = re.compile(r"\n*\(.*\)\n*")
 
 
 def read_stop(word: object) -> str | None:
     """Return why a model stopped, one of `STOPS`, from a server's word; None without a word."""
-    if word is None or word == "":
+    if not word:
         return None
-    return (
-        _STOP_OF_WORD.get(word.strip().lower(), "unknown")
-        if isinstance(word, str)
-        else "unknown"
-    )
+    return _STOP_OF_WORD.get(str(word).strip().lower(), "unknown")
 
 
 def join_reasoning(reasoning: str, answer: str) -> str:
@@ -40,12 +39,8 @@ def join_reasoning(reasoning: str, answer: str) -> str:
     """
     if not reasoning.strip("\n"):
         return answer
-    answer = answer if answer.strip("\n") else ""
-    ending = (answer or reasoning).strip("\n")
-    if ending.startswith("(") and ending.endswith(")") and "\n" not in ending:
-        return f"{reasoning}\n\n{answer}" if answer else reasoning
-    return (
-        f"<think>\n{reasoning}\n</think>\n\n{answer}"
-        if answer
-        else f"<think>\n{reasoning}"
-    )
+    texts = [reasoning, answer] if answer.strip("\n") else [reasoning]
+    if not _IN_BRACKETS.fullmatch(texts[-1]):
+        end = "\n</think>" if len(texts) == 2 else ""
+        texts[0] = f"<think>\n{reasoning}{end}"
+    return "\n\n".join(texts)

@@ -10,62 +10,46 @@ How a response gets from its file to its score:
 - `scoring.outcome.find_outcome` returns its bucket and the evidence, from its `find_windows`
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow.parquet import ParquetWriter
 from tqdm import tqdm
 
-from cogniload_repro.importing.layout import (
-    Layout,
-    describe_unread,
-    find_files,
-    name_puzzle,
-)
-from cogniload_repro.importing.rejections import Rejected, RowError
+from cogniload_repro.importing.layout import Layout, find_files, name_puzzle
+from cogniload_repro.importing.rejections import NOT_READ, RowError
 from cogniload_repro.importing.report import Report
 from cogniload_repro.importing.responses import (
     Response,
     clean_text,
-    find_unread,
+    load_programs,
     read_response,
-    take_columns,
 )
 from cogniload_repro.importing.source_puzzles import SourcePuzzles
 from cogniload_repro.importing.sources import fetch_source
-from cogniload_repro.importing.tables import Record, read_table, read_whole_table
+from cogniload_repro.importing.tables import read_table, read_whole_table
+from cogniload_repro.puzzles.draws import PORT
 from cogniload_repro.puzzles.rows import KnownPuzzles
-from cogniload_repro.storage import (
-    OUTPUTS,
-    partition_path,
-    table_writer,
-)
+from cogniload_repro.storage import OUTPUTS, partition_path, table_writer
 
-#: The file of each answer, by model and puzzle.
-Answers = dict[tuple[str, str], str]
-
-#: Responses of a model in memory, and in a row group of its table.
-_GROUP = 200
-
-
-class Bar(tqdm):
-    """A progress bar on a terminal, without the library's thread that looks after bars."""
-
-    monitor_interval = 0
+#: Rows of a source, each with its file and number, or why there is none.
+Records = Iterator[tuple[Path, int, dict | RowError]]
+#: Responses in memory, and most in a row group of a table.
+_GROUP = 500
 
 
 def import_source(
     source: str | Path, folder: Path, cache: Path, **options: Any
 ) -> Report:
-    """Write the responses of a source to a folder: outputs/<model>.parquet, puzzles, rejected rows.
+    """Write the responses of a source to a folder: outputs/<model>.parquet and puzzles.parquet.
 
-    The folder is new or has earlier sources: their puzzles are known, their models must not occur
-    again. After a ValueError only its rejected rows are valid. Downloaded and unpacked files are
-    kept in the cache. The options are those of `read_source`.
+    The folder is new or has earlier sources, whose puzzles are known. Downloaded and unpacked files
+    are kept in the cache. The options are those of `read_source`.
     """
     layout = find_files(*fetch_source(source, cache))
     metadata = {"source": layout.name}
@@ -73,10 +57,7 @@ def import_source(
     known = KnownPuzzles(path)
     report = Report()
     responses = read_source(layout, known, report, **options)
-    try:
-        write_responses(responses, folder / "outputs", metadata)
-    finally:
-        report.write_rejected(folder / "rejected.csv")
+    write_responses(responses, folder / "outputs", metadata)
     if known.added:
         known.write(path, metadata)
     return report
@@ -85,26 +66,18 @@ def import_source(
 def write_responses(
     responses: Iterator[Response], folder: Path, metadata: Mapping[str, str]
 ) -> None:
-    """Write one file per model, in groups of rows; ValueError if a model has a file already."""
-    folder.mkdir(parents=True, exist_ok=True)
-    groups: dict[str, list[dict]] = defaultdict(list)
+    """Write one file per model, in groups of rows."""
     writers: dict[str, ParquetWriter] = {}
     with ExitStack() as files:
-        for response in responses:
-            model = response.model
-            if model not in writers:
-                path = partition_path(folder, model)
-                if path.exists():
-                    remedy = "rename it in one of them"
-                    raise ValueError(f"{model} is in two sources; {remedy}")
-                writer = table_writer(path, OUTPUTS, metadata)
-                writers[model] = files.enter_context(writer)
-            groups[model].append(response._asdict())
-            if len(groups[model]) == _GROUP:
-                group = pa.Table.from_pylist(groups.pop(model), OUTPUTS)
-                writers[model].write_table(group)
-        for model, rows in groups.items():
-            writers[model].write_table(pa.Table.from_pylist(rows, OUTPUTS))
+        while group := [*islice(responses, _GROUP)]:
+            rows = [response._asdict() for response in group]
+            table = pa.Table.from_pylist(rows, OUTPUTS)
+            for model in table["model"].unique().to_pylist():
+                if model not in writers:
+                    path = partition_path(folder, model)
+                    writer = table_writer(path, OUTPUTS, metadata)
+                    writers[model] = files.enter_context(writer)
+                writers[model].write_table(table.filter(pc.field("model") == model))
 
 
 def read_source(
@@ -113,19 +86,20 @@ def read_source(
     report: Report,
     *,
     model: str | None = None,
-    edition: str | None = None,
+    edition: str = PORT,
     known_only: bool = False,
 ) -> Iterator[Response]:
     """Yield the responses of a source, one by one, in the order of paths and rows.
 
     Rejected rows and the number of responses go to the report. The source's own puzzles, and those
     drawn from their names, are added to the known ones; `known_only` omits answers to others.
-    `model` replaces the model names of the source; `edition` draws puzzles known by name
-    alone, by default the one that fits.
+    `model` replaces the model names of the source; `edition` draws puzzles known by name alone.
     """
-    puzzles = SourcePuzzles(layout, known, edition, read_names(layout))
-    answers: Answers = {}
-    for path, number, record in Bar(read_records(layout), "import", disable=None):
+    puzzles = SourcePuzzles(layout, known, edition)
+    columns = set().union(*load_programs()["table"].values())
+    # the file of each answer, by model and puzzle
+    answers: dict[tuple[str, str], str] = {}
+    for path, number, record in tqdm(read_records(layout), "import", disable=None):
         file = clean_text(path.relative_to(layout.root).as_posix())
         try:
             response = read_response(record, model)
@@ -134,75 +108,46 @@ def read_source(
             puzzles.find(response.name)
             key = (response.model, response.name)
             if key in answers:
+                # lm-evaluation-harness repeats a response for each of its filters
+                is_filter = "resps" in record and answers[key] == file
+                reason = "not read" if is_filter else "duplicate"
                 detail = f"{' has answered '.join(key)} already, in {answers[key]!r}"
-                raise RowError("duplicate", detail, response.name, response.model)
+                raise RowError(reason, detail, response.name, response.model)
         except RowError as error:
-            reason, detail, *place = error.args
-            detail = clean_text(detail)[:1000]
-            report.rejected.append(Rejected(file, number, reason, detail, *place))
+            report.reject(file, number, error)
             continue
         answers[key] = file
         report.count(response)
-        report.unread |= find_unread(record)
+        if "name" in record:
+            report.unread |= record.keys() - columns
         yield response
-    report.rejected = [_settle(row, answers) for row in report.rejected]
-    report.origin = puzzles.origin
+    report.settle(answers)
 
 
-def _settle(row: Rejected, answers: Answers) -> Rejected:
-    """Return a rejected row; of a failed request, say if its puzzle is answered by another row.
-
-    A line of a failed batch may name no model; the source's only model is then assumed.
-    """
-    models = {row.model} if row.model else {model for model, _ in answers}
-    files = [answers.get((model, str(row.name))) for model in models]
-    if row.reason != "failed request" or len(files) != 1 or files == [None]:
-        return row
-    detail = f"{row.name}: it is answered in {files[0]!r}"
-    return row._replace(reason="answered elsewhere", detail=detail)
-
-
-def read_records(layout: Layout) -> Iterator[tuple[Path, int, dict | RowError]]:
+def read_records(layout: Layout) -> Records:
     """Yield the records of a source, each with its file and number; then files not read."""
+    for path in layout.files["table"]:
+        for number, record in read_table(path):
+            if isinstance(record, dict) and "resps" in record:
+                # samples of lm-evaluation-harness lie in a folder of the model
+                record = {"model": path.parent.name} | record
+            yield path, number, record
+    yield from _read_release(layout)
+    for path in layout.files["not read"]:
+        yield path, 0, RowError("not read", NOT_READ)
+
+
+def _read_release(layout: Layout) -> Records:
+    """Yield the answers of the authors' release as rows; an empty file is an empty answer."""
     tokens = {}
     for path in layout.files["tokens"]:
         for row in read_whole_table(path):
             tokens[row.get("model"), row.get("name")] = row
-    for path in layout.files["table"]:
-        for number, record in _name_samples(path):
-            yield path, number, record
     for path in layout.files["answer"]:
-        key = (path.parent.name, name_puzzle(path))
-        yield path, 1, tokens.get(key, {}) | _read_answer(path)
-    for path in layout.files["not read"]:
-        yield path, 0, RowError("not read", describe_unread(path))
-
-
-def _name_samples(path: Path) -> Iterator[Record]:
-    """Yield the records of a table; samples of lm-evaluation-harness have their folder's model.
-
-    Of several filters of the same response the first is read.
-    """
-    first = None
-    for number, record in read_table(path):
-        if isinstance(record, dict) and "resps" in record:
-            first = first or record.get("filter")
-            is_first = record.get("filter") == first
-            record = {"model": path.parent.name} | record
-            if not is_first:
-                record = RowError("not read", "the response under another filter")
-        yield number, record
-
-
-def _read_answer(path: Path) -> dict:
-    """Return an answer of the authors' release as a row; an empty file is an empty answer."""
-    text = path.read_text("utf-8-sig", errors="replace")
-    row = {"model": path.parent.name, "name": name_puzzle(path), "response": text}
-    return row if text.strip() else row | {"finish_reason": "stop"}
-
-
-def read_names(layout: Layout) -> Iterator[str]:
-    """Yield the names of the puzzles that a source answers, as they stand in its rows."""
-    for _, _, record in read_records(layout):
-        with suppress(RowError):
-            yield str(take_columns(record).get("name")).rpartition("/")[2]
+        model = path.parent.name
+        name = name_puzzle(path)
+        row = {"model": model, "name": name} | tokens.get((model, name), {})
+        row["response"] = path.read_text("utf-8-sig", errors="replace")
+        if not row["response"].strip():
+            row["finish_reason"] = row.get("finish_reason") or "stop"
+        yield path, 1, row

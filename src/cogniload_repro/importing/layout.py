@@ -1,84 +1,69 @@
 """Sort the files of a source by kind: tables, answers, puzzles, and files that are not read.
 
-The authors' release has answers ``MODEL/N_d_needles_puzzleId_gold.*``, a text per file, puzzle
-texts ``exp/**/NAME.txt`` and their metadata ``meta/**/NAME_state.json``. A table ``tokens.csv``
-beside them may say more of each answer: model, name, and any column of a table but response.
+The authors' release has answers ``MODEL/N_d_needles_puzzleId_gold.*``, a text per file, and puzzle
+texts ``exp/**/NAME.txt``; its metadata are not needed. A table ``tokens.csv`` beside them may say
+more of each answer: model, name, and any column of a table but response.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
-from cogniload_repro.importing.rejections import IMPORT_PAGE
+from cogniload_repro.importing.rejections import NOT_READ
 from cogniload_repro.importing.tables import TABLE_ENDINGS
 from cogniload_repro.puzzles.rows import parse_name
 
-#: How a log of Inspect becomes a table.
-LOG_REMEDY = (
-    "convert logs of Inspect: .venv-evaluate/bin/python -m cogniload_repro.asking.logs"
-    " LOG.eval > answers.jsonl"
-)
-#: Ending of the names of the authors' metadata files.
-STATE = "_state.json"
 
-
-@dataclass
-class Layout:
+class Layout(NamedTuple):
     """The files of a source by kind, in the order of paths: see `find_kind`."""
 
     root: Path
     name: str
-    files: dict[str, list[Path]] = field(default_factory=lambda: defaultdict(list))
+    files: dict[str, list[Path]]
 
 
 def find_files(path: Path, name: str) -> Layout:
     """Return the files of a source by kind; ValueError if it is missing or has no answers."""
     if not path.exists():
         raise ValueError(f"no answers at {path}; give their file or folder")
-    layout = Layout(path.parent if path.is_file() else path, name)
-    for file in [path] if path.is_file() else sorted(_walk(path)):
-        kind = find_kind(file.relative_to(layout.root))
-        layout.files[kind if file.is_file() else "not read"].append(file)
-    if not layout.files["table"] and not layout.files["answer"]:
-        remedies = [IMPORT_PAGE, *map(describe_unread, layout.files["not read"])]
-        raise ValueError(f"{name} has no answers; {remedies[-1]}")
-    return layout
+    root = path.parent if path.is_file() else path
+    files = defaultdict(list)
+    for file in sorted(_walk(path)):
+        kind = find_kind(file.relative_to(root))
+        files[kind if file.is_file() else "not read"].append(file)
+    if not files["table"] and not files["answer"]:
+        raise ValueError(f"{name} has no answers; {NOT_READ}")
+    return Layout(root, name, files)
 
 
-def describe_unread(path: Path) -> str:
-    """Return what to do with a file that is not read."""
-    return LOG_REMEDY if path.suffix == ".eval" else IMPORT_PAGE
-
-
-def _walk(root: Path) -> Iterator[Path]:
-    """Yield the files below a folder, and links to folders; OSError if it cannot be read."""
-    for path in root.iterdir():
-        if path.name.startswith((".", "__MACOSX")):
+def _walk(path: Path) -> Iterator[Path]:
+    """Yield a file, or the files below a folder and links; OSError if a folder is closed."""
+    if not path.is_dir():
+        yield path
+        return
+    for child in path.iterdir():
+        if child.name.startswith((".", "__MACOSX")):
             continue
-        if path.is_dir() and not path.is_symlink():
-            yield from _walk(path)
+        if child.is_symlink():
+            yield child
         else:
-            yield path
+            yield from _walk(child)
 
 
 def find_kind(path: Path) -> str:
-    """Return what a file of a source has: table, puzzles, tokens, answer, text, state, not read."""
-    name = path.name.lower()
-    is_table = name.endswith(TABLE_ENDINGS)
-    if "exp" in path.parts and path.suffix == ".txt":
+    """Return what a file of a source has: table, puzzles, tokens, answer, text (of a puzzle)."""
+    name = name_puzzle(path)
+    is_text = "exp" in path.parts and path.suffix == ".txt"
+    if is_text or name.endswith("_state"):
         return "text"
-    if "meta" in path.parts and name.endswith(STATE):
-        return "state"
-    if parse_name(name_puzzle(path)):
+    if parse_name(name):
         return "answer"
-    if is_table and name.startswith("puzzles."):
-        return "puzzles"
-    if is_table and name.startswith("tokens."):
-        return "tokens"
-    return "table" if is_table else "not read"
+    if not path.name.lower().endswith(TABLE_ENDINGS):
+        return "not read"
+    return name.lower() if name.lower() in ("puzzles", "tokens") else "table"
 
 
 def name_puzzle(path: Path) -> str:
-    """Return the puzzle that an answer file answers: its name up to the first full stop."""
+    """Return a file's name up to the first full stop: of an answer, that of its puzzle."""
     return path.name.partition(".")[0]

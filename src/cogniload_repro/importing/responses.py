@@ -6,9 +6,8 @@ one with a value counts. A record is that of the first program of which it has a
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
-from itertools import chain
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -55,11 +54,6 @@ class Response(NamedTuple):
     stopped: str | None
     settings: dict[str, str]
 
-    @property
-    def has_tokens(self) -> bool:
-        """Whether both counts are known, so that the context limit can be tested."""
-        return None not in (self.prompt_tokens, self.response_tokens)
-
 
 def read_response(record: Mapping | RowError, model: str | None = None) -> Response:
     """Return a record as a response, of this model if one is given; RowError if it is not one."""
@@ -78,15 +72,13 @@ def read_response(record: Mapping | RowError, model: str | None = None) -> Respo
     except RecursionError:
         raise RowError("unknown shape", "its parts are too deep") from None
     refuse_textless(row, reasoning, answer)
-    prompt_tokens, response_tokens = read_tokens(row)
     return Response(
-        model=take_name(row, "model"),
-        name=row["name"],
-        response=clean_text(join_reasoning(reasoning, answer)),
-        prompt_tokens=prompt_tokens,
-        response_tokens=response_tokens,
-        stopped=read_stop(row.get("finish_reason")),
-        settings=take_settings(row),
+        take_name(row, "model"),
+        row["name"],
+        clean_text(join_reasoning(reasoning, answer)),
+        *read_tokens(row),
+        read_stop(row.get("finish_reason")),
+        take_settings(row),
     )
 
 
@@ -131,36 +123,30 @@ def take_first(record: Mapping, paths: list[str]) -> Any:
     return None
 
 
-def find_unread(record: Mapping) -> set[str]:
-    """Return the names of a table's columns that are not read."""
-    known = chain.from_iterable(load_programs()["table"].values())
-    return record.keys() - set(known) if "name" in record else set()
-
-
 def take_name(row: Mapping, column: str) -> str:
-    """Return a row's model, or the name of its puzzle; RowError if there is no safe one."""
+    """Return a row's model, or the name of its puzzle; RowError if there is no safe one.
+
+    A safe name is printable, not quoted, and that of a file that is not hidden.
+    """
     name = row.get(column)
     if name is None:
-        remedy = f"if the source has one model, --model names it; {IMPORT_PAGE}"
-        raise RowError("missing field", f"{column}; {remedy}")
-    if not isinstance(name, str) or is_missing(name) or not is_safe(name):
+        detail = (
+            f"{column}; if the source has one model, --model names it; {IMPORT_PAGE}"
+        )
+        raise RowError("missing field", detail)
+    is_text = isinstance(name, str) and name.isprintable() and not is_missing(name)
+    is_safe = is_text and name == name.strip() and '"' not in name
+    if not is_safe or name.startswith(".") or len(quote(name)) > 200:
         raise RowError("bad value", f"{column} is {name!r:.200}")
     return name
-
-
-def is_safe(name: str) -> bool:
-    """Return whether a name is printable, not quoted, and that of a file that is not hidden."""
-    is_plain = name.isprintable() and name == name.strip() and '"' not in name
-    return is_plain and not name.startswith(".") and len(quote(name)) <= 200
 
 
 def refuse_failure(row: Mapping) -> None:
     """Raise RowError if a request failed or was aborted, even after a part of the text."""
     error = row.get("error")
-    members = error.values() if isinstance(error, dict) else [error]
     status = add_counts(row, "status_code") or 200
     is_aborted = read_stop(row.get("finish_reason")) == "error"
-    if is_aborted or status // 100 != 2 or not all(map(is_missing, members)):
+    if is_aborted or status // 100 != 2 or not is_missing(error):
         cause = error or row.get("finish_reason") or status
         raise RowError("failed request", f"{cause!r:.200}", row["name"], row["model"])
     if row.get("second_response") is not None:
@@ -175,12 +161,14 @@ def refuse_textless(row: Mapping, reasoning: str, answer: str) -> None:
             raise RowError("damaged cell", f"its text is {text!r}", row["name"])
     word = row.get("finish_reason")
     if not (answer + reasoning).strip() and read_stop(word) not in _ENDED:
-        cause = f"it has no text, and the model did not end, but {word!r:.40}"
-        raise RowError("failed request", cause, row["name"], row["model"])
+        detail = f"it has no text, and the model did not end, but {word!r:.40}"
+        raise RowError("failed request", detail, row["name"], row["model"])
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value is empty, or a word for a missing one."""
+    """Return whether a value is empty, has empty members only, or is a word for a missing one."""
+    if isinstance(value, dict):
+        return all(map(is_missing, value.values()))
     if isinstance(value, str):
         return not value.strip() or LOST_WORDS.fullmatch(value.strip()) is not None
     return not value
@@ -192,15 +180,9 @@ def read_content(content: Any) -> tuple[str, str]:
     Adjacent parts of one kind are one text, so nothing is put between them. Text before a part of
     reasoning belongs to the reasoning.
     """
-    if isinstance(content, str | None):
-        return "", content or ""
-    if not isinstance(content, list | dict):
-        kind = type(content).__name__
-        raise RowError("bad value", f"response is {kind}, not text")
     reasoning = ""
     answer = ""
-    for part in content if isinstance(content, list) else [content]:
-        is_reasoning, text = read_part(part)
+    for is_reasoning, text in read_parts(content):
         if is_reasoning and answer:
             reasoning = f"{reasoning}\n\n{answer}\n\n".lstrip("\n")
             answer = ""
@@ -211,21 +193,28 @@ def read_content(content: Any) -> tuple[str, str]:
     return reasoning, answer
 
 
-def read_part(part: Any) -> tuple[bool, str]:
-    """Return whether a part of a content is reasoning, and its text.
+def read_parts(content: Any, is_reasoning: bool = False) -> Iterator[tuple[bool, str]]:
+    """Yield the texts of a content, each with whether it is reasoning.
 
     Encrypted reasoning has no text. RowError for a part of an unknown kind, such as a tool's call.
     """
-    if not isinstance(part, dict):
-        return False, read_content(part)[1]
-    keys = [key for key in _TEXT_KEYS if key in part]
-    kind = str(part.get("type") or keys[:1])
-    is_reasoning = names_reasoning(kind) or bool(part.get("thought"))
-    if not keys and not is_reasoning:
-        detail = f"a part of the text has {', '.join(part):.80}; {IMPORT_PAGE}"
-        raise RowError("unknown shape", detail)
-    text = next((part[key] for key in keys if part[key]), "")
-    return is_reasoning, "".join(read_content(text))
+    if isinstance(content, str | None):
+        yield is_reasoning, content or ""
+    elif isinstance(content, list):
+        for part in content:
+            yield from read_parts(part, is_reasoning)
+    elif isinstance(content, dict):
+        keys = [key for key in _TEXT_KEYS if key in content]
+        kind = str(content.get("type") or keys[:1])
+        is_reasoning |= names_reasoning(kind) or bool(content.get("thought"))
+        if not keys and not is_reasoning:
+            detail = f"a part of the text has {', '.join(content):.80}; {IMPORT_PAGE}"
+            raise RowError("unknown shape", detail)
+        text = next((content[key] for key in keys if content[key]), "")
+        yield from read_parts(text, is_reasoning)
+    else:
+        kind = type(content).__name__
+        raise RowError("bad value", f"response is {kind}, not text")
 
 
 def read_tokens(row: Mapping) -> tuple[int | None, int | None]:

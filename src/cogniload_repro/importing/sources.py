@@ -1,6 +1,5 @@
 """Make a source of answers available as local files: a path, an address, or an archive."""
 
-import logging
 import os
 import re
 import shutil
@@ -20,11 +19,8 @@ from cogniload_repro.importing.tables import MAX_UNPACKED_GB
 ARCHIVES = (".zip", ".tar.gz", ".tgz")
 HUB = "https://huggingface.co"
 _DATA_SET = re.compile(r"hf://datasets/([\w.-]+/[\w.-]+)@([\w.-]+)/([^?#]+)")
-_COMMIT = re.compile("[0-9a-f]{40}")
-#: Most folders in one another in an archive.
-_MOST_FOLDERS = 50
 
-pooch.get_logger().setLevel(logging.WARNING)
+pooch.get_logger().setLevel("WARNING")
 
 
 def fetch_source(source: str | Path, cache: Path) -> tuple[Path, str]:
@@ -50,17 +46,16 @@ def resolve_address(address: str, is_checked: bool) -> str:
     label = without_secrets(address)
     if parts := _DATA_SET.fullmatch(address):
         data_set, revision, path = parts.groups()
-        if not is_checked and not _COMMIT.fullmatch(revision):
+        if not is_checked and not re.fullmatch("[0-9a-f]{40}", revision):
             raise ValueError(
                 f"{label}: {revision!r} may change; write a commit of 40 digits after @,"
                 " or add #sha256="
             )
         return f"{HUB}/datasets/{data_set}/resolve/{revision}/{quote(path)}"
-    if address.startswith("https://") or (is_checked and address.startswith("http://")):
+    if address.startswith("https://"):
         return address
     raise ValueError(
-        f"{label}: an address begins with https:// (http:// needs #sha256=), or is"
-        " hf://datasets/OWNER/NAME@COMMIT/PATH"
+        f"{label}: an address begins with https://, or is hf://datasets/OWNER/NAME@COMMIT/PATH"
     )
 
 
@@ -74,9 +69,7 @@ def _download(address: str, sha256: str, cache: Path) -> Path:
     token = os.environ.get("HF_TOKEN", "").strip()
     if token and url.startswith(f"{HUB}/"):
         headers["Authorization"] = f"Bearer {token}"
-    downloader = pooch.HTTPDownloader(
-        headers=headers, hooks={"response": _drop_token}, timeout=60
-    )
+    downloader = pooch.HTTPDownloader(headers=headers, hooks={"response": _drop_token})
     try:
         path = pooch.retrieve(url, sha256 or None, path=folder, downloader=downloader)
     except (ValueError, OSError) as error:
@@ -104,9 +97,8 @@ def _unpack(archive: Path, folder: Path) -> Path:
     except Exception as error:  # of many kinds, for archives that are damaged or unsafe
         shutil.rmtree(folder, ignore_errors=True)
         cause = getattr(error, "strerror", None) or error
-        remedy = "unpack it yourself, and give the folder"
         raise ValueError(
-            f"{archive.name} cannot be unpacked: {cause}; {remedy}"
+            f"{archive.name} cannot be unpacked: {cause}; unpack it yourself, and give the folder"
         ) from None
     return folder
 
@@ -150,7 +142,7 @@ def _check_member(name: str, is_plain: bool, size: int, folder: Path) -> None:
     faults = {
         "is neither a file nor a folder": not is_plain,
         "has an unsafe name": is_outside or not name.isprintable(),
-        "is in too many folders": len(path.parts) > _MOST_FOLDERS,
+        "is in too many folders": len(path.parts) > 50,
         f"goes beyond {MAX_UNPACKED_GB} GB": size > MAX_UNPACKED_GB * 1e9,
         "is there twice": (folder / path).is_file(),
     }

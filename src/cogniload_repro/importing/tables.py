@@ -6,7 +6,6 @@ import json
 import re
 import zlib
 from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +67,7 @@ def read_lines(path: Path) -> Iterator[str]:
 
     Bytes that are not UTF-8 become single surrogates. ValueError for a file without an end.
     """
-    is_packed = path.name.lower().endswith(".gz")
-    opener: Any = gzip.open if is_packed else open
+    opener: Any = gzip.open if path.name.lower().endswith(".gz") else open
     form = {"encoding": "utf-8-sig", "errors": "surrogateescape", "newline": "\n"}
     size = 0
     with opener(path, "rt", **form) as file:
@@ -77,8 +75,8 @@ def read_lines(path: Path) -> Iterator[str]:
             size += len(line)
             if len(line) == MAX_LINE:
                 raise ValueError(f"it has a line of more than {MAX_LINE:,} characters")
-            if is_packed and size > MAX_UNPACKED_GB * 1e9:
-                raise ValueError(f"it has more than {MAX_UNPACKED_GB} GB; unpack it")
+            if size > MAX_UNPACKED_GB * 1e9:
+                raise ValueError(f"it has more than {MAX_UNPACKED_GB} GB; divide it")
             yield line
 
 
@@ -109,30 +107,23 @@ def _read_csv_rows(path: Path) -> Iterator[Record]:
     rows = csv.reader(read_lines(path), strict=True)
     header = next(rows, [])
     _check_header(header)
-    for number in count(1):
-        line = rows.line_num
-        try:
-            fields = next(rows)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            # a quotation mark may be open over several rows, or to the end
-            if rows.line_num > line + 1 or "expected after" not in str(error):
-                remedy = "put texts in quotation marks, and end rows in LF or CRLF"
-                raise ValueError(f"row {number}: {error}; {remedy}") from None
-            yield number, RowError("malformed row", f"its quotation marks: {error}")
-            continue
-        if fields:
-            fault = _find_fault(fields, len(header))
-            yield number, fault or dict(zip(header, fields, strict=True))
+    try:
+        for number, fields in enumerate(rows, start=1):
+            if fields:
+                fault = _find_fault(fields, len(header))
+                yield number, fault or dict(zip(header, fields, strict=True))
+    except csv.Error as error:
+        raise ValueError(
+            f"line {rows.line_num}: {error}; put texts in quotation marks, with each quotation mark"
+            " within them doubled, and end rows in LF or CRLF"
+        ) from None
 
 
 def _check_header(header: list[str]) -> None:
-    """Raise ValueError if the columns of a table are not named, or two have one name."""
-    if header and "name" not in header:
-        head = ",".join(header)
+    """Raise ValueError if no column names the puzzles, or two have one name."""
+    if header and not {"name", "custom_id", "key"}.intersection(header):
         raise ValueError(
-            f"its first line is {head!r:.80}, not as in model,name,response"
+            f"its first line is {header!s:.80}, not as in model,name,response"
         )
     if len(set(header)) < len(header):
         raise ValueError("it has two columns of the same name")

@@ -1,15 +1,13 @@
 """Scores of two baselines that do no reasoning, computed from the texts of the puzzles."""
 
-from functools import cache
 from pathlib import Path
 
 import pandas as pd
 
 from cogniload_repro.puzzles.generate import domain_size
-from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.puzzles.parse import read_question
 from cogniload_repro.puzzles.puzzle import clauses
-from cogniload_repro.puzzles.sets import read_puzzles
+from cogniload_repro.puzzles.rows import read_batches
 from cogniload_repro.storage import write_table
 
 _PUZZLE_KEYS = [
@@ -21,7 +19,7 @@ _PUZZLE_KEYS = [
 _PUZZLE_COLUMNS = [*_PUZZLE_KEYS, "text", "gold"]
 
 
-def baselines(puzzles: pd.DataFrame | str | Path) -> pd.DataFrame:
+def baselines(puzzles: pd.DataFrame) -> pd.DataFrame:
     """Return the scores of two baselines that do no reasoning, for each puzzle of a set.
 
     The first guesses: it names one of the puzzle's values of the attribute asked about, all with
@@ -30,9 +28,9 @@ def baselines(puzzles: pd.DataFrame | str | Path) -> pd.DataFrame:
 
     Parameters
     ----------
-    puzzles : DataFrame or path
+    puzzles : DataFrame
         Columns name, N, d, ratio_pct, text and gold (the answer), as `cogniload puzzles` writes
-        them: a table, a Parquet or JSONL file, or a folder with one. Other columns are ignored.
+        them. Other columns are ignored.
 
     Returns
     -------
@@ -57,9 +55,6 @@ def baselines(puzzles: pd.DataFrame | str | Path) -> pd.DataFrame:
     >>> cl.baselines(pd.DataFrame([row | {"text": text}])).round(2).iloc[0].to_dict()
     {'name': '3_1_1_7_white', 'N': 3, 'd': 1, 'ratio_pct': 33, 'guess': 0.33, 'last_clause': 0}
     """
-    if not isinstance(puzzles, pd.DataFrame):
-        parts = read_puzzles(puzzles, _PUZZLE_COLUMNS)
-        return pd.concat(map(baselines, parts), ignore_index=True)
     missing = [column for column in _PUZZLE_COLUMNS if column not in puzzles]
     if missing:
         remedy = "give the table that `cogniload puzzles` writes"
@@ -76,27 +71,20 @@ def baselines(puzzles: pd.DataFrame | str | Path) -> pd.DataFrame:
 
 
 def write_baselines(puzzles: Path, target: Path) -> None:
-    """Write the baselines of a puzzles table to a Parquet file."""
-    write_table(target, baselines(puzzles))
+    """Write the baselines of a puzzles table to a Parquet file, in bounded memory."""
+    batches = read_batches(puzzles, _PUZZLE_COLUMNS)
+    parts = [baselines(batch.to_pandas()) for batch in batches]
+    write_table(target, pd.concat(parts))
 
 
 def find_last_value(text: str, category: str) -> str | None:
     """Return the value that the last update of a category sets for anybody, None without any."""
-    values = _values_by_clause(category)
-    verb, _, _ = PHRASES[category].update.partition("{}")
-    start = text.rfind(f" {verb}")
-    while start >= 0:
-        # a condition or an initial line may share the verb, such as "read a"
-        if not text.endswith((" recently", " last"), 0, start):
-            line, _, _ = text[start + 1 :].partition("\n")
-            clause, _, _ = line.partition(" and ")
-            value = values.get(clause.rstrip())
-            if value is not None:
-                return value
-        start = text.rfind(f" {verb}", 0, start)
+    updates = clauses("update")[category]
+    for line in reversed(text.split("\n")):
+        for clause in line.rstrip().split(" and "):
+            for value, update in updates.items():
+                before = clause.removesuffix(update)
+                # a condition or an initial line may share the verb, such as "read a"
+                if before != clause and not before.endswith(("recently ", "last ")):
+                    return value
     return None
-
-
-@cache
-def _values_by_clause(category: str) -> dict[str, str]:
-    return {clause: value for value, clause in clauses("update")[category].items()}

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import re
 from functools import cache
 from typing import NamedTuple
 
@@ -55,14 +54,3 @@ def ontology() -> Ontology:
         ]
         values[category] = tuple(corrected)
     return Ontology(tuple(printed["people"]), values)
-
-
-@cache
-def _value_pattern() -> re.Pattern[str]:
-    values = [value for values in ontology().values.values() for value in values]
-    return re.compile(rf"\b({'|'.join(map(re.escape, values))})\b", re.IGNORECASE)
-
-
-def names_value(text: str) -> bool:
-    """Return whether a text contains a value of any category, such as a colour."""
-    return _value_pattern().search(text) is not None

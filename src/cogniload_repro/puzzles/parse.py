@@ -4,18 +4,13 @@ This module knows the wordings, but not how puzzles are drawn.
 """
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
-from itertools import groupby, pairwise
+from itertools import pairwise
 
 from cogniload_repro.puzzles.draws import Move
 from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.puzzles.puzzle import Puzzle, State, clauses
-
-#: The number of a line in a text, from 1, and the line.
-Line = tuple[int, str]
 
 
 def solve_text(text: str) -> str:
@@ -58,7 +53,7 @@ def parse_puzzle(text: str, puzzle_id: int | None = None) -> Puzzle:
     ------
     ValueError
         If a line cannot be read or contradicts another, or no initial line states the attribute
-        asked about; the message names the line.
+        asked about; the message quotes the line.
 
     Examples
     --------
@@ -69,13 +64,14 @@ def parse_puzzle(text: str, puzzle_id: int | None = None) -> Puzzle:
     >>> puzzle.solution
     'white'
     """
-    instruction, body_lines, (number, question) = _split_text(text)
-    body = _Body(body_lines)
-    with _named(number):
-        poi, category = read_question(question)
-        if poi not in body.people or category not in body.domains:
-            cause = f"the question asks for {category} of {poi}, which no initial line states"
-            raise ValueError(f"{cause}; add the line or ask for something else")
+    instruction, lines_of_body, question = _split_text(text)
+    poi, category = read_question(question)
+    body = _Body(lines_of_body)
+    if poi not in body.people or category not in body.domains:
+        cause = (
+            f"the question asks for {category} of {poi}, which no initial line states"
+        )
+        raise ValueError(f"{cause}; add the line or ask for something else")
     start = []
     lines = []
     for person, values in enumerate(body.people.values()):
@@ -118,26 +114,15 @@ def read_question(line: str) -> tuple[str, str]:
     raise ValueError(f"{line[:80]!r} is not one of the benchmark's questions; {remedy}")
 
 
-def _split_text(text: str) -> tuple[str, list[Line], Line]:
+def _split_text(text: str) -> tuple[str, list[str], str]:
     """Return the instruction, the lines of the body, and the question."""
-    lines = [line.rstrip() for line in re.split(r"\r\n|\r|\n", text)]
-    blocks = []
-    for is_blank, block in groupby(enumerate(lines, 1), key=lambda line: not line[1]):
-        if not is_blank:
-            blocks.append(list(block))
+    lines = [line.rstrip() for line in re.split(r"\r\n|\r|\n", text.strip())]
+    blocks = re.split(r"\n{2,}", "\n".join(lines))
     if len(blocks) < 2:
         cause = "the text has no blank line before a question"
         raise ValueError(f"{cause}; give the whole text of a puzzle")
     *instruction, body, question = blocks
-    if len(question) > 1:
-        number, _ = question[1]
-        remedy = "end it with the question on one line"
-        raise ValueError(f"line {number}: the text continues here; {remedy}")
-    if not instruction:
-        return "", body, question[0]
-    first, _ = instruction[0][0]
-    last, _ = instruction[-1][-1]
-    return "\n".join(lines[first - 1 : last]), body, question[0]
+    return "\n\n".join(instruction), body.split("\n"), question
 
 
 #: Updates begin at the first update verb; "read a" also ends the condition "which most recently
@@ -161,14 +146,13 @@ class _Body:
     order of their first occurrence.
     """
 
-    def __init__(self, lines: list[Line]):
+    def __init__(self, lines: list[str]):
         self.people: dict[str, dict[int, int]] = {}
         self.moves: list[Move] = []
         self.domains: dict[str, list[str]] = {}
         self.places: dict[str, int] = {}
-        for number, line in lines:
-            with _named(number):
-                self._read_line(line)
+        for line in lines:
+            self._read_line(line)
         if not self.moves:
             cause = "the text has no initial lines or no statements"
             raise ValueError(f"{cause}; give the whole text of a puzzle")
@@ -196,7 +180,7 @@ class _Body:
             self.domains = {category: [] for category in state}
             self.places = {category: at for at, category in enumerate(state)}
         if state.keys() != self.places.keys():
-            raise ValueError(_OTHER_CATEGORIES)
+            raise ValueError(f"{line[:80]!r}: its {_OTHER_CATEGORIES}")
         self.people[person] = self._encode(state)
 
     def _read_statement(self, number: str, text: str) -> None:
@@ -214,7 +198,9 @@ class _Body:
     def _encode(self, state: State) -> dict[int, int]:
         """Return a state with its categories and values as numbers."""
         if not state.keys() <= self.places.keys():
-            raise ValueError(_OTHER_CATEGORIES)
+            raise ValueError(
+                f"statement {len(self.moves) + 1}: its {_OTHER_CATEGORIES}"
+            )
         numbers = {}
         for category, value in state.items():
             values = self.domains[category]
@@ -249,12 +235,3 @@ def _known_clauses(kind: str) -> dict[str, tuple[str, str]]:
         for value, clause in wordings.items():
             known[clause] = (category, value)
     return known
-
-
-@contextmanager
-def _named(number: int) -> Iterator[None]:
-    """Begin the message of a ValueError with the line number."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"line {number}: {error}") from None

@@ -77,16 +77,12 @@ class ElixirDraws:
             taken[slot] = place
         place = count - 1
         weight = 1.0
-        try:
-            while place < n:
-                weight *= exp(log(next(words) * UNIT) / count)
-                place += int(log(next(words) * UNIT) / log(1.0 - weight)) + 1
-                if place < n:
-                    slot = next(words) % count if count > 1 else 0
-                    taken[slot] = place
-        except (ValueError, ZeroDivisionError):
-            cause = "Elixir's take_random fails with the logarithm of 0"
-            raise ValueError(f"{cause}; choose another puzzle_id") from None
+        while place < n:
+            weight *= exp(log(next(words) * UNIT) / count)
+            place += int(log(next(words) * UNIT) / log(1.0 - weight)) + 1
+            if place < n:
+                slot = next(words) % count if count > 1 else 0
+                taken[slot] = place
         return taken
 
 

@@ -1,8 +1,7 @@
 """Puzzles as rows of a table: redrawn from names, checked against names and texts, kept by name."""
 
-import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -24,8 +23,6 @@ _NAME = re.compile(
 )
 #: Puzzles read at a time.
 _ROWS = 500
-# columns that a row must have besides its name
-_STATED = ("text", "poi", "category", "domain")
 _NOMINAL_RATIOS = sorted({cell.ratio_pct for cell in PAPER_GRID})
 
 
@@ -110,74 +107,57 @@ def draw_named(name: str, edition: str = PORT) -> dict:
 
 
 def check_row(row: Mapping) -> dict:
-    """Return a puzzle's complete row; ValueError lists where it contradicts its name or text.
+    """Return the row of a puzzle from its name, text and domain; ValueError if they contradict.
 
-    Columns that follow from these two may be absent from ``row``, and are filled in.
+    Other columns follow from these three and are not read.
     """
-    parts = split_name(str(row.get("name")))
-    columns = {name: row.get(name) for name in PUZZLES.names}
-    missing = [name for name in _STATED if columns[name] is None]
-    if missing:
-        raise ValueError(f"the puzzle lacks {', '.join(missing)}")
-    try:
-        (typed_row,) = pa.RecordBatch.from_pylist([columns], PUZZLES).to_pylist()
-    except (pa.ArrowException, OverflowError, UnicodeError) as error:
-        raise ValueError(f"a column of the puzzle has a wrong type: {error}") from None
-    puzzle = parse_puzzle(typed_row["text"], parts.puzzle_id)
-    expected = puzzle_row(puzzle, typed_row["ratio_pct"])
-    expected |= {"text": typed_row["text"], "domain": typed_row["domain"]}
-    contradictions = []
-    for name, value in expected.items():
-        if typed_row[name] not in (None, value):
-            contradiction = (
-                f"{name} is {value!r} in name or text, {typed_row[name]!r} in the row"
-            )
-            contradictions.append(contradiction)
-    contradictions += [
-        *_compare_ratio(expected["ratio_pct"], puzzle),
-        *_compare_domain(expected["domain"], puzzle),
-    ]
-    if contradictions:
-        raise ValueError("; ".join(contradictions))
-    return expected
+    name = str(row.get("name"))
+    text = row.get("text")
+    domain = row.get("domain")
+    parts = split_name(name)
+    if not isinstance(text, str) or not isinstance(domain, list):
+        raise ValueError("the puzzle lacks its text, or a list of values as domain")
+    text.encode("utf-8")  # half an emoji cannot be stored
+    puzzle = parse_puzzle(text, parts.puzzle_id)
+    if puzzle.name != name:
+        raise ValueError(f"the text is that of a puzzle {puzzle.name}")
+    _check_domain(domain, puzzle)
+    return puzzle_row(puzzle) | {"text": text, "domain": domain}
 
 
-def _compare_ratio(ratio: float, puzzle: Puzzle) -> Iterator[str]:
-    needles: list[int] = []
-    if math.isfinite(ratio):
-        needles = [count_needles(puzzle.N, ratio, rounding) for rounding in ROUNDINGS]
-    if puzzle.needles not in needles:
-        yield f"ratio_pct {ratio!r} does not give {puzzle.needles} needles in {puzzle.N} statements"
-
-
-def _compare_domain(domain: list[str], puzzle: Puzzle) -> Iterator[str]:
-    """Compare the row's domain with the values in the text and in the ontology."""
+def _check_domain(domain: list, puzzle: Puzzle) -> None:
+    """Compare a domain with the values in the text and in the ontology."""
     category = puzzle.category
-    in_text = set(puzzle.domains[category])
+    in_text = puzzle.domains[category]
+    known = [value for value in ontology().values[category] if value in domain]
     size = max(domain_size(category, puzzle.d), len(in_text))
-    has_values = in_text <= set(domain) <= set(ontology().values[category])
-    if not has_values or not len(domain) == len(set(domain)) == size:
-        expected = (
-            f"{size} different values of {category} that include those in the text"
-        )
-        yield f"the domain {domain!r:.80} is not a list of {expected}"
+    if not set(in_text) <= set(known) or not len(known) == len(domain) == size:
+        values = f"{size} different values of {category} that include those in the text"
+        raise ValueError(f"the domain {domain!r:.80} is not a list of {values}")
+
+
+def read_batches(
+    path: str | Path, columns: Sequence[str] = PUZZLES.names
+) -> Iterator[pa.RecordBatch]:
+    """Yield the given columns of a puzzles table in order, a few hundred puzzles at a time."""
+    with open_parquet(path) as file:
+        yield from file.iter_batches(_ROWS, columns=[*columns])
 
 
 class _Facts(NamedTuple):
-    """The configuration of a puzzle, and hashes of its text and of its whole row."""
+    """The configuration of a puzzle, and a hash of its text."""
 
     N: int
     d: int
     ratio_pct: float
     text: int
-    row: int
 
 
 class KnownPuzzles:
     """The puzzles of a build's table, if there is one, and those that a source adds.
 
     Of each only the facts are kept, and the rows of the added ones: the texts of the default set
-    take 250 MB. ValueError if the file is not a table of puzzles.
+    take 250 MB.
     """
 
     def __init__(self, path: Path | None = None):
@@ -189,14 +169,8 @@ class KnownPuzzles:
                 self._facts[row["name"]] = _find_facts(row)
 
     def _read_table(self) -> Iterator[pa.RecordBatch]:
-        if self._path is None or not self._path.exists():
-            return
-        with open_parquet(self._path) as file:
-            missing = set(PUZZLES.names) - set(file.schema_arrow.names)
-            if missing:
-                remedy = "run `make download-outputs` again"
-                raise ValueError(f"{self._path} is not a puzzles table; {remedy}")
-            yield from file.iter_batches(_ROWS, columns=PUZZLES.names)
+        if self._path is not None and self._path.exists():
+            yield from read_batches(self._path)
 
     def __contains__(self, name: str) -> bool:
         return name in self._facts
@@ -208,11 +182,10 @@ class KnownPuzzles:
     def add(self, row: dict) -> None:
         """Add a puzzle unless it is known; ValueError if a different one has its name."""
         name = row["name"]
-        facts = _find_facts(row)
         if name not in self._facts:
-            self._facts[name] = facts
+            self._facts[name] = _find_facts(row)
             self.added[name] = row
-        elif self._facts[name] != facts:
+        elif not self.has_text(name, row["text"]):
             cause = "a different puzzle of this name is known"
             raise ValueError(f"{cause}; one of the two has been changed")
 
@@ -231,6 +204,5 @@ class KnownPuzzles:
 
 
 def _find_facts(row: Mapping) -> _Facts:
-    text = row.get("text") or ""
-    cell = (row["N"], row["d"], row["ratio_pct"])
-    return _Facts(*cell, text=hash(text.strip()), row=hash(repr(row)))
+    text = row["text"].strip()
+    return _Facts(row["N"], row["d"], row["ratio_pct"], hash(text))

@@ -1,8 +1,7 @@
-"""Sets of puzzles: their ids, drawn in several processes, written and read as Parquet or JSONL."""
+"""Sets of puzzles: their ids, drawn in several processes, and written as a table."""
 
-import json
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,25 +9,22 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 from tqdm import tqdm
 
 from cogniload_repro import __version__
 from cogniload_repro.executors import open_executor
-from cogniload_repro.files import replacing
 from cogniload_repro.grid import PAPER_GRID, Cell, check_count
 from cogniload_repro.paths import DATA
-from cogniload_repro.puzzles.draws import ELIXIR, PORT
+from cogniload_repro.puzzles.draws import PORT
 from cogniload_repro.puzzles.generate import (
-    LAST_ID,
     UsedIds,
     draw_grid,
     draw_puzzle,
     find_unused,
 )
 from cogniload_repro.puzzles.rows import puzzle_row
-from cogniload_repro.storage import PUZZLES, open_parquet, table_writer
+from cogniload_repro.storage import PUZZLES, table_writer
 
 #: The default set: the paper's grid along the chain, halves rounded up.
 SEED = 42
@@ -40,7 +36,7 @@ _STREAM = 1
 #: A puzzle to be drawn.
 Request = tuple[Cell, int]
 
-#: Puzzles in a row group, and read at a time.
+#: Puzzles in a row group.
 _BATCH = 500
 #: Puzzles that a process draws at a time.
 _REQUESTS = 32
@@ -66,11 +62,6 @@ class PuzzleSet:
         object.__setattr__(self, "cells", tuple(self.cells))
         check_count("puzzles_per_cell", self.puzzles_per_cell, 1)
         check_count("seed", self.seed, 0)
-        if self.scheme == "spawn" and self.edition == ELIXIR and not self.is_default:
-            raise ValueError(
-                f"edition {self.edition} has ids up to {LAST_ID:,} only, too few for spawned "
-                f"ones; take the paper's cells, seed {SEED} and up to {PUZZLES_PER_CELL} per cell"
-            )
 
     def __len__(self) -> int:
         return len(self.cells) * self.puzzles_per_cell
@@ -142,26 +133,21 @@ def spawn_ids(
             yield cell, find_unused(drawn, cell, used)
 
 
-def write_set(folder: str | Path, kind: str, puzzles: PuzzleSet, jobs: int = 1) -> int:
-    """Write a set to puzzles.parquet or puzzles.jsonl in a folder; return its number of puzzles.
+def write_set(folder: Path, puzzles: PuzzleSet, jobs: int = 1) -> Path:
+    """Write a set to puzzles.parquet in a folder, and return the file's path.
 
-    The file is byte for byte the same for any ``jobs``, and appears only when it is complete.
+    It is byte for byte the same for any ``jobs``, and appears only when it is complete.
     """
-    folder = Path(folder)
     for part in folder.glob(".puzzles.*.part"):  # of a killed run
         part.unlink()
     rows = tqdm(draw_rows(puzzles, jobs), "puzzles", len(puzzles), disable=None)
-    if kind == "jsonl":
-        write_jsonl(folder / "puzzles.jsonl", rows)
-    else:
-        metadata = puzzles.describe("cogniload puzzles")
-        write_parquet(folder / "puzzles.parquet", rows, metadata)
-    return len(puzzles)
+    path = folder / "puzzles.parquet"
+    write_parquet(path, rows, puzzles.describe("cogniload puzzles"))
+    return path
 
 
 def draw_rows(puzzles: PuzzleSet, jobs: int = 1) -> Iterator[dict]:
     """Draw a set as rows of the puzzles table, cell by cell; the same rows for any ``jobs``."""
-    check_count("jobs", jobs, 1)
     if puzzles.scheme == "spawn" or puzzles.is_default:
         yield from _draw_requests(puzzles, jobs)
         return
@@ -214,58 +200,3 @@ def write_parquet(
     with table_writer(path, PUZZLES, metadata) as writer:
         for batch in _batches(rows, _BATCH):
             writer.write_table(pa.Table.from_pylist(batch, schema=writer.schema))
-
-
-def write_jsonl(path: str | Path, rows: Iterable[dict]) -> None:
-    """Write rows as JSON, one per line. The file appears only when it is complete."""
-    with (
-        replacing(path) as part,
-        open(part, "w", encoding="utf-8", newline="\n") as file,
-    ):
-        for row in rows:
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-
-
-def read_puzzles(source: str | Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
-    """Yield the given columns of a set in order, a few hundred puzzles at a time.
-
-    The source is a Parquet or JSONL file, or a folder with puzzles.parquet or puzzles.jsonl.
-    ValueError for any other source, a damaged or empty file or a missing column.
-    """
-    path = _find_set(Path(source))
-    remedy = "create them with `cogniload puzzles`"
-    is_empty = True
-    for puzzles in _read_batches(path, columns):
-        is_empty = False
-        missing = [name for name in columns if name not in puzzles]
-        if missing:
-            names = ", ".join(missing)
-            raise ValueError(f"{path}: the puzzles have no column {names}; {remedy}")
-        yield puzzles[[*columns]]
-    if is_empty:
-        raise ValueError(f"{path} has no puzzles; {remedy}")
-
-
-def _read_batches(path: Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
-    """Yield the puzzles of a file in batches of at most `_BATCH`."""
-    try:
-        if path.suffix == ".parquet":
-            with open_parquet(path) as file:
-                for batch in file.iter_batches(_BATCH, columns=[*columns]):
-                    yield batch.to_pandas()
-        else:
-            options = {"lines": True, "chunksize": _BATCH, "dtype": False}
-            with pd.read_json(path, **options) as batches:
-                yield from batches
-    except (ValueError, OSError, pa.ArrowException) as error:
-        raise ValueError(
-            f"{path} is not a table of puzzles ({error}); create it again"
-        ) from None
-
-
-def _find_set(source: Path) -> Path:
-    for path in (source, source / "puzzles.parquet", source / "puzzles.jsonl"):
-        if path.is_file() and path.suffix in (".parquet", ".jsonl"):
-            return path
-    remedy = "give a .parquet or .jsonl file, or a folder with puzzles.parquet or puzzles.jsonl"
-    raise ValueError(f"{source}: no puzzles here; {remedy}")
