@@ -9,7 +9,6 @@ from cogniload_repro.book.chapters import (
     Chapter,
     is_whole,
     list_chapters,
-    read_chapters,
     remove_stale_files,
     update_texts,
 )
@@ -52,7 +51,7 @@ def test_a_changed_text_needs_no_run(tmp_path):
     for text in ("One line", "Two\nlines, ä", ""):
         cells[0].source = text
         nbformat.write(v4.new_notebook(cells=cells), source)
-        chapters = read_chapters(tmp_path)
+        chapters = list_chapters(tmp_path, whole_grid=True)
         codes.add(chapters[0].code)
         if copies:
             update_texts(chapters, tmp_path)

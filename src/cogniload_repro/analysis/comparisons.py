@@ -162,22 +162,20 @@ def measure_samples(
     rows: pd.DataFrame,
     masks: np.ndarray,
 ) -> pd.DataFrame:
-    """Return the accuracies, difference and p of rows in every reconstruction (column sample)."""
-    sides: tuple[list[Share], list[Share]] = ([], [])
-    for sample in each_reconstruction(cells):
-        means = _mean_pairs(table.with_counts(sample), rows, masks)
-        for side, share in zip(sides, means, strict=True):
-            side.append(share)
-    # one search for all p-values
+    """Return the accuracies, difference and p of rows in every reconstruction."""
+    means = [
+        _mean_pairs(table.with_counts(sample), rows, masks)
+        for sample in each_reconstruction(cells)
+    ]
+    sides = zip(*means, strict=True)  # all samples at once, since p is searched for
     first, second = (Share(*np.concatenate(side, axis=1)) for side in sides)
     numbers = {
-        "sample": np.repeat(np.arange(1, len(sides[0]) + 1), len(rows)),
         "accuracy_first": first.mean,
         "accuracy_second": second.mean,
         "difference": first.mean - second.mean,
         "p": p_of_difference(first, second),
     }
-    return pd.DataFrame(numbers, np.tile(rows.index, len(sides[0])))
+    return pd.DataFrame(numbers, np.tile(rows.index, len(means)))
 
 
 def _are_identified(table: AccuracyTable, masks: np.ndarray) -> np.ndarray:
@@ -222,27 +220,16 @@ def compare_models(
 def compare_pairs(cells: pd.DataFrame, margin: float = MARGIN) -> pd.DataFrame:
     """Compare every pair of models (of the first `MANY`), the larger accuracy first.
 
-    One row per pair with cells in common, as `compare_accuracies` returns it, and for each length N
-    difference_N and verdict_N.
+    One row per pair with cells in common, as `compare_accuracies` returns it.
     """
     cells = limit_models(cells)
-    pairs = list_pairs(cells)
-    rows = compare_accuracies(cells, pairs, margin=margin)
-    lengths = compare_accuracies(cells, pairs, ["N"], margin)
-    for N, at_length in lengths.groupby("N"):
-        of_pair = at_length.set_index(_PAIR)[["difference", "verdict"]]
-        rows = rows.join(of_pair.add_suffix(f"_{N}"), on=_PAIR)
-    return rows
-
-
-def list_pairs(cells: pd.DataFrame) -> list[tuple[str, str]]:
-    """Return the names of all pairs of models, the larger accuracy first."""
     table = tabulate_accuracies(cells)
     has_answers = (table.answers > 0).sum(axis=1)
     mean = table.accuracy.sum(axis=1) / np.maximum(has_answers, 1)
     first, second = _rank_pairs(mean)
     names = np.array(table.models, dtype=object)
-    return list(zip(names[first], names[second], strict=True))
+    pairs = zip(names[first], names[second], strict=True)
+    return compare_accuracies(cells, pairs, margin=margin)
 
 
 def compare_ecl50(cells: pd.DataFrame) -> pd.DataFrame:

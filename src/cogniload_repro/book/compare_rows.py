@@ -10,8 +10,8 @@ from scipy.stats import norm
 from cogniload_repro.analysis.comparisons import (
     MARGIN,
     compare_accuracies,
+    compare_pairs,
     limit_models,
-    list_pairs,
 )
 from cogniload_repro.analysis.overflows import overflow_shares
 from cogniload_repro.analysis.specifications import (
@@ -117,10 +117,8 @@ def _accuracies(cells: pd.DataFrame, *loads: str) -> pd.DataFrame:
 
 def _accuracies_along(cells: pd.DataFrame, load: str) -> pd.DataFrame:
     rows = _accuracies(cells, load).assign(load=load, identified=True)
-    levels = []
-    for level, inside in GRID.groupby(load):
-        if not is_mean_identified(inside):
-            levels.append(level)
+    groups = GRID.groupby(load)
+    levels = [level for level, inside in groups if not is_mean_identified(inside)]
     is_open = from_printed_tables(cells) & cells[load].isin(levels)
     if not is_open.any():
         return rows
@@ -154,12 +152,7 @@ def overflow_rows(cells: pd.DataFrame) -> pd.DataFrame:
 def identified_specifications() -> list[Specification]:
     """Return the regressions of chapter 11 that the printed tables identify, the paper's first."""
     cells = load_cells(models=NAMES[0])  # the same for each of the paper's models
-    identified = []
-    for specification in SPECIFICATIONS:
-        [fit] = fit_all(cells, specification.formula, specification.family)
-        if fit.identified:
-            identified.append(specification)
-    return identified
+    return [one for one in SPECIFICATIONS if fit_all(cells, *one[1:])[0].identified]
 
 
 def regression_rows(cells: pd.DataFrame, specification: Specification) -> pd.DataFrame:
@@ -199,10 +192,9 @@ def pair_rows(cells: pd.DataFrame) -> pd.DataFrame:
     of the pair. A difference that the printed tables do not identify has its range over the
     reconstructions. Pairs without a common cell are left out.
     """
-    cells = limit_models(cells)
-    pairs = list_pairs(cells)
-    overall = compare_accuracies(cells, pairs)
-    lengths = compare_accuracies(cells, pairs, ["N"])
+    overall = compare_pairs(cells)
+    names = overall[_MODELS].itertuples(index=False, name=None)
+    lengths = compare_accuracies(cells, names, ["N"])
     lengths["p_holm"] = correct_within(lengths, _MODELS)
     rows = pd.concat([overall, lengths], ignore_index=True)
     is_known = rows["identified"].astype(bool)

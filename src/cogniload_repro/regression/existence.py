@@ -74,7 +74,7 @@ def list_statuses(
         deficiency = "no residual degrees of freedom to estimate the dispersion"
     if deficiency:
         return [deficiency] * len(correct)
-    sides = np.where(correct == answers, 1, np.where(correct == 0, -1, 0))
+    sides = (correct == answers).astype(int) - (correct == 0)
     different, places = np.unique(sides, axis=0, return_inverse=True)
     separated = np.array([is_separated(design.x, side) for side in different])
     return np.where(separated, "separation", "ok")[places].tolist()
@@ -102,8 +102,8 @@ def is_separated(
         -one_sided.sum(axis=0),
         A_ub=-one_sided,
         b_ub=np.zeros(len(one_sided)),
-        A_eq=mixed if len(mixed) else None,
-        b_eq=np.zeros(len(mixed)) if len(mixed) else None,
+        A_eq=mixed,
+        b_eq=np.zeros(len(mixed)),
         bounds=(-1, 1),
     )
     return bool(programme.status == 0 and -programme.fun > 1e-6)
