@@ -285,7 +285,7 @@ def test_an_own_model_on_other_levels_has_its_chapter(
         text for text in texts if text.startswith("There is no regression for mine")
     )
     assert ("takes 1 of the" in lacking) == (grid == "N=250 ratio=50 d=5")
-    assert figures == ["your-accuracy"]
+    assert figures == ["your-accuracy", "your-slide"]
 
 
 def test_the_chapter_on_own_models_has_no_empty_rows_and_no_figure_without_them(
@@ -306,7 +306,7 @@ def test_the_chapter_on_own_models_has_no_empty_rows_and_no_figure_without_them(
     for line in lines:
         _, *values = map(str.strip, line.strip("|").split("|"))
         assert not set(values) <= {r"\-\-", "nan", "", "not stated"}, line
-    assert "your-accuracy" in figures
+    assert {"your-accuracy", "your-slide"} <= set(figures)
     assert "tiny" in " ".join(texts)
     assert "openai" not in " ".join(texts)
     assert [text for text in texts if "{code-block} text" in text]

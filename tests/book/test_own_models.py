@@ -3,24 +3,46 @@
 import re
 
 import pytest
+import reading
 from extreme_models import SMALL, extreme_rows, few_rows
 from harness import run, write_lines
-from reading import read_chapter
+from matplotlib.text import Text
+from reading import save_nothing
+
+import cogniload_repro as cl
+from cogniload_repro.book.style import PHONE_IN
 
 INTERVAL = r"95% interval [\d.]+% to [\d.]+%"
 
 
 @pytest.fixture(scope="module")
-def said(one_process, tmp_path_factory):
-    """What is said of the four extreme models, and of one with 18 answers, after the real chain."""
+def chapter(one_process, tmp_path_factory):
+    """What the chapter shows of four extreme models and one with 18 answers, after the real chain.
+
+    The texts of its cells, and its figures by name.
+    """
     folder = tmp_path_factory.mktemp("own")
     rows = [*extreme_rows(SMALL, 6), *few_rows()]
     source = write_lines(folder / "answers.jsonl", rows)
     for step in (["download-outputs", "--source", source], ["score", "--jobs", "1"]):
         done = run(*step, "--build", folder)
         assert done.exit_code == 0, done.output
+    figures = {}
+
+    def keep(figure, stem, *arguments, **options):
+        figures[stem.name] = figure
+        return save_nothing(figure, stem, *arguments, **options)
+
     with pytest.MonkeyPatch.context() as patch:
-        outputs = read_chapter("15_your_model", patch, build=str(folder))
+        patch.setattr(reading, "save_nothing", keep)
+        outputs = reading.read_chapter("15_your_model", patch, build=str(folder))
+    return outputs, figures
+
+
+@pytest.fixture(scope="module")
+def said(chapter):
+    """The sentences on each model."""
+    outputs, _ = chapter
     (shown,) = (text for text in outputs if "answers of" in text and "ranks" in text)
     sentences = re.findall(r"<p>(.*?)</p>", shown)
     return {re.search(r"answers of (\S+) are", text)[1]: text for text in sentences}
@@ -58,3 +80,27 @@ def test_a_few_answers_are_counted_by_whether_the_last_clause_is_right(said):
         int, re.search(pattern, said["tiny"]).groups()
     )
     assert (right + wrong, of_right + of_wrong) == (5, 18)
+
+
+def test_a_table_for_a_paper_has_the_models_and_their_nearest(chapter):
+    """In the form of Table 2, as CSV and LaTeX; a model without a fit says why."""
+    outputs, _ = chapter
+    (shown,) = (text for text in outputs if "your-model.tex" in text)
+    assert "In the form of Table 2" in shown
+    assert "mine\\-perfect" in shown
+    assert any(name in shown for name in cl.models.NAMES)
+
+
+def test_text_of_figures_is_legible(chapter):
+    """It has 11 pixels or more at 390: a figure has 342 there, a wide one 640 and scrolls."""
+    _, figures = chapter
+    assert {"your-accuracy", "your-slide"} <= set(figures)
+    for name, figure in figures.items():
+        width = figure.get_figwidth()
+        pixels = (640 if width > PHONE_IN else 342) / (72 * width)
+        sizes = [
+            text.get_size()
+            for text in figure.findobj(Text)
+            if text.get_visible() and text.get_text().strip()
+        ]
+        assert pixels * min(sizes) >= 11, name

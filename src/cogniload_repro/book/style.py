@@ -42,13 +42,14 @@ FAMILY_COLORS = {
 #: Two of them, for contrasts that are not between models, such as positive and negative.
 BLUE = FAMILY_COLORS["OpenAI"]
 RED = FAMILY_COLORS["DeepSeek R1"]
-_CYCLE = list(dict.fromkeys([BLUE, RED, *FAMILY_COLORS.values()]))
 STYLE = {
     **library["seaborn-v0_8-whitegrid"],
     **rc_params_from_file(
         Path(__file__).with_name("figures.mplstyle"), use_default_template=False
     ),
-    "axes.prop_cycle": cycler(color=_CYCLE),
+    "axes.prop_cycle": cycler(
+        color=dict.fromkeys([BLUE, RED, *FAMILY_COLORS.values()])
+    ),
 }
 
 #: The colour of models that are not in the paper, such as a reader's own.
@@ -99,14 +100,15 @@ class Pen:
         if self.own:
             size = 7.5
             order = 8
-        look = {
+        return {
             "color": self.color,
             "linestyle": "",
             "marker": self.marker,
             "markersize": size,
+            "markeredgecolor": "white",
+            "markeredgewidth": 0.4,
             "zorder": order,
         }
-        return look | {"markeredgecolor": "white", "markeredgewidth": 0.4}
 
 
 def pens(models: list[str]) -> dict[str, Pen]:
@@ -167,7 +169,9 @@ def save_figure(
         top += 0.12 + _TITLE_LINE_IN * len(lines)
     if source:
         at = (0.012, -0.62 * _STRIP_IN / height)
-        figure.text(*at, source, size=7.5, style="italic", color="0.35", gid="source")
+        # as large as it fits: an inch holds 120 letters of one point
+        size = min(10.5, 120 * width / len(source))
+        figure.text(*at, source, size=size, style="italic", color="0.35", gid="source")
     area = Bbox.from_extents(0, -_STRIP_IN if source else 0, width, top)
     layout = figure.get_layout_engine()
     if layout is not None:

@@ -178,9 +178,10 @@ def table2(fits: pd.DataFrame, points: pd.DataFrame) -> Table:
     columns["nt50"] = ("nt50", format_point)
     columns["id50"] = ("id50", format_point)
     frame = _format_results(glm, columns)
-    labels = {name: model.label for name, model in BY_NAME.items()}
     shortened = {
-        name: label for name, label in labels.items() if label.startswith("DS-")
+        name: model.label
+        for name, model in BY_NAME.items()
+        if model.label.startswith("DS-")
     }
     frame = frame.replace({"model": shortened})
     first = fits.iloc[0]
