@@ -45,7 +45,7 @@ SIZES = {
     "reconstruction": 10_650,
     "ledger": 6_470,
     "asking": 4_500,
-    "book": 16_420,
+    "book": 16_490,
     "commands": 5_620,
 }
 DENSITY = 9.0
