@@ -45,8 +45,8 @@ SIZES = {
     "reconstruction": 10_650,
     "ledger": 6_470,
     "asking": 4_500,
-    "book": 16_490,
-    "commands": 5_620,
+    "book": 16_500,
+    "commands": 4_900,
 }
 DENSITY = 9.0
 DENSER = {"analysis": 9.3}

@@ -101,8 +101,6 @@ def test_the_loop_of_the_book_makes_rows_of_outputs(tmp_path, monkeypatch):
     )
     loop, choice = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     options = (
-        "--format",
-        "jsonl",
         "--perturb",
         "not_not",
         "--out",

@@ -13,7 +13,7 @@ from cogniload_repro.storage import PUZZLES, write_table
 
 
 def test_counts_of_reconstructed_models_are_ranges(tmp_path):
-    """Least and most differ for some reconstructed models only.
+    """Low and high differ for some reconstructed models only.
 
     Overflows of none are known by cell.
     """
@@ -21,7 +21,7 @@ def test_counts_of_reconstructed_models_are_ranges(tmp_path):
     write_table(tmp_path / "cells.parquet", cells.assign(provenance="scored"))
     counts = explorer.count_rows(cells_to_show(tmp_path))
     assert len(counts.drop_duplicates(["N", "d", "ratio_pct"])) == len(PAPER_GRID)
-    ranged = set(counts.loc[counts["least"] < counts["most"], "model"])
+    ranged = set(counts.loc[counts["low"] < counts["high"], "model"])
     assert "Qwen3-32B" in ranged
     assert "QwQ-32B" not in ranged
     assert counts["overflows"].isna().all()
@@ -45,8 +45,11 @@ def build(tmp_path_factory):
 
 
 def test_a_few_puzzles_of_each_cell(build):
-    """Two of each cell as far as they can be read."""
-    assert len(explorer.explorer_data(build)["puzzles"]) == 2 * len(MINI_GRID) - 1
+    """All of each cell, up to ten, as far as they can be read."""
+    puzzles = explorer.read_puzzles(build)
+    assert sum(map(len, puzzles.values())) == 3 * len(MINI_GRID) - 1
+    configurations = explorer.explorer_data(build, puzzles)["configurations"]
+    assert len(configurations["N"]) == len(puzzles) == len(MINI_GRID)
 
 
 @pytest.mark.parametrize("d", [1, 3, 10])

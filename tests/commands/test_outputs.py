@@ -80,7 +80,7 @@ def test_a_path_is_added_as_it_stands(tmp_path, monkeypatch, name):
     code, printed, _ = run(
         "download-outputs", "--source", source, "--build", tmp_path / "build"
     )
-    assert (code, printed.splitlines()[-1]) == (0, f"{name}: added")
+    assert (code, f"{name}: responses: 1, models: 1" in printed) == (0, True)
 
 
 def test_model_names_the_one_source_of_the_reader(tmp_path):
@@ -101,7 +101,8 @@ def test_model_names_the_one_source_of_the_reader(tmp_path):
     assert (code, "mine is in two sources" in errors) == (2, True)
     small = ("--grid", "N=20 ratio=5 d=1", "--jobs", 1)
     code, printed, _ = run(*command, "reconstructed", "--model", "mine", *small)
-    assert (code, "mine" in printed.splitlines()[-1]) == (0, True)
+    assert (code, "added.jsonl: responses: 1" in printed) == (0, True)
+    assert (tmp_path / "build/outputs/mine.parquet").is_file()
 
 
 #: One cell of the paper, and one of another length.
@@ -150,7 +151,7 @@ def test_a_build_has_the_papers_counts_and_the_committed_answers(committed, tmp_
     Each kind is named.
     """
     build, output = build_of(tmp_path)
-    assert "small.jsonl: small\n" in output
+    assert "small.jsonl: responses: 2, models: 1" in output
     cells = pd.read_parquet(build / "cells.parquet").set_index("model")
     assert cells.loc[list(NAMES), "provenance"].unique().tolist() == ["reconstructed"]
     assert cells.loc["small", ["provenance", "total", "correct"]].tolist() == [
@@ -172,7 +173,7 @@ def test_other_answers_stand_beside_those_or_alone(committed, tmp_path):
     """
     mine = answers_to(tmp_path / "mine.jsonl", "mine", CELL)
     build, output = build_of(tmp_path, "--add", mine)
-    assert "small.jsonl: small\nmine.jsonl: mine\n" in output
+    assert "mine.jsonl: responses: 2, models: 1" in output
     assert pd.read_parquet(build / "cells.parquet")["model"].nunique() == len(NAMES) + 2
     build, output = build_of(tmp_path, "--source", mine)
     assert "counts" not in output

@@ -83,7 +83,7 @@ def test_the_metadata_of_a_release_become_its_puzzles(tmp_path, monkeypatch):
 def test_prompts_become_requests_of_a_batch_whose_output_is_read(tmp_path, monkeypatch):
     """The condition of a prompt goes with its id, since nothing else comes back."""
     monkeypatch.chdir(tmp_path)
-    options = ("--format", "jsonl", "--grid", "N=20 ratio=50 d=1", "--per-cell", 1)
+    options = ("--grid", "N=20 ratio=50 d=1", "--per-cell", 1)
     perturbed = ("--perturb", "rail_fence", "--out", "sets/mine", "--jobs", 1)
     assert run("puzzles", *options, *perturbed).exit_code == 0
     exec(CODE[1], {})

@@ -1,20 +1,22 @@
-/* Explorer: a puzzle stepped through, statement by statement, and responses to it with outcomes.
+/* Explorer: a puzzle to answer and then to step through, and how models do on such puzzles.
  *
- * Statements are replayed here; outcomes were computed with the book, by the scorer itself. The
- * choice is kept in the address, after the #.
+ * Statements are replayed here. The puzzles of a configuration are a script of their own, loaded
+ * when it is chosen. The choice is kept in the address, after the #; it has a step once the
+ * needles are shown.
  */
 "use strict";
 
 cogniload.explorer = (() => {
   const { el, table, menu, readRows, section } = cogniload.dom;
   const LOADS = { N: "Statements N", d: "Difficulty d", ratio_pct: "Needle ratio ρ (%)" };
-  let counts, data, levels, parts;
+  const answered = new Map(); // by puzzle's name: whether you, and the shortcut, were right
+  let configurations, counts, data, levels, parts;
 
   // ---- replay ----
   const meets = (row, conditions) =>
     conditions.every(([category, value]) => row[category] === value);
 
-  /** Replay a puzzle: its moves, all states (the first and after each move), and the answer. */
+  /** Replay a puzzle: its moves, all states, the answer, and the answer of the shortcut. */
   function solve(puzzle) {
     const moves = puzzle.moves.map(([conditions, updates]) => ({ conditions, updates }));
     const states = [puzzle.start];
@@ -24,9 +26,12 @@ cogniload.explorer = (() => {
     }
     const isNeedle = moves.map(({ conditions }, at) => meets(states[at][puzzle.poi], conditions));
     const categories = Object.keys(puzzle.domains);
-    const last = states.at(-1)[puzzle.poi][categories.indexOf(puzzle.category)];
-    const answer = puzzle.domains[puzzle.category][last];
-    return { ...puzzle, moves, states, isNeedle, categories, answer };
+    const asked = categories.indexOf(puzzle.category);
+    const values = puzzle.domains[puzzle.category];
+    const answer = values[states.at(-1)[puzzle.poi][asked]];
+    const set = moves.flatMap(({ updates }) => updates).filter(([category]) => category === asked);
+    const shortcut = values[set.at(-1)?.[1]]; // the last value that any statement sets
+    return { ...puzzle, N: moves.length, moves, states, isNeedle, categories, values, answer, shortcut };
   }
 
   // ---- words ----
@@ -41,53 +46,151 @@ cogniload.explorer = (() => {
   }
 
   // ---- address ----
-  const findPuzzles = (choice) =>
-    data.puzzles.filter((puzzle) =>
-      Object.keys(LOADS).every((load) => puzzle[load] === choice[load]),
-    );
+  const isAt = (choice) => (row) => Object.keys(LOADS).every((load) => row[load] === choice[load]);
 
-  /** The choice in an address; missing or invalid parts are replaced by defaults. */
+  /** The choice in an address; what is invalid is named, and replaced by a default. */
   function readAddress() {
-    const usual = data.puzzles.find(({ d }) => d === 3) ?? data.puzzles[0];
+    const usual = configurations.find(({ d }) => d === 3) ?? configurations[0];
     const words = new URLSearchParams(location.hash.slice(1, 1000));
-    const choice = {};
+    const choice = { puzzle: 0, step: null };
+    const problems = [];
     for (const load of Object.keys(LOADS)) {
-      const level = Number(words.get(load));
-      choice[load] = levels[load].includes(level) ? level : usual[load];
+      const level = Number(words.get(load) ?? usual[load]);
+      const isKnown = levels[load].includes(level);
+      choice[load] = isKnown ? level : usual[load];
+      if (!isKnown) problems.push(`${load} = ${words.get(load)}`);
     }
     for (const name of ["puzzle", "step"]) {
-      choice[name] = Math.max(0, Math.floor(Number(words.get(name)) || 0));
+      const number = words.get(name);
+      if (/^\d{1,4}$/.test(number)) choice[name] = Number(number);
+      else if (number !== null) problems.push(`${name} = ${number}`);
     }
-    return choice;
+    return { choice, problems };
   }
 
-  function change(choice) {
-    const words = { ...readAddress(), ...choice };
-    history.replaceState(null, "", `#${new URLSearchParams(words)}`);
-    update();
+  /** Keep a choice in the address; a new puzzle is a new entry of the browser's history. */
+  function change(choice, isNew = false) {
+    const words = { ...readAddress().choice, ...choice };
+    if (words.step === null) delete words.step;
+    history[isNew ? "pushState" : "replaceState"](null, "", `#${new URLSearchParams(words)}`);
+    return update();
+  }
+
+  const choosePuzzle = (choice) => change({ puzzle: 0, ...choice, step: null }, true);
+
+  /** The puzzles of a configuration, from its script. */
+  async function loadPuzzles(place) {
+    const name = `puzzles${place}`;
+    if (place >= 0 && !cogniload.data[name]) {
+      await new Promise((done) => {
+        const src = `instruments/${name}-data.js`;
+        document.head.append(el("script", { src, onload: done, onerror: done }));
+      });
+    }
+    return cogniload.data[name] ?? [];
+  }
+
+  function drawAnother() {
+    const { choice } = readAddress();
+    const count = parts.puzzles.length;
+    const others = 1 + Math.floor(Math.random() * (count - 1));
+    choosePuzzle({ puzzle: count > 1 ? (choice.puzzle + others) % count : 0 });
   }
 
   // ---- what is shown ----
-  function update() {
-    const choice = readAddress();
-    const puzzles = findPuzzles(choice);
-    const place = Math.min(choice.puzzle, puzzles.length - 1);
+  async function update() {
+    const { choice, problems } = readAddress();
+    const asked = location.hash;
+    const puzzles = await loadPuzzles(configurations.findIndex(isAt(choice)));
+    if (location.hash !== asked) return; // another choice was made meanwhile
+    parts.puzzles = puzzles;
+    if (puzzles.length && choice.puzzle >= puzzles.length) {
+      problems.push(`puzzle = ${choice.puzzle}`);
+      choice.puzzle = 0;
+    }
+    parts.problem.textContent = problems.length
+      ? `The address asks for ${problems.join(", ")}, which is not here; another is shown.`
+      : "";
     for (const load of Object.keys(LOADS)) {
       const at = levels[load].indexOf(choice[load]);
       document.getElementById(`explorer-${load}`).selectedIndex = at;
     }
-    const titles = puzzles.map((_, at) => `puzzle ${at + 1} of ${puzzles.length}`);
-    parts.puzzle.replaceChildren(...titles.map((title) => el("option", {}, title)));
-    parts.puzzle.selectedIndex = place;
     parts.body.hidden = !puzzles.length;
     parts.empty.hidden = puzzles.length > 0;
     if (!puzzles.length) return;
-    const puzzle = solve(puzzles[place]);
-    const step = Math.min(choice.step, puzzle.N);
+    const puzzle = solve(puzzles[choice.puzzle]);
+    const isShown = choice.step !== null;
+    const step = Math.min(choice.step ?? 0, puzzle.N);
+    showQuestion(puzzle, isShown);
+    arrange(isShown);
     showStep(puzzle, step);
     showPeople(puzzle, step);
+    showScore(choice);
     showModels(choice);
   }
+
+  /** The state at the start stands before the statements, the state of a step after it. */
+  function arrange(isShown) {
+    if (parts.isShown === isShown) return; // moving a node would take the focus from it
+    parts.isShown = isShown;
+    const { question, reply, steps, people } = parts;
+    const order = isShown ? [question, reply, steps, people] : [people, question, reply];
+    parts.place.replaceChildren(...order);
+  }
+
+  function showQuestion(puzzle, isShown) {
+    const statements = puzzle.moves.map((move) => el("li", {}, wordMove(puzzle, move)));
+    const text = el("ol", { tabindex: 0, "aria-label": "Statements", role: "list" }, statements);
+    const showSteps = async () => {
+      await change({ step: 0 });
+      document.getElementById("explorer-go-next").focus();
+    };
+    const answer = (value) => {
+      if (!answered.has(puzzle.name)) {
+        answered.set(puzzle.name, {
+          you: value === puzzle.answer,
+          shortcut: puzzle.shortcut === puzzle.answer,
+        });
+      }
+      showSteps();
+      const trap = value === puzzle.shortcut ? " Repeating the last value gives that." : "";
+      parts.reply.textContent =
+        value === puzzle.answer
+          ? `Right: ${value}. The shortcut answers ${puzzle.shortcut ?? "nothing"}.`
+          : `Not ${value}.${trap} The answer is ${puzzle.answer}; step through to see why.`;
+    };
+    const button = (text, onclick) => el("button", { type: "button", onclick }, text);
+    const choices = isShown
+      ? []
+      : [
+          ...[...puzzle.values].sort().map((value) => button(value, () => answer(value))),
+          button("Show the steps", showSteps),
+        ];
+    if (!isShown) parts.reply.textContent = "";
+    parts.question.replaceChildren(
+      isShown ? "" : text,
+      el("p", {}, el("strong", {}, wordQuestion(puzzle))),
+      el("p", { class: "choices" }, choices.flatMap((choice) => [choice, " "])),
+    );
+  }
+
+  /** Your score, the shortcut's, and a model's range on such puzzles. */
+  function showScore(choice) {
+    const count = answered.size;
+    const right = (who) => [...answered.values()].filter((row) => row[who]).length;
+    const here = counts.filter(isAt(choice))[parts.model.selectedIndex];
+    const own = count
+      ? `You: ${right("you")} of ${count} right. The shortcut: ${right("shortcut")} of ${count}. `
+      : "";
+    const model = here && `${data.models[here.model]} on such puzzles: ${wordRange(here)}% right.`;
+    const badge = here?.reconstructed && el("span", { class: "tag" }, "not identified");
+    parts.score.replaceChildren(own, model ?? "", " ", badge || "");
+  }
+
+  const range = (ends, decimals) =>
+    [...new Set(ends.map((end) => end.toFixed(decimals)))].join(" to ");
+  const wordRange = ({ low, high, answers }) =>
+    range([(100 * low) / answers, (100 * high) / answers], 0);
 
   function showStep(puzzle, step) {
     const { isNeedle, moves, states, people, N } = puzzle;
@@ -103,9 +206,8 @@ cogniload.explorer = (() => {
         }),
       ),
     );
-    const question = wordQuestion(puzzle);
     if (step === 0) {
-      parts.statement.replaceChildren("Before the first statement. ", el("strong", {}, question));
+      parts.statement.replaceChildren("Before the first statement.");
     } else {
       const move = moves[step - 1];
       const needle = isNeedle[step - 1];
@@ -121,7 +223,7 @@ cogniload.explorer = (() => {
     const name = `the puzzle's name is ${puzzle.name}`;
     parts.end.hidden = step < N;
     parts.end.replaceChildren(
-      `${question} `,
+      "The answer: ",
       el("strong", {}, puzzle.answer),
       ` (${needles} of ${N} statements were needles; ${name}).`,
     );
@@ -155,15 +257,12 @@ cogniload.explorer = (() => {
 
   /** Counts of all models in this configuration, as ranges for reconstructed ones. */
   function showModels(choice) {
-    const here = (row) => Object.keys(LOADS).every((load) => row[load] === choice[load]);
-    const range = (ends, decimals) =>
-      [...new Set(ends.map((end) => end.toFixed(decimals)))].join(" to ");
-    const rows = counts.filter(here).map(({ model, answers, least, most, overflows }) => [
-      data.models[model],
-      answers,
-      range([least, most], 0),
-      range([(100 * least) / answers, (100 * most) / answers], 0),
-      Number.isNaN(overflows) ? "–" : overflows,
+    const rows = counts.filter(isAt(choice)).map((row) => [
+      data.models[row.model],
+      row.answers,
+      range([row.low, row.high], 0),
+      wordRange(row),
+      Number.isNaN(row.overflows) ? "–" : row.overflows,
     ]);
     const { N, d, ratio_pct } = choice;
     const origin = data.origin && `${data.origin}.`;
@@ -178,7 +277,7 @@ cogniload.explorer = (() => {
     const places = {
       Start: () => 0,
       Back: () => Math.max(step() - 1, 0),
-      Next: () => step() + 1,
+      Next: () => Math.min(step() + 1, Number(parts.slider.max)),
       End: () => Number(parts.slider.max),
     };
     const button = (text) => {
@@ -193,36 +292,43 @@ cogniload.explorer = (() => {
 
   function start(container) {
     data = cogniload.data.puzzles;
+    configurations = readRows(data.configurations);
     counts = readRows(data.counts);
-    if (!data.puzzles.length) {
+    if (!configurations.length) {
       container.replaceChildren("This build has no puzzle that can be shown.");
       return;
     }
     levels = {};
     for (const load of Object.keys(LOADS)) {
-      levels[load] = [...new Set(data.puzzles.map((puzzle) => puzzle[load]))].sort((a, b) => a - b);
+      levels[load] = [...new Set(configurations.map((row) => row[load]))].sort((a, b) => a - b);
     }
     parts = {
+      problem: el("p", { class: "problem", role: "status" }),
       empty: el("p", {}, "This build has no puzzle of this configuration; choose another."),
       count: el("span"),
       strip: el("div", { class: "strip", "aria-hidden": "true" }),
       statement: el("p", { class: "statement", role: "status" }),
       end: el("p", { class: "answer" }),
+      question: el("div", { class: "question" }),
+      reply: el("p", { role: "status" }),
+      score: el("p", { class: "score", role: "status" }),
     };
-    for (const name of ["people", "models", "body"]) parts[name] = el("div");
+    for (const name of ["people", "models", "steps", "place", "body"]) parts[name] = el("div");
     const chooseLevel = (load) =>
       menu(`explorer-${load}`, LOADS[load], levels[load], (at) =>
-        change({ [load]: levels[load][at], puzzle: 0, step: 0 }),
+        choosePuzzle({ [load]: levels[load][at] }),
       );
-    const puzzle = menu("explorer-puzzle", "Puzzle", [], (at) => change({ puzzle: at, step: 0 }));
-    parts.puzzle = puzzle.querySelector("select");
-    const steps = [buildStepper(), parts.strip, parts.statement, parts.end, parts.people];
+    const model = menu("explorer-model", "Compare with", data.models, () => update());
+    parts.model = model.querySelector("select");
+    const another = el("button", { type: "button", onclick: drawAnother }, "Draw a puzzle");
+    parts.steps.append(buildStepper(), parts.strip, parts.statement, parts.end);
+    const score = [parts.score, el("p", {}, model)];
     parts.body.append(
-      section("Step by step", steps),
+      section("The puzzle", parts.place, score),
       section("The models in this configuration", parts.models),
     );
-    const menus = el("p", {}, Object.keys(LOADS).map(chooseLevel), puzzle);
-    container.replaceChildren(menus, parts.empty, parts.body);
+    const menus = el("p", {}, Object.keys(LOADS).map(chooseLevel), another);
+    container.replaceChildren(menus, parts.problem, parts.empty, parts.body);
     update();
     addEventListener("hashchange", update);
   }

@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Collection, Iterator
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -95,14 +96,17 @@ def _files_below(folder: Path, pattern: str) -> Iterator[tuple[Path, Path]]:
 def write_data(build: Path) -> None:
     """Write the data that scripts of pages load into ``BUILD/pages``."""
     from cogniload_repro.book.compare_rows import compare_data
-    from cogniload_repro.book.explorer import explorer_data
+    from cogniload_repro.book.explorer import explorer_data, read_puzzles
     from cogniload_repro.book.page_data import write_script
 
-    data = {
+    puzzles = read_puzzles(build)
+    data: dict[str, Any] = {
         "models": [[model.name, model.label] for model in MODELS],
         "compare": compare_data(build),
-        "puzzles": explorer_data(build),
+        "puzzles": explorer_data(build, puzzles),
     }
+    for number, drawn in enumerate(puzzles.values()):
+        data[f"puzzles{number}"] = drawn  # a script of its own, loaded if it is chosen
     for name, value in data.items():
         write_whole(build / "pages" / f"{name}-data.js", write_script(name, value))
 

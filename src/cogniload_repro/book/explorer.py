@@ -1,6 +1,5 @@
-"""What the page Explorer shows: puzzles to step through, and counts of all models."""
+"""What the page Explorer shows: puzzles to answer and step through, and counts of all models."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,24 +15,29 @@ from cogniload_repro.puzzles.parse import parse_puzzle
 from cogniload_repro.puzzles.puzzle import Puzzle
 from cogniload_repro.regression.cell_tables import describe_cells
 from cogniload_repro.regression.reconstructions import (
+    RANGE,
     committed_counts,
     from_printed_tables,
 )
 
+_PER_CELL = 10  # puzzles of a configuration
+#: Puzzles of `describe_puzzle` by configuration (N, d, needle ratio).
+Puzzles = dict[tuple, list[dict[str, Any]]]
 
-def explorer_data(build: str | Path) -> dict[str, Any]:
-    """Return what the explorer needs: phrases, two puzzles of each cell, and counts of all models.
+
+def explorer_data(build: Path, puzzles: Puzzles) -> dict[str, Any]:
+    """Return what the explorer needs at once: phrases, configurations, counts of all models.
 
     ``phrases`` has the initial, condition, update and question phrase of each category, with {} for
-    the value or person. ``puzzles`` are those of `describe_puzzle`, ``counts`` those of
-    `count_rows`.
+    the value or person. ``counts`` are those of `count_rows`.
     """
     cells = cells_to_show(build)
     models = order_models(cells["model"])
     names = display_names(models)
+    configurations = pd.DataFrame(list(puzzles), columns=CELL)
     return {
         "phrases": {name: list(forms) for name, forms in PHRASES.items()},
-        "puzzles": list(_read_puzzles(Path(build) / "puzzles.parquet")),
+        "configurations": list_columns(configurations, models),
         "models": [names[model] for model in models],
         "origin": describe_cells(cells),
         "counts": list_columns(count_rows(cells), models),
@@ -41,18 +45,21 @@ def explorer_data(build: str | Path) -> dict[str, Any]:
 
 
 # ---- puzzles ----
-def _read_puzzles(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the first two puzzles of each cell, without those that cannot be read."""
+def read_puzzles(build: Path) -> Puzzles:
+    """Return the first ten puzzles of each configuration, without those that cannot be read."""
+    path = build / "puzzles.parquet"
     table = pd.read_parquet(path, columns=["name", *CELL])
-    names = table.groupby(CELL).head(2)["name"].tolist()
-    puzzles = pd.read_parquet(path, filters=[("name", "in", names)])
-    for row in puzzles.sort_values(CELL, kind="stable").to_dict("records"):
+    names = table.groupby(CELL).head(_PER_CELL)["name"].tolist()
+    rows = pd.read_parquet(path, filters=[("name", "in", names)])
+    puzzles: Puzzles = {}
+    for row in rows.to_dict("records"):
         try:
             puzzle = parse_puzzle(row["text"])
         except ValueError:  # a reader's own puzzle that the parser cannot read
             continue
-        entry = {name: row[name] for name in ("name", "ratio_pct", "gold")}
-        yield describe_puzzle(puzzle) | entry
+        numbers = describe_puzzle(puzzle) | {"name": row["name"]}
+        puzzles.setdefault(tuple(row[load] for load in CELL), []).append(numbers)
+    return puzzles
 
 
 def describe_puzzle(puzzle: Puzzle) -> dict[str, Any]:
@@ -65,8 +72,6 @@ def describe_puzzle(puzzle: Puzzle) -> dict[str, Any]:
         for _, before, conditions, after, updates in puzzle.moves
     ]
     return {
-        "N": puzzle.N,
-        "d": puzzle.d,
         "people": puzzle.people,
         "poi": puzzle.people.index(puzzle.poi),
         "category": puzzle.category,
@@ -82,16 +87,16 @@ def _list_pairs(categories: list[int], values: Any) -> list[list[int]]:
 
 # ---- counts ----
 def count_rows(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return counts by model and configuration: the loads, answers, least, most, overflows.
+    """Return counts by model and configuration: the loads, answers, low, high, overflows.
 
-    Least and most are correct answers over the reconstructions, equal for scored answers. The
-    number of answers that ran out of context is missing where it is not known.
+    Low and high are the 10 and 90% quantiles of correct answers over the reconstructions, equal for
+    scored answers. The number of answers that ran out of context is missing where it is not known.
     """
     cells = cells[cells["total"] > 0].reset_index(drop=True)
     is_reconstructed = from_printed_tables(cells)
     correct = np.where(is_reconstructed, committed_counts(cells), cells["correct"])
     overflows = cells["ctx"].where(~is_reconstructed & has_tokens(cells))
     counts = cells[["model", *CELL]].assign(answers=cells["total"])
-    counts["least"] = correct.min(axis=0)
-    counts["most"] = correct.max(axis=0)
+    counts["low"], counts["high"] = np.quantile(correct, RANGE, axis=0)
+    counts["reconstructed"] = is_reconstructed
     return counts.assign(overflows=overflows.astype(float))

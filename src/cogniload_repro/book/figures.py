@@ -66,7 +66,7 @@ _LEGEND_SIZE = 8.5
 _LABEL_ROUNDS = 100  # enough rounds for the positions of names to settle
 _LABEL_SIZE = 10.5
 _NAME_IN = 0.165  # height of a name
-_CHARACTER_IN = 0.096  # mean width of a character of it
+_CHARACTER_IN = 0.1  # mean width of a character of it
 _AXIS_IN = 3.75  # width of a panel's axis, with room for names
 #: Models named in a column of panels, of all accuracies and families; the others are grey.
 NAMED = (
@@ -136,10 +136,10 @@ class PaperFigure:
         groups = self._group_models()
         height = _FAMILY_IN if self.is_large else _PANEL_IN
         with mpl.rc_context(STYLE):
-            size = (PHONE_IN, 0.3 + height * len(groups))
-            figure = Figure(figsize=size, layout="constrained")
+            tall = 0.3 + height * len(groups)
+            figure = Figure(figsize=(PHONE_IN, tall), layout="constrained")
             axes = figure.subplots(len(groups), sharex=self.is_large, squeeze=False)
-            column = axes.ravel()
+            column = axes[:, 0]
             shown = cycle(zip(self.panels, self.accuracies, strict=True))
             for ax, (title, named) in zip(column, groups, strict=True):
                 panel, accuracy = next(shown)
@@ -150,7 +150,7 @@ class PaperFigure:
                     ax.set_yticks([0, 0.5, 1])
                 if panel.across == self.panels[-1].across and ax is not column[-1]:
                     ax.set_xlabel("")  # the last panel has the label of all
-            figure.supylabel("Correct answers", size=mpl.rcParams["axes.labelsize"])
+            figure.supylabel("Correct answers", size=_LABEL_SIZE)
         return figure
 
     def _group_models(self) -> list[tuple[str, list[str]]]:
@@ -193,31 +193,28 @@ class PaperFigure:
         shown = self.pens if self.is_large else named  # panels of one width
         longest = max(len(self.pens[name].label) for name in shown)
         levels = sorted(accuracy[panel.across])
-        name_ends(ax, levels, ends, gap=gap, width=_CHARACTER_IN * longest)
+        name_ends(ax, levels, ends, gap, _CHARACTER_IN * longest)
 
     def draw_as_printed(self) -> Figure:
         """Draw the figure in the paper's layout, every model with its own line."""
         width = PHONE_IN if self.is_large else WIDTH_IN
         columns = 2 if self.is_large else _LEGEND_COLUMNS
+        names = list(self.pens)
         height = 4.3 + _LINE_IN * np.ceil(len(self.pens) / columns)
         with mpl.rc_context(STYLE):
             layout = ConstrainedLayoutEngine()
             figure = Figure(figsize=(width, height), layout=layout)
-            self._draw_row(figure)
+            row = figure.subplots(1, len(self.panels), sharey=True, squeeze=False)[0]
+            row[0].set_ylabel("Correct answers")
+            panels = zip(row, self.panels, self.accuracies, strict=True)
+            for ax, panel, accuracy in panels:
+                self._draw_lines(ax, panel, accuracy, names, alpha=0.08, zorder=1)
             draw_legend(figure, list(self.pens.values()), columns)
             layout.execute(figure)
             figure.set_layout_engine("none")  # once is enough
             # the legend stays where it is when `save_figure` adds a strip below
             figure.legends[0].set_bbox_to_anchor((0, 0, 1, 1), figure.transFigure)
         return figure
-
-    def _draw_row(self, figure: Figure) -> None:
-        """Draw panels side by side."""
-        row = figure.subplots(1, len(self.panels), sharey=True, squeeze=False).ravel()
-        row[0].set_ylabel("Correct answers")
-        panels = zip(row, self.panels, self.accuracies, strict=True)
-        for ax, panel, accuracy in panels:
-            self._draw_lines(ax, panel, accuracy, list(self.pens), alpha=0.08, zorder=1)
 
     def _draw_lines(
         self,
@@ -314,7 +311,6 @@ def name_ends(
     ax: Axes,
     levels: list[int],
     ends: list[tuple[float, str, str]],
-    *,
     gap: float,
     width: float,
 ) -> None:

@@ -11,6 +11,8 @@ import pandas as pd
 #: Characters that Markdown may read as markup (never commas, quotes and the like).
 _PUNCTUATION = re.compile(r"([!#$%&()*+\-.:<=>\[\\\]^_`{|}~])")
 _MATH = re.compile(r"(\$[^$]+\$)")
+#: A role of MyST, such as a link to a chapter, and the text that it shows.
+_ROLE = re.compile(r"\{\w+\}`([^`<]*[^`< ])[^`]*`")
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,7 +35,8 @@ class Fragment:
 # ---- fragments of text ----
 def paragraph(text: str) -> Fragment:
     """Return our own Markdown as a paragraph."""
-    return Fragment(text, f"<p>{html.escape(unescape(text))}</p>")
+    plain = _ROLE.sub(r"\1", unescape(text))
+    return Fragment(text, f"<p>{html.escape(plain)}</p>")
 
 
 def sentence(text: str, name: str = "") -> Fragment:

@@ -163,10 +163,12 @@ def save_figure(
     width, height = figure.get_size_inches()
     top = height
     if title:
-        lines = textwrap.wrap(title, int(_TITLE_CHARACTERS * width))
-        above = (0.012, 1 + 0.08 / height)
-        figure.text(*above, "\n".join(lines), size=11, weight="bold", gid="title")
-        top += 0.12 + _TITLE_LINE_IN * len(lines)
+        unbroken = title.replace(" = ", "\u00a0=\u00a0")
+        lines = textwrap.fill(unbroken, int(_TITLE_CHARACTERS * width))
+        figure.text(
+            0.012, 1 + 0.08 / height, lines, size=11, weight="bold", gid="title"
+        )
+        top += 0.31 + _TITLE_LINE_IN * lines.count("\n")
     if source:
         at = (0.012, -0.62 * _STRIP_IN / height)
         # as large as it fits: an inch holds 120 letters of one point

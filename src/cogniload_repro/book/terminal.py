@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from cogniload_repro.formats import NONE, display_names, format_frame
+from cogniload_repro.regression.formulas import QUADRATIC
 
 #: Tables of two models: title, factor and decimals of their numbers.
 _SHEETS = (
@@ -15,22 +16,6 @@ _SHEETS = (
     ("overflow", 100, 0),
     ("regression", 1, 3),
 )
-
-
-def format_scores(answers: pd.DataFrame) -> str:
-    """Return `summarise_answers` as a table: correct answers, and how answers ended."""
-    names = display_names(answers["model"])
-    columns: dict = {
-        "model": ("model", names.get),
-        "accuracy": ("correct", ".1%"),
-        "answers": ("of", ",.0f"),
-        "cut": ("cut off", ",.0f"),
-        "unclosed_trace": ("open reasoning", ",.0f"),
-        "hedged": ("correct, but not sure", ",.0f"),
-    }
-    accuracy = answers["correct"] / answers["answers"]
-    texts = format_frame(answers.assign(accuracy=accuracy), columns)
-    return texts.to_string(index=False)
 
 
 def format_fits(fits: pd.DataFrame) -> str:
@@ -62,14 +47,12 @@ def _write_terms(terms: pd.DataFrame) -> str:
 
 
 def format_comparison(
-    compared: pd.DataFrame, formula: str, family: str = "logit"
+    compared: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit"
 ) -> str:
     """Return a comparison of fits with the paper's (`selection.compare_fits`) as text.
 
     A line says in how many models AIC improves; one line per model follows.
     """
-    from cogniload_repro.regression.glm import QUADRATIC
-
     better = (compared["daic"] < -2).sum()
     worse = (compared["daic"] > 2).sum()
     counts = (

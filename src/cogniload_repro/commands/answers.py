@@ -1,12 +1,13 @@
 """The commands that look at answers: explain a score, compare two models."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
 import click
 
-from cogniload_repro.commands.options import BUILD, EDITION, FROM_0, say
+from cogniload_repro.commands.options import BUILD, EDITION, say
 
 
 @click.command()
@@ -17,20 +18,13 @@ from cogniload_repro.commands.options import BUILD, EDITION, FROM_0, say
     default="-",
     metavar="[FILE]",
 )
-@click.option(
-    "--prompt-tokens", type=FROM_0, help="Tokens of the prompt (for the context limit)."
-)
-@click.option(
-    "--response-tokens",
-    type=FROM_0,
-    help="Tokens of the response; the context limit is tested only if both are given.",
-)
 @EDITION
-def explain(name: str, response: TextIO, edition: str, **tokens: Any) -> None:
+def explain(name: str, response: TextIO, edition: str) -> None:
     """Explain how a response was scored.
 
     FILE (default: standard input) holds the response to the puzzle NAME. The explanation
-    says where the scorer looks, what it finds, and which rule decides.
+    says where the scorer looks, what it finds, and which rule decides. The context limit is tested
+    by `cogniload_repro.score_response`, which takes both counts of tokens.
 
     \b
     Examples:
@@ -40,8 +34,7 @@ def explain(name: str, response: TextIO, edition: str, **tokens: Any) -> None:
     from cogniload_repro.puzzles.rows import redraw
     from cogniload_repro.scoring.response import score_response
 
-    puzzle = redraw(name, edition)
-    say(score_response(response.read(), puzzle, **tokens).explain())
+    say(score_response(response.read(), redraw(name, edition)).explain())
 
 
 @click.command("compare-models")
@@ -67,10 +60,8 @@ def compare_models_command(first: str, second: str, build: Path) -> None:
     from cogniload_repro.book.terminal import format_pair
 
     compared = compare_pair(build, first, second)
-    for text in format_pair(compared):
-        say(text)
-    for text in _compare_answers(build, compared["accuracy"]["model"].unique()):
-        say(text)
+    answers = _compare_answers(build, compared["accuracy"]["model"].unique())
+    say("\n".join([*format_pair(compared), *answers]))
 
 
 def _compare_answers(build: Path, models: Any) -> Iterator[str]:
@@ -87,9 +78,8 @@ def _compare_answers(build: Path, models: Any) -> Iterator[str]:
     first, second = (
         pd.read_parquet(file).set_index("name")["correct"] for file in files
     )
-    if first.index.intersection(second.index).empty:
-        return
-    counts, difference = compare_answers(first, second)
-    yield f"\n{counts.sum():,} puzzles answered by both (first model: {models[0]})"
-    yield counts.to_string()
-    yield f"McNemar's test: {describe_p(difference.p, 2)}"
+    with suppress(ValueError):  # they share no puzzle
+        counts, difference = compare_answers(first, second)
+        yield f"\n{counts.sum():,} puzzles answered by both (first model: {models[0]})"
+        yield counts.to_string()
+        yield f"McNemar's test: {describe_p(difference.p, 2)}"

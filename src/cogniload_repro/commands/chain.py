@@ -2,20 +2,12 @@
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from cogniload_repro.commands.options import BUILD, FILE, JOBS, say
+from cogniload_repro.commands.options import BUILD, JOBS, say
 from cogniload_repro.commands.outputs import COUNTS_FILE, read_sources
 from cogniload_repro.files import locked, write_whole
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-#: The paper's regression tables, by the name of the file that holds each.
-_TITLES = {"glm": "Table 2", "interactions": "Table 3", "aic": "Table 6"}
 
 
 @click.command()
@@ -35,11 +27,9 @@ def score(scheduler: str | None, build: Path, jobs: int) -> None:
     import pandas as pd
 
     from cogniload_repro import __version__
-    from cogniload_repro.book.terminal import format_scores
     from cogniload_repro.executors import open_executor
     from cogniload_repro.puzzles.baselines import write_baselines
     from cogniload_repro.scoring import cells, scores
-    from cogniload_repro.scoring.cells import read_scores, summarise_answers
 
     with locked(build):
         read_sources(build)  # refuses an interrupted import
@@ -52,9 +42,6 @@ def score(scheduler: str | None, build: Path, jobs: int) -> None:
         committed = build / COUNTS_FILE
         counts = pd.read_parquet(committed) if committed.exists() else None
         cells.write_cells(build, {"version": __version__}, counts)
-        answers = summarise_answers(read_scores(build / "scores"))
-    if len(answers):
-        say(format_scores(answers))
 
 
 @click.command("fit")
@@ -68,76 +55,53 @@ def score(scheduler: str | None, build: Path, jobs: int) -> None:
     "--model", "models", multiple=True, help="Fit only this model (may be repeated)."
 )
 @click.option("--compare", is_flag=True, help="Compare with the paper's regression.")
-@click.option("--out", type=FILE, help="CSV file for the table that is printed.")
 @BUILD
 def fit_command(
-    build: Path,
-    formula: str | None,
-    family: str | None,
-    models: tuple[str, ...],
-    compare: bool,
-    out: Path | None,
+    build: Path, models: tuple[str, ...], compare: bool, **regression: str | None
 ) -> None:
     """Fit the paper's regressions, and compare its numbers with the recomputed ones; or fit yours.
 
-    Writes Tables 2, 3 and 6, and the ledger of all printed numbers (fidelity.csv). With any option
-    but --build, a regression is printed and nothing else is done: `cogniload_repro.fit` or
-    `compare_fits`, with ranges over the reconstructions where it is not identified. A build without
-    counts is replaced by the committed ones.
+    Writes Tables 2, 3 and 6, the lengths of prompts, and the ledger of all printed numbers
+    (fidelity.csv). With any option but --build, a regression is printed and nothing else is done:
+    `cogniload_repro.fit` or `compare_fits`, with ranges over the reconstructions where it is not
+    identified. A build without counts is replaced by the committed ones.
     """
-    if formula or family or models or compare or out:
-        from cogniload_repro.regression.glm import QUADRATIC
-
-        regression = {"formula": formula or QUADRATIC, "family": family or "logit"}
-        _fit_own(build, regression, models, compare, out)
+    options = {name: value for name, value in regression.items() if value}
+    if options or models or compare:
+        _fit_own(build, options, models, compare)
     else:
         _fit_paper(build)
 
 
 def _fit_own(
-    build: Path,
-    regression: dict[str, str],
-    models: tuple[str, ...],
-    compare: bool,
-    out: Path | None,
+    build: Path, regression: dict[str, str], models: tuple[str, ...], compare: bool
 ) -> None:
     """Print a reader's regression, or its comparison with the paper's."""
     from cogniload_repro.book.terminal import format_comparison, format_fits
     from cogniload_repro.regression import cell_tables, fits, reconstructions, selection
-    from cogniload_repro.safe_text import for_spreadsheet
 
     has_counts = (build / "cells.parquet").exists()
     cells = cell_tables.load_cells(build if has_counts else None, models or None)
     function = selection.compare_fits if compare else fits.fit
     keys = ["model"] if compare else ["model", "term"]
     table = reconstructions.with_ranges(cells, partial(function, **regression), keys)
-    if origin := cell_tables.describe_cells(cells):
-        say(origin)
+    say(cell_tables.describe_cells(cells))
     say(format_comparison(table, **regression) if compare else format_fits(table))
-    if out is not None:
-        csv = for_spreadsheet(table).to_csv(index=False, lineterminator="\n")
-        write_whole(out, csv)
 
 
 def _fit_paper(build: Path) -> None:
     """Write the paper's tables and the ledger."""
-    from cogniload_repro.executors import open_executor
     from cogniload_repro.ledger import entries, prompts, results
     from cogniload_repro.regression import paper_tables
     from cogniload_repro.storage import CELLS, read_frame, write_table
 
     remedy = "create it with `make score` (outside a checkout: `cogniload score`)"
-    with locked(build), open_executor(2) as executor:
+    with locked(build):
         cells = read_frame(build / "cells.parquet", CELLS, remedy)
-        interactions = executor.submit(paper_tables.interactions_table, cells)
-        tables = {
-            "aic": paper_tables.aic_table(cells),
-            "glm": paper_tables.glm_table(cells),
-            "interactions": interactions.result(),
-        }
-        for name, table in tables.items():
-            write_table(build / f"{name}.parquet", table)
-        _say_failures(tables)
+        write_table(build / "aic.parquet", paper_tables.aic_table(cells))
+        write_table(build / "glm.parquet", paper_tables.glm_table(cells))
+        interactions = paper_tables.interactions_table(cells)
+        write_table(build / "interactions.parquet", interactions)
         lengths = prompts.compare_prompts(prompts.load_prompt_lengths())
         ledger = entries.compare(
             results.load_results(build), prompts.prompt_rows(lengths)
@@ -147,13 +111,3 @@ def _fit_paper(build: Path) -> None:
         write_table(build / "fidelity.parquet", ledger)
         csv = ledger.to_csv(index=False, lineterminator="\n")
         write_whole(build / "fidelity.csv", csv)  # last, for make compares its time
-
-
-def _say_failures(tables: dict[str, "pd.DataFrame"]) -> None:
-    """Print which models have no fit, and why."""
-    from cogniload_repro.formats import display_names
-
-    names = display_names(tables["glm"]["model"])
-    for name, title in _TITLES.items():
-        for row in tables[name].query("status != 'ok'").itertuples():
-            say(f"no fit of {title} for {names[row.model]}: {row.status}")

@@ -18,7 +18,7 @@ from typing import Any
 import click
 
 from cogniload_repro.commands.options import BUILD
-from cogniload_repro.commands.params import Parameters, check_parameters, takes
+from cogniload_repro.commands.params import Parameters, takes
 from cogniload_repro.files import locked, write_if_changed
 from cogniload_repro.paths import DATA
 
@@ -26,9 +26,6 @@ _CODE = Path(__file__).resolve().parents[1]
 _BOOK_CODE = _CODE / "book"
 #: Folders in ``data`` that are not committed.
 _NOT_COMMITTED = re.compile(r"build.*|local|tokenizers")
-#: Files outside the package that chapters read, and those that make the pages.
-_READ_BY_CHAPTERS = (_BOOK_CODE, Path("scripts"), Path("codecheck.yml"))
-_PAGES = (Path("book"), Path("pyproject.toml"), Path("notebooks"))
 #: The parameters that the outputs and the book depend on.
 OUTPUTS_PARAMETERS = ("grid", "source", "add", "max_rejected")
 BOOK_PARAMETERS = ("formula", "family", "models")
@@ -46,25 +43,21 @@ def describe_outputs(parameters: Parameters) -> dict[str, Any]:
 
     Outputs of models may be large: their names, sizes and times of change stand for them.
     """
-    local = [source for source in parameters.sources() if Path(source).exists()]
+    code = [path for path in _CODE.iterdir() if path != _BOOK_CODE]
     data = [path for path in DATA.iterdir() if not _NOT_COMMITTED.fullmatch(path.name)]
+    sources = [Path(source) for source in parameters.sources()]
     content = {name: getattr(parameters, name) for name in OUTPUTS_PARAMETERS}
-    content["code"] = digest(_CODE, without=_BOOK_CODE)
-    content["data"] = digest(*data)
-    content["sources"] = [digest(Path(source), read=_read_times) for source in local]
+    content["code"] = digest(*code, *data)
+    content["sources"] = digest(*sources, read=_read_times)
     return content
 
 
 def describe_chapters(build: Path) -> dict[str, str]:
     """Return what all chapters depend on."""
-    outputs = digest(build / "inputs" / "outputs.json")
-    return {"outputs": outputs, "code": digest(*_READ_BY_CHAPTERS)}
-
-
-def describe_book(build: Path, parameters: Parameters) -> dict[str, Any]:
-    """Return what the book depends on."""
-    content = {name: getattr(parameters, name) for name in BOOK_PARAMETERS}
-    return content | describe_chapters(build) | {"pages": digest(*_PAGES)}
+    return {
+        "outputs": digest(build / "inputs" / "outputs.json"),
+        "code": digest(_BOOK_CODE, Path("scripts"), Path("codecheck.yml")),
+    }
 
 
 def _write(content: dict[str, Any]) -> str:
@@ -81,41 +74,34 @@ def write_inputs(build: Path, name: str, content: dict[str, Any]) -> None:
 def is_noted(build: Path, name: str, content: dict[str, Any]) -> bool:
     """Return whether this is what outputs, book or chapters/NAME depended on when last noted."""
     file = build / "inputs" / f"{name}.json"
-    return file.is_file() and file.read_text(encoding="utf-8") == _write(content)
+    return file.is_file() and file.read_text("utf-8") == _write(content)
 
 
 def read_parameters(build: Path, **values: Any) -> Parameters:
     """Return the parameters with which the outputs of a build were made, and those of a book."""
     file = build / "inputs" / "outputs.json"
-    saved = json.loads(file.read_text(encoding="utf-8"))
+    saved = json.loads(file.read_text("utf-8"))
     outputs = {name: saved[name] for name in OUTPUTS_PARAMETERS}
     outputs["add"] = tuple(saved["add"])
     return Parameters(**outputs, **values)
 
 
-def _read_content(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
-
-
-def _read_times(file: Path) -> str:
+def _read_times(file: Path) -> bytes:
     about = file.stat()
     # a copy can keep the modification time (mtime), but never the change time (ctime)
-    return f"{about.st_size} {about.st_mtime_ns} {about.st_ctime_ns}"
+    return f"{about.st_mtime_ns} {about.st_ctime_ns}".encode()
 
 
-def digest(
-    *paths: Path,
-    without: Path | None = None,
-    read: Callable[[Path], str] = _read_content,
-) -> str:
+def digest(*paths: Path, read: Callable[[Path], bytes] = Path.read_bytes) -> str:
     """Return a digest of files and of all files below folders: of their names and contents."""
     total = hashlib.sha256()
     for path in sorted(paths):
         for file in sorted([path, *path.rglob("*")]):
-            is_left_out = "__pycache__" in file.parts or without in file.parents
-            if file.is_file() and not is_left_out:
-                line = f"{file.relative_to(path.parent)} {read(file)}\n"
+            if file.is_file() and "__pycache__" not in file.parts:
+                content = read(file)
+                line = f"{file.relative_to(path.parent)} {len(content)}\n"
                 total.update(line.encode("utf-8", "surrogateescape"))
+                total.update(content)
     return total.hexdigest()[:32]
 
 
@@ -136,10 +122,12 @@ def _remove_future(build: Path) -> None:
 @takes(*vars(Parameters()))
 @BUILD
 def save_inputs(build: Path, **values: Any) -> None:
-    """Check the parameters, and save what the steps read (make calls this first)."""
+    """Save what the steps read (make calls this first)."""
     parameters = Parameters(**values)
-    check_parameters(parameters)
     with locked(build):
         _remove_future(build)
         write_inputs(build, "outputs", describe_outputs(parameters))
-        write_inputs(build, "book", describe_book(build, parameters))
+        content = {name: getattr(parameters, name) for name in BOOK_PARAMETERS}
+        content |= describe_chapters(build)
+        content["pages"] = digest(*map(Path, ("book", "notebooks", "pyproject.toml")))
+        write_inputs(build, "book", content)

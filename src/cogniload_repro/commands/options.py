@@ -7,7 +7,6 @@ import click
 
 from cogniload_repro.safe_text import for_terminal
 
-FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FROM_0 = click.IntRange(min=0)
 FROM_1 = click.IntRange(min=1)
@@ -31,17 +30,11 @@ MODEL = click.option(
 )
 
 
-def _resolve(_context: object, _option: object, edition: str) -> str:
-    from cogniload_repro.puzzles.draws import resolve_edition
-
-    return resolve_edition(edition)
-
-
 EDITION = click.option(
     "--edition",
     default="python",
     show_default=True,
-    callback=_resolve,
+    type=click.Choice(["python", "elixir"]),
     help="The authors' program that draws the puzzles: python, the released port, or elixir, the "
     "original as run by Elixir 1.17 and later.",
 )

@@ -6,7 +6,6 @@ import shutil
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from textwrap import shorten
 from typing import Any
 
 import click
@@ -42,17 +41,15 @@ COUNTS_FILE = "counts.parquet"
 @EDITION
 @BUILD
 @JOBS
-def download_outputs(
-    build: Path, jobs: int, model: str | None, edition: str, **values: Any
-) -> None:
+def download_outputs(build: Path, jobs: int, **options: Any) -> None:
     """Import the models' outputs into a build.
 
     Writes puzzles.parquet, outputs/ (real answers) and counts.parquet (the reconstructed counts of
     models without answers). By default nothing is downloaded.
     """
+    values = {name: options.pop(name) for name in OUTPUTS_PARAMETERS}
     parameters = Parameters(**values)
     inputs = describe_outputs(parameters)  # as they are before they are read
-    build.mkdir(parents=True, exist_ok=True)
     with locked(build), TemporaryDirectory(prefix=_STAGE, dir=build) as name:
         stage = Path(name)
         (stage / "outputs").mkdir()
@@ -62,17 +59,13 @@ def download_outputs(
             imported.append(_write_counts(stage, parameters.grid, jobs))
             for answers in sorted(ANSWERS.glob("*.jsonl")):
                 imported.append(_import(stage, str(answers), 0, build, known_only=True))
-        options = {"model": model, "edition": edition}
+        limit = parameters.max_rejected
         for address in parameters.sources():
-            limit = parameters.max_rejected
             imported.append(_import(stage, address, limit, build, **options))
         _refuse_repeated_models(imported)
         write_inputs(build, "outputs", inputs)
         _replace_outputs(stage, build)
         write_whole(build / SOURCES, json.dumps(imported, indent=1) + "\n")
-    for part in imported:
-        line = f"{part['source']}: {', '.join(part['models'])}"
-        say(shorten(line, 300, placeholder=" ..."))
 
 
 def read_sources(build: Path) -> list[dict]:
@@ -81,7 +74,7 @@ def read_sources(build: Path) -> list[dict]:
 
     path = build / SOURCES
     try:
-        sources = json.loads(path.read_text(encoding="utf-8"))
+        sources = json.loads(path.read_text("utf-8"))
         for source in sources:
             for model in source["models"]:
                 is_counted = source["source"] == RECONSTRUCTED_SOURCE
@@ -97,19 +90,14 @@ def read_sources(build: Path) -> list[dict]:
 
 def _write_counts(stage: Path, grid: str, jobs: int) -> dict:
     """Write the committed counts and the default set's puzzles; return them as a source."""
-    from tqdm import tqdm
-
     from cogniload_repro.grid import grid_cells
-    from cogniload_repro.puzzles.sets import PuzzleSet, draw_rows, write_parquet
+    from cogniload_repro.puzzles.sets import PuzzleSet, write_set
     from cogniload_repro.regression.cell_tables import reconstructed_cells
     from cogniload_repro.storage import write_table
 
     cells = grid_cells(grid)
     counts = reconstructed_cells(cells)  # refuses cells that the paper lacks
-    puzzles = PuzzleSet(cells)
-    rows = tqdm(draw_rows(puzzles, jobs), "puzzles", total=len(puzzles), disable=None)
-    metadata = puzzles.describe("cogniload download-outputs")
-    write_parquet(stage / "puzzles.parquet", rows, metadata)
+    write_set(stage, PuzzleSet(cells), jobs)
     write_table(stage / COUNTS_FILE, counts)
     models = list(counts["model"].unique())
     return {"source": RECONSTRUCTED_SOURCE, "models": models, "settings": []}
@@ -122,12 +110,12 @@ def _import(
     from cogniload_repro.importing.imports import import_source
 
     report = import_source(address, stage, build / "downloads", **options)
-    say(report.summary())
+    say(f"{label_of(address)}: {report.summary()}")
     report.write_rejected(build / "rejected.csv")
     if report.rejected:
         say(f"Rejected rows: {build / 'rejected.csv'}")
     # on a part of the grid there may be no puzzle that the committed answers belong to
-    if report.responses or not options.get("known_only"):
+    if "known_only" not in options:
         report.check(max_rejected)
     models = sorted(report.responses)
     settings = sorted(report.settings)

@@ -67,8 +67,10 @@ class _Source(click.ParamType):
         if value == RECONSTRUCTED_SOURCE or is_address(value):
             return value
         if not os.path.exists(value):
-            remedy = "name a folder, a file or an address, and quote a path with spaces"
-            self.fail(f"no outputs at {value}; {remedy}", param, ctx)
+            raise ValueError(
+                f"no outputs at {value}; name a folder, a file or an address, and quote a path with"
+                " spaces"
+            )
         return os.path.abspath(value)
 
     def split_envvar_value(self, rv: str) -> list[str]:
@@ -122,40 +124,32 @@ def takes(*names: str) -> Callable:
 
 
 def read_file() -> dict[str, Any]:
-    """Return the values in params.yaml, if there is one; ValueError names an unknown parameter."""
+    """Return the values in params.yaml, if there is one; ValueError says what is wrong with it."""
     if not PARAMS.is_file():
         return {}
     paper = vars(Parameters())
+    values: dict[str, Any] = {}
     try:
-        values = yaml.safe_load(PARAMS.read_text(encoding="utf-8")) or {}
-        unknown = set(values) - set(paper)
-    except (yaml.YAMLError, RecursionError) as error:
+        content = yaml.load(PARAMS.read_text("utf-8"), yaml.BaseLoader) or {}
+        if not isinstance(content, dict):
+            raise ValueError("it has no parameters")
+        for name, value in content.items():
+            if name not in paper:
+                raise ValueError(f"unknown {name!r}; use {', '.join(paper)}")
+            several = isinstance(paper[name], tuple)
+            texts = value if isinstance(value, list) and several else [value]
+            if not all(isinstance(text, str) for text in texts):
+                raise ValueError(f"{name} is {value!r}")
+            if value:
+                values[name] = texts if several else value
+    except (ValueError, yaml.YAMLError, RecursionError) as error:
         cause = " ".join(str(error).split())
-        remedy = "write lines such as `family: logit`"
-        raise ValueError(f"{PARAMS}: {cause}; {remedy}") from None
-    if unknown:
-        raise ValueError(f"{PARAMS}: unknown {unknown}; the parameters are: {[*paper]}")
-    for name in values:
-        if isinstance(paper[name], tuple) and isinstance(values[name], str):
-            values[name] = [values[name]]  # a single one needs no brackets
+        raise ValueError(
+            f"{PARAMS}: {cause}; write lines such as `family: logit`"
+        ) from None
     return values
 
 
 def label_of(text: str) -> str:
     """Return a value for messages: a path without its folders, an address without passwords."""
     return Path(text).name if os.path.isabs(text) else without_secrets(text)
-
-
-def check_parameters(parameters: Parameters) -> None:
-    """Reject impossible parameters now, before the earlier steps have been run for nothing."""
-    if parameters.models and not parameters.sources():
-        from cogniload_repro.models import find_model
-
-        for model in parameters.models:
-            find_model(model)
-    if parameters.changes().keys() & {"formula", "family"}:
-        from cogniload_repro.regression import design, formulas, glm
-
-        glm.check_family(parameters.family)
-        cells = design.GRID.assign(prompt_mean=design.GRID["N"], perturbation="")
-        formulas.build_design(cells, parameters.formula)

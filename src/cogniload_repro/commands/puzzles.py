@@ -27,28 +27,11 @@ from cogniload_repro.commands.options import (
 @click.option(
     "--seed", type=FROM_0, default=42, show_default=True, help="Seed of the whole set."
 )
-@click.option(
-    "--rounding",
-    default="half-up",
-    show_default=True,
-    help="Rounding of N × ratio at .5: half-up (as in the paper's data) or half-even (as "
-    "in the released Python program).",
-)
 @EDITION
 @click.option(
-    "--format",
-    "kind",
-    type=click.Choice(["parquet", "jsonl"]),
-    default="parquet",
-    show_default=True,
-    help="parquet: puzzles.parquet. jsonl: also prompts.jsonl, with a column prompt, for any "
-    "program that asks models.",
-)
-@click.option(
     "--perturb",
-    "perturbation",
-    help="Perturb every prompt of prompts.jsonl, to make it harder to read; the names are "
-    "the keys of `cogniload_repro.PERTURBATIONS`.",
+    help="Perturb every prompt, to make it harder to read; the names are the keys of "
+    "`cogniload_repro.PERTURBATIONS`.",
 )
 @click.option("--out", type=FOLDER, required=True, help="Folder to write into.")
 @JOBS
@@ -56,14 +39,12 @@ def puzzles(
     grid: str,
     per_cell: int,
     seed: int,
-    rounding: str,
     edition: str,
-    kind: str,
-    perturbation: str | None,
+    perturb: str | None,
     out: Path,
     jobs: int,
 ) -> None:
-    """Draw a set of puzzles.
+    """Draw a set of puzzles: puzzles.parquet, and prompts.jsonl for any program that asks models.
 
     The puzzles equal those of the authors' released generators, byte for byte, but none is drawn
     twice. The default seed gives the first puzzles of each cell of the paper's set. A grid lists
@@ -73,20 +54,16 @@ def puzzles(
     Examples:
       cogniload puzzles --out sets/paper
       cogniload puzzles --grid N=20,50,ratio=5,50,d=1,3 --per-cell 10 --out sets/small
-      cogniload puzzles --per-cell 10 --format jsonl --perturb rail_fence --out sets/rails
+      cogniload puzzles --per-cell 10 --perturb rail_fence --out sets/rails
     """
     from cogniload_repro.asking.protocol import list_queries, write_prompts
     from cogniload_repro.grid import grid_cells
+    from cogniload_repro.puzzles.draws import resolve_edition
     from cogniload_repro.puzzles.sets import PuzzleSet, write_set
 
-    if perturbation and kind != "jsonl":
-        raise ValueError(
-            f"--format {kind} has no prompts; --perturb needs --format jsonl"
-        )
-    cells = grid_cells(grid, rounding)
-    drawn = PuzzleSet(cells, per_cell, seed, edition=edition)
+    drawn = PuzzleSet(
+        grid_cells(grid), per_cell, seed, edition=resolve_edition(edition)
+    )
     path = write_set(out, drawn, jobs)
-    say(f"{len(drawn):,} puzzle{'s' * (len(drawn) != 1)} in {out}")
-    if kind == "jsonl":
-        queries = list_queries(path, perturbation)
-        say(f"wrote {write_prompts(out, queries)}")
+    prompts = write_prompts(out, list_queries(path, perturb))
+    say(f"{len(drawn):,} puzzles in {path}, their prompts in {prompts}")

@@ -11,7 +11,6 @@ from cogniload_repro.book import assembly, chapters
 from cogniload_repro.book.chapters import Chapter
 from cogniload_repro.commands.inputs import (
     BOOK_PARAMETERS,
-    describe_book,
     describe_chapters,
     digest,
     is_noted,
@@ -23,6 +22,7 @@ from cogniload_repro.commands.outputs import read_sources
 from cogniload_repro.commands.params import Parameters, takes
 from cogniload_repro.executors import open_executor
 from cogniload_repro.files import locked
+from cogniload_repro.models import NAMES
 
 _NOTEBOOKS = Path("notebooks")
 #: What nearly every chapter imports.
@@ -44,35 +44,36 @@ def render(build: Path, jobs: int, **values: Any) -> None:
     The parameters formula, family and models are passed to every chapter that has them.
     """
     if not (build / "fidelity.csv").exists():
-        remedy = f"run `cogniload fit --build {build}` first"
-        raise ValueError(f"{build / 'fidelity.csv'} is missing; {remedy}")
-    if not (_NOTEBOOKS.is_dir() and Path("book").is_dir()):
         raise ValueError(
-            "notebooks/ and book/ are missing; run this in a checkout of the repository"
+            f"{build / 'fidelity.csv'} is missing; run `cogniload fit --build {build}` first"
         )
+    if not _NOTEBOOKS.is_dir():
+        raise ValueError("notebooks/ is missing; run this in a checkout of the package")
     with locked(build):
         parameters = read_parameters(build, **values)
-        write_inputs(build, "book", describe_book(build, parameters))
+        check_regression(build, parameters)
         chosen = choose_chapters(_NOTEBOOKS, build, parameters.grid)
         run_chapters(chosen, build, parameters, jobs)
-        names = {chapter.source.stem for chapter in chosen}
-        absent = {path.stem for path in _NOTEBOOKS.glob("*.ipynb")} - names
-        assembly.stage_book(
-            build,
-            "book",
-            leave_out=[f"notebooks/{name}" for name in sorted(absent)],
-            notice=parameters.notice(),
-        )
+        kept = [chapter.source for chapter in chosen]
+        absent = [path for path in _NOTEBOOKS.glob("*.ipynb") if path not in kept]
+        leave_out = [f"notebooks/{path.stem}" for path in sorted(absent)]
+        assembly.stage_book(build, "book", leave_out, parameters.notice())
         assembly.build_book(build, jobs)
+
+
+def check_regression(build: Path, parameters: Parameters) -> None:
+    """Raise ValueError if the chapters cannot fit a regression to these models of a build."""
+    from cogniload_repro.regression import cell_tables, formulas, glm
+
+    cells = cell_tables.load_cells(build, parameters.models or None)
+    formulas.build_design(cells, parameters.formula)
+    glm.check_family(parameters.family)
 
 
 def choose_chapters(folder: Path, build: Path, grid: str) -> list[Chapter]:
     """Return the chapters of a folder whose requirements a build meets."""
-    from cogniload_repro.models import NAMES
-
-    models: set[str] = set()
-    for source in read_sources(build):
-        models.update(source["models"])
+    sources = read_sources(build)
+    models = {model for source in sources for model in source["models"]}
     return chapters.list_chapters(
         folder,
         whole_grid=grid == "paper",
@@ -85,14 +86,14 @@ def run_chapters(
 ) -> None:
     """Run the chapters that are outdated; those that read the verdicts of others run last."""
     common = describe_chapters(build)
-    pages = Task("pages", common, assembly.write_data, (build,))
+    tasks = [Task("pages", common, assembly.write_data, (build,))]
     for reads_verdicts in (False, True):
-        tasks = [] if reads_verdicts else [pages]
         for chapter in chosen:
             if chapter.reads_verdicts == reads_verdicts:
                 tasks.append(_plan_chapter(chapter, build, parameters, common))
         _run_outdated(tasks, build, jobs)
         chapters.remove_stale_files(chosen, build)
+        tasks = []
     chapters.update_texts(chosen, build)
 
 
@@ -110,8 +111,8 @@ def _plan_chapter(
     chapter: Chapter, build: Path, parameters: Parameters, common: dict[str, str]
 ) -> Task:
     changed = parameters.changes()
-    taken = sorted(chapter.takes & set(BOOK_PARAMETERS) & changed.keys())
-    values = {name: changed[name] for name in taken}
+    taken = chapter.takes & changed.keys()
+    values = {name: changed[name] for name in BOOK_PARAMETERS if name in taken}
     inputs = {
         **common,
         "notebook": chapter.code,
@@ -120,8 +121,13 @@ def _plan_chapter(
     }
     copy = chapters.executed_copy(chapter, build)
     arguments = (chapter.source, copy, {**values, "build": build.resolve()}, build)
-    is_whole = chapters.is_whole(chapter, build)
-    return Task(chapter.source.stem, inputs, _run_notebook, arguments, is_whole)
+    return Task(
+        chapter.source.stem,
+        inputs,
+        _run_notebook,
+        arguments,
+        chapters.is_whole(chapter, build),
+    )
 
 
 def _run_notebook(*arguments: Any) -> None:
