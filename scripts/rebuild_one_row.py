@@ -17,7 +17,7 @@ CELLS = np.array(list(product(DIFFICULTIES, LENGTHS, [5, 10, 25, 50, 75, 90, 95]
 def fit(x, n, sums):
     """Fit a logistic regression to its sums X'y alone."""
     beta = np.zeros(x.shape[1])
-    for _ in range(30):  # Newton's steps
+    for _ in range(15):  # Newton's steps
         p = expit(x @ beta)
         information = x.T @ (x * (n * p * (1 - p))[:, None])
         beta += np.linalg.solve(information, sums - x.T @ (n * p))
@@ -30,7 +30,7 @@ def find_sum(x, n, sums, gain, sign):
     flat = (n * expit(x[:, :-1] @ beta)) @ x[:, -1]  # where its slope is zero
     information = fit(x, n, [*sums, flat])[2]
     last = flat + sign * np.sqrt(2 * gain / np.linalg.inv(information)[-1, -1])
-    for _ in range(30):  # Newton: the log-likelihood's slope is the coefficient
+    for _ in range(10):  # Newton: the log-likelihood's slope is the coefficient
         beta, loglik, _ = fit(x, n, [*sums, last])
         last -= (loglik - without - gain) / beta[-1]
     return last

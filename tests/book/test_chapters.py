@@ -10,7 +10,9 @@ from cogniload_repro.book.chapters import (
     is_whole,
     list_chapters,
     remove_stale_files,
+    update_texts,
 )
+from cogniload_repro.book.notebooks import run_notebook
 
 _SOURCES = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 
@@ -31,6 +33,33 @@ def test_a_book_has_the_chapters_that_its_build_can_fill():
     assert full == {source.stem for source in _SOURCES}
     assert full - alone == {"15_your_model"}
     assert full - part == {"10_conclusions", "11_alternatives", "14_companions"}
+
+
+def test_a_changed_text_needs_no_run(tmp_path):
+    """The executed copy is then the same as after a run."""
+    source = tmp_path / "a.ipynb"
+    copy = tmp_path / "notebooks/a.ipynb"
+    copy.parent.mkdir()
+    v4 = nbformat.v4
+    parameters = v4.new_code_cell('build = ""', metadata={"tags": ["parameters"]})
+    cells = [v4.new_markdown_cell("One line"), parameters, v4.new_code_cell("1 + 1")]
+    for cell in cells:
+        cell.id = cell.cell_type
+    cells[1].id = "parameters"
+    codes = set()
+    copies = set()
+    for text in ("One line", "Two\nlines, ä", ""):
+        cells[0].source = text
+        nbformat.write(v4.new_notebook(cells=cells), source)
+        chapters = list_chapters(tmp_path, whole_grid=True)
+        codes.add(chapters[0].code)
+        if copies:
+            update_texts(chapters, tmp_path)
+            updated = copy.read_bytes()
+        run_notebook(source, copy, {"build": tmp_path})
+        copies.add(copy.read_bytes())
+    assert updated == copy.read_bytes()
+    assert (len(codes), len(copies)) == (1, 3)
 
 
 @pytest.fixture

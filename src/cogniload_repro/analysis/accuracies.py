@@ -47,7 +47,7 @@ def tabulate_accuracies(cells: pd.DataFrame) -> AccuracyTable:
     as if the answers were a simple random sample. Configurations with different perturbations of
     the prompts are different cells.
     """
-    answered = _name_perturbations(cells[cells["total"] > 0])
+    answered = _take_answered(cells)
     columns = answered[_KEYS_OF_CELL].drop_duplicates()
     columns = columns.sort_values(_KEYS_OF_CELL, ignore_index=True)
     models = tuple(answered["model"].unique())
@@ -61,8 +61,9 @@ def tabulate_accuracies(cells: pd.DataFrame) -> AccuracyTable:
     return table.with_counts(answered)
 
 
-def _name_perturbations(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells with a column perturbation, "" if the prompts were not perturbed."""
+def _take_answered(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells with answers; their perturbation is "" if prompts were not perturbed."""
+    cells = cells[cells["total"] > 0]
     perturbation = cells["perturbation"].fillna("") if "perturbation" in cells else ""
     return cells.assign(model=cells["model"].astype(str), perturbation=perturbation)
 
@@ -85,11 +86,13 @@ def _sum_by_cell(
     columns: pd.DataFrame,
 ) -> np.ndarray:
     """Return the sums of a column by model and cell, shape (models, columns)."""
-    keys = pd.MultiIndex.from_frame(columns)
-    named = _name_perturbations(cells)
-    by_cell = named.pivot_table(column, _KEYS_OF_CELL, "model", aggfunc="sum")
-    by_cell = by_cell.reindex(index=keys, columns=models)
-    return by_cell.fillna(0).to_numpy(float).T
+    named = _take_answered(cells)
+    rows = pd.Index(models).get_indexer(named["model"])
+    keys = named.set_index(_KEYS_OF_CELL).index
+    places = columns.set_index(_KEYS_OF_CELL).index.get_indexer(keys)
+    sums = np.zeros((len(models), len(columns)))
+    np.add.at(sums, (rows, places), named[column].to_numpy(float))
+    return sums
 
 
 def mean_shares(

@@ -162,19 +162,20 @@ def measure_samples(
     rows: pd.DataFrame,
     masks: np.ndarray,
 ) -> pd.DataFrame:
-    """Return the accuracies, difference and p of rows in every reconstruction (column sample)."""
-    samples = []
-    for number, sample in enumerate(each_reconstruction(cells), start=1):
-        first, second = _mean_pairs(table.with_counts(sample), rows, masks)
-        numbers = {
-            "sample": number,
-            "accuracy_first": first.mean,
-            "accuracy_second": second.mean,
-            "difference": first.mean - second.mean,
-            "p": p_of_difference(first, second),
-        }
-        samples.append(pd.DataFrame(numbers, rows.index))
-    return pd.concat(samples)
+    """Return the accuracies, difference and p of rows in every reconstruction."""
+    means = [
+        _mean_pairs(table.with_counts(sample), rows, masks)
+        for sample in each_reconstruction(cells)
+    ]
+    sides = zip(*means, strict=True)  # all samples at once, since p is searched for
+    first, second = (Share(*np.concatenate(side, axis=1)) for side in sides)
+    numbers = {
+        "accuracy_first": first.mean,
+        "accuracy_second": second.mean,
+        "difference": first.mean - second.mean,
+        "p": p_of_difference(first, second),
+    }
+    return pd.DataFrame(numbers, np.tile(rows.index, len(means)))
 
 
 def _are_identified(table: AccuracyTable, masks: np.ndarray) -> np.ndarray:
@@ -219,8 +220,7 @@ def compare_models(
 def compare_pairs(cells: pd.DataFrame, margin: float = MARGIN) -> pd.DataFrame:
     """Compare every pair of models (of the first `MANY`), the larger accuracy first.
 
-    One row per pair with cells in common, as `compare_accuracies` returns it, and for each length N
-    difference_N and verdict_N.
+    One row per pair with cells in common, as `compare_accuracies` returns it.
     """
     cells = limit_models(cells)
     table = tabulate_accuracies(cells)
@@ -228,13 +228,8 @@ def compare_pairs(cells: pd.DataFrame, margin: float = MARGIN) -> pd.DataFrame:
     mean = table.accuracy.sum(axis=1) / np.maximum(has_answers, 1)
     first, second = _rank_pairs(mean)
     names = np.array(table.models, dtype=object)
-    pairs = list(zip(names[first], names[second], strict=True))
-    rows = compare_accuracies(cells, pairs, margin=margin)
-    lengths = compare_accuracies(cells, pairs, ["N"], margin)
-    for N, at_length in lengths.groupby("N"):
-        of_pair = at_length.set_index(_PAIR)[["difference", "verdict"]]
-        rows = rows.join(of_pair.add_suffix(f"_{N}"), on=_PAIR)
-    return rows
+    pairs = zip(names[first], names[second], strict=True)
+    return compare_accuracies(cells, pairs, margin=margin)
 
 
 def compare_ecl50(cells: pd.DataFrame) -> pd.DataFrame:

@@ -111,9 +111,8 @@ def _rank(
     masks = present[places.get_indexer(rivals)] & present[places.get_loc(model)]
     samples = measure_samples(table, cells, pairs, masks)
     samples["rival"] = pairs["first"]
-    ranks = pd.DataFrame(
-        [_rank_once(sample) for _, sample in samples.groupby("sample")]
-    )
+    tables = samples.groupby(samples.groupby(level=0).cumcount())
+    ranks = pd.DataFrame([_rank_once(table) for _, table in tables])
     return {
         "rank": int(ranks["rank"].quantile(0.5, interpolation="nearest")),
         "rank_low": ranks["rank"].min(),

@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import sys
-import time
 import traceback
 from collections.abc import Collection, Iterator
 from contextlib import chdir, redirect_stderr, redirect_stdout
@@ -94,13 +93,12 @@ def _files_below(folder: Path, pattern: str) -> Iterator[tuple[Path, Path]]:
             yield place, file
 
 
-def write_data(build: Path) -> float:
-    """Write the data that scripts of pages load into ``BUILD/pages``; return the seconds."""
+def write_data(build: Path) -> None:
+    """Write the data that scripts of pages load into ``BUILD/pages``."""
     from cogniload_repro.book.compare_rows import compare_data
     from cogniload_repro.book.explorer import explorer_data, read_puzzles
     from cogniload_repro.book.page_data import write_script
 
-    start = time.monotonic()
     puzzles = read_puzzles(build)
     data: dict[str, Any] = {
         "models": [[model.name, model.label] for model in MODELS],
@@ -111,7 +109,6 @@ def write_data(build: Path) -> float:
         data[f"puzzles{number}"] = drawn  # a script of its own, loaded if it is chosen
     for name, value in data.items():
         write_whole(build / "pages" / f"{name}-data.js", write_script(name, value))
-    return time.monotonic() - start
 
 
 def build_book(build_dir: str | Path, jobs: int = 1) -> Path:

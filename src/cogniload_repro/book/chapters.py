@@ -1,11 +1,14 @@
 """The book's chapters: which a build has, with which parameters, which files they wrote."""
 
+import hashlib
 import json
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
+
+from cogniload_repro.files import write_if_changed
 
 #: Folders of a build for the files that chapters write.
 FOLDERS = ("figures", "tables", "verdicts")
@@ -19,53 +22,62 @@ class Chapter:
 
     source: Path
     #: The names that its parameters cell sets.
-    takes: frozenset[str] = frozenset()
+    takes: Set[str] = frozenset()
+    #: The text of each of its Markdown cells, and a digest of all else: of what a run depends on.
+    texts: Sequence[list[str]] = ()
+    code: str = ""
     #: What a build must have for it: "whole grid", "another model".
     needs: Sequence[str] = ()
-    long: bool = False  # it runs longest, so it starts before the others
     reads_verdicts: bool = False  # of other chapters, so it runs after them
-
-
-def read_chapters(folder: Path) -> list[Chapter]:
-    """Return the chapters in a folder, longest first, so that none is left to run alone.
-
-    Raises ValueError if a file is not a notebook, or if its metadata have an option that `Chapter`
-    lacks.
-    """
-    return sorted(map(_read_chapter, folder.glob("*.ipynb")), key=_run_order)
 
 
 def list_chapters(
     folder: Path, *, whole_grid: bool, another_model: bool = False
 ) -> list[Chapter]:
-    """Return the chapters of a build's book, longest first."""
+    """Return the chapters of a build's book, longest first, so that none is left to run alone.
+
+    Raises ValueError if a file is not a notebook, or if its metadata have an option that `Chapter`
+    lacks.
+    """
     met = {"whole grid": whole_grid, "another model": another_model}
-    chapters = read_chapters(folder)
-    return [chapter for chapter in chapters if all(map(met.get, chapter.needs))]
-
-
-def _run_order(chapter: Chapter) -> tuple[bool, int, str]:
-    return not chapter.long, -chapter.source.stat().st_size, chapter.source.name
+    sources = sorted(folder.glob("*.ipynb"), key=lambda source: -source.stat().st_size)
+    return [
+        chapter
+        for chapter in map(_read_chapter, sources)
+        if all(map(met.get, chapter.needs))
+    ]
 
 
 def _read_chapter(source: Path) -> Chapter:
     try:  # nbformat, which checks everything else, takes a hundred times as long
-        notebook = json.loads(source.read_text(encoding="utf-8"))
+        notebook = json.loads(source.read_bytes())
         options = notebook["metadata"].get("cogniload", {})
-        return Chapter(source, _read_names(notebook), **options)
+        names: set[str] = set()
+        for cell in notebook["cells"]:
+            if "parameters" in cell["metadata"].get("tags", ()):
+                names.update(re.findall(r"^(\w+) = ", "".join(cell["source"]), re.M))
+        texts = [cell.pop("source") for cell in _list_markdown(notebook)]
+        code = hashlib.sha256(json.dumps(notebook).encode())
+        return Chapter(source, names, texts, code.hexdigest(), **options)
     except (ValueError, TypeError, KeyError) as error:
         raise ValueError(
             f"{source.name} is not a notebook as `Chapter` describes it: {error}"
         ) from None
 
 
-def _read_names(notebook: dict) -> frozenset[str]:
-    """Return the names that the parameters cell sets."""
-    names: set[str] = set()
-    for cell in notebook["cells"]:
-        if "parameters" in cell["metadata"].get("tags", ()):
-            names.update(re.findall(r"^(\w+) = ", "".join(cell["source"]), re.M))
-    return frozenset(names)
+def _list_markdown(notebook: dict) -> list:
+    return [cell for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
+
+
+def update_texts(chapters: Sequence[Chapter], build: Path) -> None:
+    """Copy the text of the Markdown cells, which need no run, into the executed copies."""
+    for chapter in chapters:
+        copy = executed_copy(chapter, build)
+        notebook = json.loads(copy.read_bytes())
+        for cell, text in zip(_list_markdown(notebook), chapter.texts, strict=False):
+            cell["source"] = text
+        content = json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True)
+        write_if_changed(copy, f"{content}\n")
 
 
 def executed_copy(chapter: Chapter, build: Path) -> Path:
@@ -85,7 +97,7 @@ def _list_files(copy: Path) -> list[str] | None:
     None if there is no executed copy that can be read.
     """
     try:
-        notebook = json.loads(copy.read_text(encoding="utf-8"))
+        notebook = json.loads(copy.read_bytes())
         return notebook["metadata"]["cogniload_run"]["files"]
     except (OSError, ValueError, KeyError):
         return None

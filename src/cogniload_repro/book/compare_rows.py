@@ -30,6 +30,7 @@ from cogniload_repro.regression.cell_tables import (
     load_cells,
 )
 from cogniload_repro.regression.design import GRID
+from cogniload_repro.regression.glm import fit_all
 from cogniload_repro.regression.identification import is_mean_identified
 from cogniload_repro.regression.reconstructions import (
     from_printed_tables,
@@ -116,10 +117,8 @@ def _accuracies(cells: pd.DataFrame, *loads: str) -> pd.DataFrame:
 
 def _accuracies_along(cells: pd.DataFrame, load: str) -> pd.DataFrame:
     rows = _accuracies(cells, load).assign(load=load, identified=True)
-    levels = []
-    for level, inside in GRID.groupby(load):
-        if not is_mean_identified(inside):
-            levels.append(level)
+    groups = GRID.groupby(load)
+    levels = [level for level, inside in groups if not is_mean_identified(inside)]
     is_open = from_printed_tables(cells) & cells[load].isin(levels)
     if not is_open.any():
         return rows
@@ -152,9 +151,8 @@ def overflow_rows(cells: pd.DataFrame) -> pd.DataFrame:
 # ---- regressions ----
 def identified_specifications() -> list[Specification]:
     """Return the regressions of chapter 11 that the printed tables identify, the paper's first."""
-    # the same for each of the paper's models
-    fits = fit_specifications(load_cells(models=NAMES[0])).set_index("specification")
-    return [one for one in SPECIFICATIONS if fits.loc[one.name, "identified"]]
+    cells = load_cells(models=NAMES[0])  # the same for each of the paper's models
+    return [one for one in SPECIFICATIONS if fit_all(cells, *one[1:])[0].identified]
 
 
 def regression_rows(cells: pd.DataFrame, specification: Specification) -> pd.DataFrame:

@@ -105,14 +105,11 @@ def _tidy(
         "parameters": dict(values),
         "files": list(files),
     }
-    for number, cell in enumerate(notebook.cells):
+    for cell in notebook.cells:
         cell.metadata.pop("papermill", None)
-        cell.metadata.pop("execution", None)
         tags = cell.metadata.get("tags", [])
         if _INJECTED in tags:
             cell.id = _INJECTED
             visibility = "hide-input" if values.keys() > {"build"} else "remove-cell"
             cell.metadata["tags"] = [_INJECTED, visibility]
-        elif "papermill-error-cell-tag" in tags:
-            cell.id = f"error-{number}"
     return nbformat.writes(notebook) + "\n"

@@ -86,14 +86,15 @@ def run_chapters(
 ) -> None:
     """Run the chapters that are outdated; those that read the verdicts of others run last."""
     common = describe_chapters(build)
-    pages = Task("pages", common, assembly.write_data, (build,))
+    tasks = [Task("pages", common, assembly.write_data, (build,))]
     for reads_verdicts in (False, True):
-        tasks = [] if reads_verdicts else [pages]
         for chapter in chosen:
             if chapter.reads_verdicts == reads_verdicts:
                 tasks.append(_plan_chapter(chapter, build, parameters, common))
         _run_outdated(tasks, build, jobs)
         chapters.remove_stale_files(chosen, build)
+        tasks = []
+    chapters.update_texts(chosen, build)
 
 
 class Task(NamedTuple):
@@ -114,14 +115,19 @@ def _plan_chapter(
     values = {name: changed[name] for name in BOOK_PARAMETERS if name in taken}
     inputs = {
         **common,
-        "notebook": digest(chapter.source),
+        "notebook": chapter.code,
         "parameters": values,
         "verdicts": digest(build / "verdicts") if chapter.reads_verdicts else "",
     }
     copy = chapters.executed_copy(chapter, build)
     arguments = (chapter.source, copy, {**values, "build": build.resolve()}, build)
-    is_whole = chapters.is_whole(chapter, build)
-    return Task(chapter.source.stem, inputs, _run_notebook, arguments, is_whole)
+    return Task(
+        chapter.source.stem,
+        inputs,
+        _run_notebook,
+        arguments,
+        chapters.is_whole(chapter, build),
+    )
 
 
 def _run_notebook(*arguments: Any) -> None:

@@ -96,10 +96,9 @@ def missing_ratios(model: Model) -> list[tuple[int, ...]]:
 def puzzles_per_cell(model: Model, ratios: tuple[int, ...]) -> np.ndarray:
     """Return the number of puzzles in each of the 140 cells, less the missing ones."""
     puzzles = np.full(len(GRID), float(model.puzzles_per_cell))
+    loads = GRID[["d", "N", "ratio_pct"]].to_numpy()
     for (d, N), ratio_pct in zip(model.missing, ratios, strict=True):
-        is_condition = (GRID["d"] == d) & (GRID["N"] == N)
-        is_ratio = GRID["ratio_pct"] == ratio_pct
-        puzzles[is_condition & is_ratio] -= 1
+        puzzles[(loads == (d, N, ratio_pct)).all(axis=1)] -= 1
     return puzzles
 
 

@@ -147,20 +147,21 @@ def _rank_row(row: DerivedRow) -> tuple[bool, bool, float]:
     return row.max_deviation > 1, not row.has_possible_sum, row.max_deviation
 
 
-def least_deviation(row: DerivedRow) -> float:
-    """Return the smallest maximum deviation over the rounding of both AICs.
+def least_deviations(rows: Sequence[DerivedRow]) -> np.ndarray:
+    """Return each row's smallest maximum deviation over the rounding of both AICs.
 
-    The AICs are tried as printed and at the four corners of their rounding intervals.
+    The AICs are tried as printed and at the four corners of their rounding intervals. The rows are
+    of one coding.
     """
-    name = row.model.name
-    signs = np.array(list(product((-1, 1), repeat=2)))
-    aics = printed_aics([name]) + signs * AIC_HALF_UNIT
-    puzzles = puzzles_per_cell(row.model, row.ratios)
-    answers = np.tile(puzzles, (len(signs), 1))
-    known = np.tile(exact_sums(name), (len(signs), 1))
-    roots = _solve_roots([name] * len(signs), row.coding, answers, known, aics)
-    worst = roots.deviations.max(axis=2)
-    return float(min(row.max_deviation, worst.min()))
+    names = [row.model.name for row in rows]
+    answers = np.array([puzzles_per_cell(row.model, row.ratios) for row in rows])
+    known = np.array([exact_sums(name) for name in names])
+    least = np.array([row.max_deviation for row in rows])
+    for signs in product((-1, 1), repeat=2):
+        aics = printed_aics(names) + np.array(signs) * AIC_HALF_UNIT
+        roots = _solve_roots(names, rows[0].coding, answers, known, aics)
+        least = np.minimum(least, roots.deviations.max(axis=2).min(axis=1))
+    return least
 
 
 def compare_table2(rows: Iterable[DerivedRow]) -> pd.DataFrame:

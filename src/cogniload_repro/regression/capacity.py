@@ -44,11 +44,12 @@ class Curve(NamedTuple):
     load: str
     limits: tuple[float, float]
     fit: Fit
+    means: dict[str, float]
 
     def lay_out(self, values: np.ndarray) -> np.ndarray:
         """Return the rows of the design matrix at values of the load."""
         axes = {self.load: values}
-        for load, mean in grid_means(self.fit.cells).items():
+        for load, mean in self.means.items():
             if load != self.load:
                 axes[load] = np.array([mean])
                 if self.is_factor(load):
@@ -102,7 +103,7 @@ def find_points(fits: Sequence[Fit], point: str) -> pd.DataFrame:
     load, limits = POINTS[point]
     for places in group_by_design(fits):
         group = [fits[place] for place in places]
-        curve = Curve(load, limits, group[0])
+        curve = Curve(load, limits, group[0], grid_means(group[0].cells))
         variables = group[0].design.spec.required_variables
         foreign = {*map(str, variables)} - _LOADS
         if curve.is_factor(load):
@@ -122,7 +123,7 @@ def _find_in_group(curve: Curve, fits: list[Fit]) -> pd.DataFrame:
     heights = np.array([rows @ fit.coef - half for fit in fits])
     target = values[-1]
     if curve.load != "rho":
-        target = grid_means(curve.fit.cells)[curve.load]
+        target = curve.means[curve.load]
     brackets = [_find_bracket(curve.load, values, row, target) for row in heights]
     starts = np.array([start for start, _ in brackets])
     points = pd.DataFrame({"value": np.nan, "se": np.nan}, index=range(len(fits)))

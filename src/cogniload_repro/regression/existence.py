@@ -74,26 +74,25 @@ def list_statuses(
         deficiency = "no residual degrees of freedom to estimate the dispersion"
     if deficiency:
         return [deficiency] * len(correct)
-    counts = zip(correct, answers, strict=True)
-    separated = [is_separated(design.x, *pair) for pair in counts]
-    return ["separation" if is_so else "ok" for is_so in separated]
+    sides = (correct == answers).astype(int) - (correct == 0)
+    different, places = np.unique(sides, axis=0, return_inverse=True)
+    separated = np.array([is_separated(design.x, side) for side in different])
+    return np.where(separated, "separation", "ok")[places].tolist()
 
 
 def is_separated(
     covariates: np.ndarray,
-    correct: np.ndarray,
-    total: np.ndarray,
+    side: np.ndarray,
 ) -> bool:
     """Return whether the data are separated, completely or quasi-completely.
+
+    ``side`` is 1 in rows with only correct answers, -1 in rows with only wrong ones, else 0.
 
     The likelihood then keeps increasing along some direction b and has no maximum. b separates the
     answers if x'b >= 0 in rows with only correct answers, x'b <= 0 in rows with only wrong ones,
     x'b = 0 in all other rows, and x'b is not zero throughout. A linear programme maximises the
     sum of |x'b| over such directions in a box.
     """
-    side = np.zeros(len(total))
-    side[correct == 0] = -1
-    side[correct == total] = 1
     x = covariates / np.abs(covariates).max(axis=0)
     one_sided = x[side != 0] * side[side != 0, None]
     mixed = x[side == 0]
@@ -103,8 +102,8 @@ def is_separated(
         -one_sided.sum(axis=0),
         A_ub=-one_sided,
         b_ub=np.zeros(len(one_sided)),
-        A_eq=mixed if len(mixed) else None,
-        b_eq=np.zeros(len(mixed)) if len(mixed) else None,
+        A_eq=mixed,
+        b_eq=np.zeros(len(mixed)),
         bounds=(-1, 1),
     )
     return bool(programme.status == 0 and -programme.fun > 1e-6)
