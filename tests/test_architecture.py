@@ -41,7 +41,7 @@ SIZES = {
     "scoring": 4_650,
     "importing": 7_200,
     "regression": 12_940,
-    "analysis": 13_410,
+    "analysis": 12_550,
     "reconstruction": 10_650,
     "ledger": 6_900,
     "asking": 4_500,

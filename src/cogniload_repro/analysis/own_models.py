@@ -11,7 +11,7 @@ from cogniload_repro.analysis.accuracies import (
     mean_shares,
     tabulate_accuracies,
 )
-from cogniload_repro.analysis.comparisons import MARGIN, measure_samples
+from cogniload_repro.analysis.comparisons import measure_samples
 from cogniload_repro.analysis.differences import (
     QUANTILE,
     Difference,
@@ -169,7 +169,7 @@ def compare_with_baselines(
     p_guess = two_sided_p(z_guess)
     side = np.where(z_guess > 0, ABOVE, BELOW)
     pairs = zip(sums["alone"], sums["against"], count, strict=True)
-    differences = [compare_paired(*pair, MARGIN) for pair in pairs]
+    differences = [compare_paired(*pair) for pair in pairs]
     paired = pd.DataFrame(differences, count.index, Difference._fields)
     table = pd.DataFrame(
         {
