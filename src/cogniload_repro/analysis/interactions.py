@@ -118,8 +118,8 @@ def tilts_along_ratio(cells: pd.DataFrame) -> pd.DataFrame:
 
     The statistic is the sum of (load - mean)(rho - mean) x accuracy over the cells, which the
     printed tables fix. One row per model with a finite fit of Appendix B's regression, which gives
-    its variance, and load (d, log10_N): model, load, z (positive: towards high rho), p (two-sided)
-    and p_holm (adjusted over the models, per load).
+    its variance, and load (d, log10_N): model, load, z (positive: towards high rho), p (two-sided;
+    NaN if the fit is not identified) and p_holm (adjusted over the models, per load).
     """
     rows = []
     for fit in fit_finite(cells, INTERACTIONS):
@@ -129,7 +129,8 @@ def tilts_along_ratio(cells: pd.DataFrame) -> pd.DataFrame:
         for load in ("d", "log10_N"):
             weights = (centred[load] * centred["rho"]).to_numpy()
             z = weights @ (fit.correct / fit.answers) / np.sqrt(weights**2 @ variance)
-            rows.append((fit.model, load, z, two_sided_p(z)))
+            p = two_sided_p(z) if fit.identified else np.nan
+            rows.append((fit.model, load, z, p))
     table = pd.DataFrame(
         rows,
         columns=[

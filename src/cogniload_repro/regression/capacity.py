@@ -30,8 +30,8 @@ _LOADS = {"d", "N", "log10_N", "rho", "ratio_pct", "needles"}
 _POINTS_OF_CURVE = 2001
 #: Step of the numerical derivative along a load.
 _STEP = 1e-6
-#: From linear interpolation between two points of a curve, each step doubles the correct digits.
-_NEWTON_STEPS = 3
+#: From the middle between two points of a curve, each step doubles the correct digits.
+_NEWTON_STEPS = 4
 
 
 class Curve(NamedTuple):
@@ -119,73 +119,69 @@ def _find_in_group(curve: Curve, fits: list[Fit]) -> pd.DataFrame:
     """Return the rows of `find_points` of fits with the same design matrix."""
     half = FAMILIES[fits[0].family].half
     values, rows = curve.sample()
-    heights = np.array([rows @ fit.coef - half for fit in fits])
     target = values[-1]
     if curve.load != "rho":
         target = grid_means(curve.fit.cells)[curve.load]
-    brackets = [_find_bracket(curve.load, values, row, target) for row in heights]
-    starts = np.array([start for start, _ in brackets])
-    points = pd.DataFrame({"value": np.nan, "se": np.nan}, index=range(len(fits)))
-    points["status"] = [status for _, status in brackets]
-    found = np.flatnonzero(starts >= 0)
+    starts = []
+    for fit in fits:
+        is_above = rows @ fit.coef > half
+        starts.append(_find_crossing(curve.load, values, is_above, target))
+    points = pd.DataFrame(starts, columns=["value", "status"])
+    points["se"] = np.nan
+    found = points.index[points["value"].notna()]
     if len(found):
-        start = starts[found]
-        above = heights[found, start]
-        share = above / (above - heights[found, start + 1])
-        low = values[start]
-        high = values[start + 1]
         crossing = [fits[place] for place in found]
-        root, error = _refine(curve, crossing, low + share * (high - low), low, high)
+        start = points.loc[found, "value"].to_numpy()
+        root, error = _refine(curve, crossing, start, (values[1] - values[0]) / 2)
         points.loc[found, "value"] = root
         points.loc[found, "se"] = error
-    return points
+    return points[["value", "se", "status"]]
+
+
+def _find_crossing(
+    load: str,
+    values: np.ndarray,
+    is_above: np.ndarray,
+    target: float,
+) -> tuple[float, str]:
+    """Return the middle of the interval with the root nearest to a target, or NaN; and a status.
+
+    ``is_above`` says where the fitted accuracy is above one half. Along N and d it must fall.
+    """
+    crossings = np.flatnonzero(is_above[:-1] != is_above[1:])
+    places = crossings if load == "rho" else crossings[is_above[crossings]]
+    if len(places):
+        nearest = places[np.abs(values[places] - target).argmin()]
+        return values[nearest : nearest + 2].mean(), "ok"
+    if len(crossings):
+        return np.nan, f"accuracy does not fall with {_name(load)}"
+    side = "above" if is_above[0] else "below"
+    return np.nan, f"accuracy is {side} one half at every {_name(load)}"
 
 
 def _refine(
     curve: Curve,
     fits: list[Fit],
-    root: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
+    start: np.ndarray,
+    reach: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return roots by Newton's method between two ends, and their standard errors.
+    """Return the roots within reach of some values by Newton's method, and their standard errors.
 
     The error is that of the predictor divided by its slope.
     """
     half = FAMILIES[fits[0].family].half
     coef = np.array([fit.coef for fit in fits])
     covariance = np.array([fit.covariance for fit in fits])
+    root = start
     for _ in range(_NEWTON_STEPS):
         # the derivative looks back, since a spline ends at the last tested level
         both = curve.lay_out(np.concatenate([root, root - _STEP]))
         row, before = np.split(both, 2)
         height = (row * coef).sum(axis=1) - half
         slope = ((row - before) * coef).sum(axis=1) / _STEP
-        root = np.clip(root - height / slope, low, high)
+        root = np.clip(root - height / slope, start - reach, start + reach)
     variance = np.einsum("ip,ipq,iq->i", row, covariance, row)
     return root, np.sqrt(variance) / np.abs(slope)
-
-
-def _find_bracket(
-    load: str,
-    values: np.ndarray,
-    height: np.ndarray,
-    target: float,
-) -> tuple[int, str]:
-    """Return the place before the root nearest to a target and "ok", or -1 and why there is none.
-
-    ``height`` is the predictor less that of one half. Along N and d it must fall at the root.
-    """
-    is_above = height > 0
-    crossings = np.flatnonzero(is_above[:-1] != is_above[1:])
-    places = crossings if load == "rho" else crossings[is_above[crossings]]
-    if len(places):
-        nearest = np.abs(values[places] - target).argmin()
-        return int(places[nearest]), "ok"
-    if len(crossings):
-        return -1, f"accuracy does not fall with {_name(load)}"
-    side = "above" if is_above[0] else "below"
-    return -1, f"accuracy is {side} one half at every {_name(load)}"
 
 
 def _name(load: str) -> str:

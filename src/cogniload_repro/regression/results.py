@@ -4,6 +4,8 @@ Their z and p-values are NaN where the printed tables do not identify them, in t
 refits too: other tables of counts that agree with the paper have other p-values.
 """
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from statsmodels.genmod.families import Binomial, links
@@ -20,7 +22,7 @@ from cogniload_repro.regression.glm import fit_all
 from cogniload_repro.regression.reconstructions import from_printed_tables
 
 _LINKS = {"probit": links.Probit, "cloglog": links.CLogLog}
-_PRECISE = {
+_PRECISE: dict[str, Any] = {
     "maxiter": 100,
     "tol_criterion": "params",
     "atol": 1e-12,
@@ -47,13 +49,25 @@ class CountsGLM(GLM):
     identified = True
     is_reconstructed = False
 
-    def fit(self, *args: object, **options: object) -> GLMResultsWrapper:
-        """Fit as statsmodels does."""
-        results = super().fit(*args, **options)
-        is_robust = results.cov_type != "nonrobust"
-        if not self.identified or (self.is_reconstructed and is_robust):
-            results._results.__class__ = _OpenResults
-        return results
+    def fit(
+        self, *, cov_type: str = "nonrobust", **options: Any
+    ) -> GLMResultsWrapper:
+        """Fit as statsmodels does; arguments are named."""
+        results = super().fit(cov_type=cov_type, **options)
+        is_robust = cov_type != "nonrobust"
+        if self.identified and not (self.is_reconstructed and is_robust):
+            return results
+        withheld = _OpenResults(
+            self,
+            np.asarray(results.params),
+            results.normalized_cov_params,
+            results.scale,
+            cov_type=cov_type,
+            cov_kwds=options.get("cov_kwds"),
+        )
+        for name in ("method", "fit_history", "converged", "mle_settings"):
+            setattr(withheld, name, getattr(results, name))
+        return GLMResultsWrapper(withheld)
 
 
 def glm(
