@@ -44,9 +44,10 @@ export PYTHONHASHSEED := 0
 # one thread a process, since JOBS sets how many processes run
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
-# pip's setting --user is not for environments; pandas gives other numbers without assertions
+# pip's setting --user is not for environments; pandas gives other numbers without assertions; without compiled modules,
+# as in many containers, every process would compile them again
 export PIP_USER := 0
-unexport PYTHONOPTIMIZE
+unexport PYTHONOPTIMIZE PYTHONDONTWRITEBYTECODE
 
 .PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' Makefile)
 help:  ## this list

@@ -13,13 +13,10 @@ from itertools import islice
 
 import pandas as pd
 from count_prompt_tokens import count
+from describe_prompt_lengths import KEYS, describe_all
 
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.ledger.prompts import (
-    TOKENIZERS,
-    compare_prompts,
-    prompt_statistics,
-)
+from cogniload_repro.ledger.prompts import TOKENIZERS, compare_prompts
 from cogniload_repro.paths import DATA
 from cogniload_repro.puzzles.draws import resolve_edition
 from cogniload_repro.puzzles.sets import PuzzleSet, draw_rows
@@ -36,22 +33,19 @@ for name, puzzles in sets.items():
         islice(rows, 5_000)
     ):  # avoids holding all texts of a set in memory
         frame = pd.DataFrame(batch)
-        counts.append(
-            frame[["name", "N", "d", "ratio_pct"]].assign(
-                **{NAME: count(NAME, entry, list(frame["text"]))}
-            )
-        )
+        tokens = count(NAME, entry, list(frame["text"]))
+        counts.append(frame[KEYS].assign(**{NAME: tokens}))
+    counted = pd.concat(counts)
+    lengths = describe_all(counted)
     means = (
-        compare_prompts(pd.concat(counts))
+        compare_prompts(lengths)
         .query("model == @MODEL and quantity == 'prompt_mean'")
         .drop(columns="se")
     )
-    errors = prompt_statistics(pd.concat(counts), NAME)[["N", "d", "total", "se_mean"]]
-    parts.append(
-        means.merge(errors, on=["N", "d"])
-        .assign(set=name)
-        .rename(columns={"total": "puzzles", "se_mean": "se"})
-    )
+    own = lengths.query("per_cell == per_cell.max()").rename(columns={"se_mean": "se"})
+    sizes = counted.groupby(["N", "d"]).size().rename("puzzles").reset_index()
+    errors = own[["N", "d", "se"]].merge(sizes)
+    parts.append(means.merge(errors, on=["N", "d"]).assign(set=name))
 table = pd.concat(parts)[
     ["set", "puzzles", "N", "d", "printed", "counted", "se", "overhead", "z"]
 ]

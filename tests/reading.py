@@ -40,7 +40,7 @@ def read_chapter(name, monkeypatch, **parameters):
     return outputs
 
 
-def save_nothing(figure, stem, source, endings=("png", "svg")):
+def save_nothing(figure, stem, source, endings=("png", "svg"), title=""):
     """Empty files in place of a picture, which would take a second to draw."""
     files = [stem.with_name(f"{stem.name}.{ending}") for ending in endings]
     for file in files:

@@ -25,13 +25,22 @@ from cogniload_repro.regression.paper_tables import (
     interactions_table,
 )
 
-#: The literal generator, which is no module of the package.
-_spec = importlib.util.spec_from_file_location(
-    "reference_generator",
-    Path(__file__).parents[1] / "benchmarks" / "reference_generator.py",
-)
-reference_generator = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(reference_generator)
+ROOT = Path(__file__).parents[1]
+
+
+def load_file(path):
+    """Return a module that is no part of the package."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+#: The literal generator.
+reference_generator = load_file(ROOT / "benchmarks" / "reference_generator.py")
+#: The script that describes the committed counts of prompt tokens, and its source.
+prompt_descriptions = load_file(ROOT / "scripts" / "describe_prompt_lengths.py")
+PROMPT_TOKENS = prompt_descriptions.PROMPT_TOKENS
 
 #: A regression other than the paper's.
 PRODUCT = "correct ~ d * log10_N + rho + I(rho**2)"

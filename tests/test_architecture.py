@@ -43,13 +43,13 @@ SIZES = {
     "regression": 12_400,
     "analysis": 12_500,
     "reconstruction": 10_650,
-    "ledger": 6_900,
+    "ledger": 6_470,
     "asking": 4_500,
-    "book": 16_500,
+    "book": 16_430,
     "commands": 5_620,
 }
 DENSITY = 9.0
-DENSER = {"analysis": 9.3, "ledger": 9.1}
+DENSER = {"analysis": 9.3}
 #: Tokens that are no code.
 LAYOUT = {
     tokenize.COMMENT,

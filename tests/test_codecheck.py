@@ -13,7 +13,7 @@ from samples import results_of
 from cogniload_repro.ledger.entries import compare, title
 from cogniload_repro.ledger.prompts import (
     compare_prompts,
-    load_prompt_counts,
+    load_prompt_lengths,
     prompt_rows,
 )
 from cogniload_repro.regression.cell_tables import load_cells
@@ -34,7 +34,7 @@ def test_every_printed_figure_and_table_has_one_entry():
 def test_kinds_are_those_of_the_ledger():
     """Of a table, those of its numbers; of the ledger, all. Figures show counts of these kinds."""
     kinds = {entry["item"]: set(entry["kind"]) for entry in ENTRIES}
-    prompts = prompt_rows(compare_prompts(load_prompt_counts()))
+    prompts = prompt_rows(compare_prompts(load_prompt_lengths()))
     checks = compare(results_of(load_cells()), prompts)
     for table, found in checks.groupby("table")["kind"].agg(set).items():
         if table.startswith("table"):

@@ -446,8 +446,9 @@ def test_a_kill_at_any_write_changes_nothing(step, result, made):
     python.chmod(0o755)
     for write in KILLS:
         (build / result).unlink(missing_ok=True)
-        for note in build.glob("inputs/chapters/*.json"):
-            note.unlink()  # so that the chapters run again
+        if step == "render":
+            for note in build.glob("inputs/chapters/*.json"):
+                note.unlink()  # so that the chapters run again
         process = subprocess.Popen(
             command(step, python=python),
             cwd=made,

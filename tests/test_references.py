@@ -12,7 +12,7 @@ from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.ledger.prompts import (
     LARGEST_Z,
     compare_prompts,
-    load_prompt_counts,
+    load_prompt_lengths,
 )
 from cogniload_repro.puzzles.sets import PuzzleSet, draw_rows
 from cogniload_repro.reconstruction.bounds import load_bounds
@@ -88,7 +88,7 @@ def test_every_option_that_is_named_exists():
 def test_the_findings_of_the_readme_are_those_of_the_data():
     """Its numbers are computed again: prompt lengths, and what is proved of the shortcut."""
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    z = compare_prompts(load_prompt_counts())["z"].dropna().abs()
+    z = compare_prompts(load_prompt_lengths())["z"].dropna().abs()
     assert (
         f"Of {len(z)} published prompt lengths that can be compared with puzzles drawn here, "
         f"{(z > LARGEST_Z).sum()} differ by more than three standard errors" in text

@@ -21,12 +21,12 @@ from inspect_ai.model import (
     ModelUsage,
     get_model,
 )
+from samples import PROMPT_TOKENS
 
 from cogniload_repro.asking.protocol import write_queries
 from cogniload_repro.asking.tasks import answer_budget, cogniload
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.importing.imports import import_source
-from cogniload_repro.ledger.prompts import load_prompt_counts
 from cogniload_repro.puzzles.parse import parse_puzzle
 from cogniload_repro.puzzles.rows import draw_named
 from cogniload_repro.puzzles.sets import PuzzleSet, draw_rows
@@ -284,9 +284,8 @@ def test_a_budget_cuts_no_answer_that_the_paper_would_have_counted():
 
     It is larger by less than a fifth of the prompt.
     """
-    counts = (
-        load_prompt_counts().set_index("name").drop(columns=["N", "d", "ratio_pct"])
-    )
+    counts = pd.read_parquet(PROMPT_TOKENS)
+    counts = counts.set_index("name").drop(columns=["N", "d", "ratio_pct"])
     for name in counts.index[::97]:
         estimate = (
             CONTEXT_TOKENS - RESERVED_TOKENS - answer_budget(draw_named(name)["text"])

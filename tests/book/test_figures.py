@@ -79,9 +79,7 @@ def test_every_model_shows_its_accuracies(name):
                 expected.loc[expected["model"] == model, "accuracy"].tolist()
             ]
         levels = [f"{level}" for level in sorted(CELLS[panel.across].unique())]
-        numeric = (
-            len(FIGURES[name]) > 1 and panel.across == "ratio_pct"
-        )  # 5 and 10, 90 and 95 would touch
+        numeric = panel.across == "ratio_pct"  # 5 and 10, 90 and 95 would touch
         labels = [
             "" if numeric and level in ("10", "90") else level for level in levels
         ]
@@ -222,3 +220,48 @@ def test_a_column_names_some_models_and_greys_the_others():
         ]
         assert all(figure.bbox.contains(*box.min) for box in boxes)
         assert all(figure.bbox.contains(*box.max) for box in boxes)
+
+
+def test_a_large_figure_becomes_a_panel_for_each_family():
+    """Each panel names the models of one family, with intervals; names are in the picture, apart.
+
+    The others, and no median, are grey. Reader's models have a panel of their own.
+    """
+    cells = pd.concat([COMMITTED, rename_model(COMMITTED, "QwQ-32B", HOSTILE)])
+    figure = PaperFigure("figure7", cells).draw()
+    FigureCanvasAgg(figure).draw()
+    members = {}
+    for model in MODELS:
+        members.setdefault(model.family, set()).add(model.label)
+    members["Other models"] = {plain_label(HOSTILE)}
+    low = accuracy_by(cells, "model", "N")["low"]
+    drawn = []
+    for ax in figure.axes:
+        shown = {text.get_text() for text in ax.texts}
+        assert shown == members.pop(ax.get_title(loc="left"))
+        grey = [line for line in ax.lines if line.get_color() == "0.85"]
+        assert len(grey) == len(pens([*NAMES, HOSTILE])) - len(ax.texts)
+        for collection in ax.collections:
+            drawn += [path.vertices[:, 1].min() for path in collection.get_paths()]
+        boxes = [text.get_window_extent().padded(-1) for text in ax.texts]
+        assert not [
+            pair for pair in combinations(boxes, 2) if pair[0].overlaps(pair[1])
+        ]
+        assert all(figure.bbox.contains(*box.max) for box in boxes)
+    assert members == {}
+    assert set(low.round(9)) <= {round(height, 9) for height in drawn}
+
+
+def test_a_title_stands_above_the_picture_and_moves_nothing(tmp_path):
+    """A long one has several lines; what lies below it is the same."""
+    figure = PaperFigure("figure3", mini_cells()).draw()
+    plain, _ = save_figure(figure, tmp_path / "plain")
+    titled, _ = save_figure(figure, tmp_path / "titled", title="It falls " * 9)
+    bare = imread(plain)
+    strip = len(imread(titled)) - len(bare)
+    assert strip > 0
+    assert (imread(titled)[strip:] == bare).all()
+    (title,) = (text for text in figure.texts if text.get_gid() == "title")
+    assert title.get_text().count("\n") > 0
+    FigureCanvasAgg(figure).draw()
+    assert title.get_window_extent().x1 < figure.bbox.x1

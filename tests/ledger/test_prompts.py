@@ -7,16 +7,21 @@ import numpy as np
 import pandas as pd
 import pytest
 from harness import read_metadata
-from samples import GPT5, LLAMA, TEMPLATE, counts_like
+from samples import (
+    GPT5,
+    LLAMA,
+    PROMPT_TOKENS,
+    TEMPLATE,
+    counts_like,
+    prompt_descriptions,
+)
 from scipy.stats import chi2
 
 from cogniload_repro.ledger import prompts as prompt_lengths
 from cogniload_repro.ledger.prompts import (
-    PROMPT_TOKENS,
     TOKENIZERS,
-    load_prompt_counts,
+    load_prompt_lengths,
     load_tokenizers,
-    prompt_statistics,
 )
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import load_printed, load_table
@@ -25,13 +30,13 @@ from cogniload_repro.puzzles.rows import draw_named
 
 @pytest.fixture(scope="module")
 def llama():
-    """Counts for the tokenizer of one model, from the right distribution."""
-    return counts_like(LLAMA, "llama3")
+    """Lengths in tokens of one model, from the right distribution."""
+    return prompt_descriptions.describe_all(counts_like(LLAMA, "llama3"))
 
 
 @pytest.fixture(scope="module")
 def comparison(llama):
-    """The comparison of these counts."""
+    """The comparison of these lengths."""
     return prompt_lengths.compare_prompts(llama)
 
 
@@ -45,9 +50,8 @@ def test_only_counted_models_are_compared(comparison, llama):
     rest = comparison["printed"] - comparison["counted"] - comparison["overhead"]
     np.testing.assert_allclose(comparison["difference"], rest)
     np.testing.assert_allclose(comparison["z"], rest / comparison["se"])
-    ours = (
-        prompt_statistics(llama, "llama3")["se_mean"] ** 2
-    )  # two samples of the same size, and rounding
+    # two samples of the same size, and rounding
+    ours = llama.query("per_cell == 100")["se_mean"] ** 2
     means = comparison[comparison["quantity"] == "prompt_mean"]
     np.testing.assert_allclose(sorted(means["se"] ** 2), sorted(2 * ours + 1 / 12))
 
@@ -71,8 +75,8 @@ def test_the_template_is_recovered(comparison):
 
 def test_odd_numbers_are_compared_but_estimate_nothing():
     """A flagged number is listed with its z-score and leaves constant and chi-square alone."""
-    counts = counts_like(GPT5, "o200k")
-    compared = prompt_lengths.compare_prompts(counts)
+    lengths_of_gpt5 = prompt_descriptions.describe_all(counts_like(GPT5, "o200k"))
+    compared = prompt_lengths.compare_prompts(lengths_of_gpt5)
     nano = compared[
         (compared["model"] == "gpt-5-nano-2025-08-07")
         & (compared["quantity"] == "prompt_mean")
@@ -124,11 +128,12 @@ def lengths(rng, size=100, spread=30.0):
 
 
 def test_statistics_are_those_of_the_puzzles():
-    """Total, mean and 90th percentile are the set's own, for each N and d apart."""
+    """Mean and 90th percentile are the set's own, for each N and d apart."""
     first = lengths(np.random.default_rng(1))
     counts = pd.concat([first, first.assign(d=5, tiny=2 * first["tiny"])])
-    three, five = prompt_statistics(counts, "tiny").itertuples(index=False)
-    assert (three.N, three.d, three.total) == (50, 3, 700)
+    described = prompt_descriptions.describe_lengths(counts, "tiny", 100)
+    three, five = described.itertuples(index=False)
+    assert (three.N, three.d, three.per_cell) == (50, 3, 100)
     assert three.mean == first["tiny"].mean()
     assert three.p90 == np.quantile(first["tiny"], 0.9)
     assert (five.d, five.mean, five.p90) == (5, 2 * three.mean, 2 * three.p90)
@@ -142,7 +147,7 @@ def test_standard_errors_are_the_scatter_of_sets():
     rng = np.random.default_rng(2)
     counts = lengths(rng, size=2000)
     for size in (100, 10):
-        (row,) = prompt_statistics(counts, "tiny", size).itertuples()
+        (row,) = prompt_descriptions.describe_lengths(counts, "tiny", size).itertuples()
         sets = [lengths(rng, size)["tiny"].to_numpy() for _ in range(400)]
         scatter = np.std([counts_of_set.mean() for counts_of_set in sets])
         assert row.se_mean == pytest.approx(scatter, rel=0.12)  # 400 sets: 3.5%
@@ -155,7 +160,7 @@ def test_every_tokenizer_has_counted_and_has_models_of_the_paper():
 
     No model has two.
     """
-    counts = load_prompt_counts()
+    counts = pd.read_parquet(PROMPT_TOKENS)
     tokenizers = load_tokenizers()
     models = tokenizers["models"].explode()
     assert set(models) <= set(NAMES)
@@ -169,10 +174,17 @@ def test_every_tokenizer_has_counted_and_has_models_of_the_paper():
     assert counts.groupby(["N", "d", "ratio_pct"]).size().unique().tolist() == [100]
 
 
+def test_the_committed_lengths_are_those_of_the_committed_counts():
+    """The script finds them again."""
+    described = prompt_descriptions.describe_all(pd.read_parquet(PROMPT_TOKENS))
+    pd.testing.assert_frame_equal(described, load_prompt_lengths())
+
+
 @pytest.mark.slow
 def test_the_committed_counts_are_those_of_the_default_puzzles():
     """Names, order and texts of the 14,000 puzzles."""
-    texts = "\0".join(draw_named(name)["text"] for name in load_prompt_counts()["name"])
+    names = pd.read_parquet(PROMPT_TOKENS)["name"]
+    texts = "\0".join(draw_named(name)["text"] for name in names)
     assert (
         read_metadata(PROMPT_TOKENS)["texts"]
         == hashlib.sha256(texts.encode("utf-8")).hexdigest()

@@ -1,19 +1,60 @@
-/* The puzzle of the first page: one statement per step, with what it changes. */
+/* The puzzle of the first page: the reader answers, then steps through the statements. */
 "use strict";
 
 document.addEventListener("DOMContentLoaded", () => {
   const puzzle = document.querySelector(".first-puzzle");
   const statements = [...puzzle.querySelectorAll("li")];
-  const button = puzzle.querySelector("button");
+  const choices = puzzle.querySelector(".choices");
   const status = puzzle.querySelector("[role='status']");
-  let step = 0;
-  button.addEventListener("click", () => {
-    step = step === statements.length ? 0 : step + 1;
+  const { answer, shortcut, person, values } = puzzle.dataset;
+  let done = 0;
+
+  /* Show the notes of the first statements, and mark one statement. */
+  function show(count, marked) {
+    done = count;
     statements.forEach((statement, place) => {
-      statement.classList.toggle("done", place < step);
-      statement.classList.toggle("now", place === step - 1);
+      statement.classList.toggle("done", place < count);
+      statement.classList.toggle("now", place === marked);
     });
-    status.textContent = step ? statements[step - 1].querySelector(".note").textContent : "";
-    button.textContent = step === statements.length ? "Start again" : "Step";
+  }
+
+  /* Where a reader who gives a wrong value lost track: the statement, and a sentence. */
+  function findSlip(value) {
+    const own = ({ dataset }) => dataset.person.includes(person);
+    const set = statements.findLastIndex((li) => li.dataset.value === value && own(li));
+    const next = statements.findIndex((li, place) => place > set && own(li));
+    const last = statements.findLastIndex((li) => li.dataset.value === value);
+    if (set < 0 && last >= 0) {
+      const other = statements[last].dataset.person;
+      return [last, `Statement ${last + 1} sets ${value}, but for ${other}.`];
+    }
+    return [next, `${person}'s was ${value} until statement ${next + 1} changed it.`];
+  }
+
+  function reply(value) {
+    if (value === answer) {
+      status.textContent = `Right. Repeating the last value that was set would have given ${shortcut}.`;
+      return;
+    }
+    const [place, slip] = findSlip(value);
+    const trap = value === shortcut ? " This is the shortcut: it repeats the last value and tracks nobody." : "";
+    status.textContent = `Not ${value}. ${slip}${trap}`;
+    show(place + 1, place);
+  }
+
+  function addButton(text, act) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = text;
+    button.addEventListener("click", () => act(button));
+    choices.append(button, " ");
+    return button;
+  }
+
+  for (const value of values.split(" ")) addButton(value, () => reply(value));
+  addButton("Step", () => {
+    const next = done === statements.length ? 0 : done + 1;
+    show(next, next - 1);
+    status.textContent = next ? `${next}: ${statements[next - 1].querySelector(".note").textContent}` : "";
   });
 });

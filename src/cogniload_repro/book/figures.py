@@ -1,10 +1,10 @@
 """The paper's Figures 1 and 3 to 7, drawn from a cells frame.
 
-Panels of a row or a column have numeric axes (logarithmic for N). A large panel has its levels at
-equal distances, so that the intervals of 22 models fit side by side.
+Axes are numeric (logarithmic for N).
 """
 
 from collections.abc import Iterable
+from itertools import cycle
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
@@ -19,7 +19,7 @@ from matplotlib.ticker import PercentFormatter
 from cogniload_repro.analysis.comparisons import limit_models
 from cogniload_repro.analysis.overflows import marked_levels
 from cogniload_repro.book.style import PHONE_IN, STYLE, WIDTH_IN, Pen, pens
-from cogniload_repro.models import order_models
+from cogniload_repro.models import BY_NAME, order_models
 from cogniload_repro.regression.cell_tables import accuracy_by
 from cogniload_repro.regression.reconstructions import (
     from_printed_tables,
@@ -48,8 +48,7 @@ class Panel(NamedTuple):
         return f"{AXES[self.at][0]} = {self.level}" if self.at else ""
 
 
-#: The figures as the paper arranges them: three panels side by side, or one large one with
-#: intervals.
+#: The figures as the paper arranges them: three panels side by side, or a large one with intervals.
 FIGURES = {
     "figure1": (Panel("d"), Panel("N"), Panel("ratio_pct")),
     "figure3": tuple(Panel("ratio_pct", "d", level) for level in (1, 5, 10)),
@@ -58,14 +57,17 @@ FIGURES = {
     "figure6": (Panel("ratio_pct"),),
     "figure7": (Panel("N"),),
 }
-#: Height in inches of a line of the legend, and of a panel in a column.
+#: Height in inches of a line of the legend, and of a panel in a column: of levels, of a family.
 _LINE_IN = 0.158
 _PANEL_IN = 2.35
+_FAMILY_IN = 1.5
 _LEGEND_COLUMNS = 4
+_LEGEND_SIZE = 8.5
 _LABEL_ROUNDS = 100  # enough rounds for the positions of names to settle
-_LABEL_SIZE = 8.5
-_NAME_GAP = 0.085  # height of a name, in units of accuracy
-_NAME_ROOM = 0.42  # width reserved for names, as a share of the axis
+_LABEL_SIZE = 10.5
+_NAME_IN = 0.165  # height of a name
+_CHARACTER_IN = 0.096  # mean width of a character of it
+_AXIS_IN = 3.75  # width of a panel's axis, with room for names
 #: Models named in a column of panels, of all accuracies and families; the others are grey.
 NAMED = (
     "gpt-5-2025-08-07",
@@ -117,6 +119,7 @@ class PaperFigure:
         limited = limit_models(cells)  # if there are many: the paper's and some others
         self.left_out = cells["model"].nunique() - limited["model"].nunique()
         self.panels = FIGURES[name]
+        self.is_large = len(self.panels) == 1
         self.banded = bool(from_printed_tables(limited).any())
         self.accuracies = []
         for panel in self.panels:
@@ -126,29 +129,52 @@ class PaperFigure:
         self.pens = pens(order_models(self.cells["model"]))
 
     def draw(self) -> Figure:
-        """Draw the figure: one large panel, or a column with some models named, others grey."""
-        if len(self.panels) == 1:
-            return self.draw_as_printed()
-        height = 0.2 + _PANEL_IN * len(self.panels)
-        is_small = len(self.pens) <= len(NAMED)
-        named = []
-        for name, pen in self.pens.items():
-            if is_small or pen.own or name in NAMED:
-                named.append(name)
+        """Draw a column of panels with some models named and the others grey.
+
+        A figure of one panel has one for each family, with intervals.
+        """
+        groups = self._group_models()
+        height = _FAMILY_IN if self.is_large else _PANEL_IN
         with mpl.rc_context(STYLE):
-            figure = Figure(figsize=(PHONE_IN, height), layout="constrained")
-            column = figure.subplots(len(self.panels), 1)
-            panels = zip(column, self.panels, self.accuracies, strict=True)
-            for ax, panel, accuracy in panels:
+            size = (PHONE_IN, 0.3 + height * len(groups))
+            figure = Figure(figsize=size, layout="constrained")
+            axes = figure.subplots(len(groups), sharex=self.is_large, squeeze=False)
+            column = axes.ravel()
+            shown = cycle(zip(self.panels, self.accuracies, strict=True))
+            for ax, (title, named) in zip(column, groups, strict=True):
+                panel, accuracy = next(shown)
                 self._draw_lines(ax, panel, accuracy, named, alpha=0.14, zorder=2)
-                self._name_lines(ax, panel, accuracy, named)
-                ax.set_ylabel("Correct answers")
-                if panel.at and panel != self.panels[-1]:
+                self._name_lines(ax, panel, accuracy, named, _NAME_IN / (height - 0.5))
+                ax.set_title(title)
+                if self.is_large:
+                    ax.set_yticks([0, 0.5, 1])
+                if panel.across == self.panels[-1].across and ax is not column[-1]:
                     ax.set_xlabel("")  # the last panel has the label of all
+            figure.supylabel("Correct answers", size=mpl.rcParams["axes.labelsize"])
         return figure
 
+    def _group_models(self) -> list[tuple[str, list[str]]]:
+        """Return the title of each panel of the column, and the models that it names."""
+        if not self.is_large:
+            is_small = len(self.pens) <= len(NAMED)
+            named = []
+            for name, pen in self.pens.items():
+                if is_small or pen.own or name in NAMED:
+                    named.append(name)
+            return [(panel.title, named) for panel in self.panels]
+        families: dict[str, list[str]] = {}
+        for name in self.pens:
+            family = BY_NAME[name].family if name in BY_NAME else "Other models"
+            families.setdefault(family, []).append(name)
+        return list(families.items())
+
     def _name_lines(
-        self, ax: Axes, panel: Panel, accuracy: pd.DataFrame, named: list[str]
+        self,
+        ax: Axes,
+        panel: Panel,
+        accuracy: pd.DataFrame,
+        named: list[str],
+        gap: float,
     ) -> None:
         """Write names beside the lines of named models; draw the median where others are grey."""
         if accuracy.empty:
@@ -158,32 +184,27 @@ class PaperFigure:
         for name in last.index.intersection(named):
             pen = self.pens[name]
             ends.append((last[name], pen.label, pen.color))
-        if len(named) < len(self.pens):
+        if len(named) < len(self.pens) and not self.is_large:
             models = accuracy[accuracy["model"] != LAST_CLAUSE]
             median = models.groupby(panel.across)["accuracy"].median()
             ax.plot(median.index, median, color="0.25", linewidth=2.6, zorder=5)
             title = f"median of {models['model'].nunique()}"
             ends.append((median.iloc[-1], title, "0.25"))
-        name_ends(ax, sorted(accuracy[panel.across]), ends)
+        shown = self.pens if self.is_large else named  # panels of one width
+        longest = max(len(self.pens[name].label) for name in shown)
+        levels = sorted(accuracy[panel.across])
+        name_ends(ax, levels, ends, gap=gap, width=_CHARACTER_IN * longest)
 
     def draw_as_printed(self) -> Figure:
         """Draw the figure in the paper's layout, every model with its own line."""
-        is_large = len(self.panels) == 1
-        width = PHONE_IN if is_large else WIDTH_IN
-        columns = 2 if is_large else _LEGEND_COLUMNS
+        width = PHONE_IN if self.is_large else WIDTH_IN
+        columns = 2 if self.is_large else _LEGEND_COLUMNS
         height = 4.3 + _LINE_IN * np.ceil(len(self.pens) / columns)
-        names = list(self.pens)
         with mpl.rc_context(STYLE):
             layout = ConstrainedLayoutEngine()
             figure = Figure(figsize=(width, height), layout=layout)
-            if is_large:
-                accuracy = self.accuracies[0]
-                self._draw_intervals(figure.subplots(), self.panels[0], accuracy)
-                last = accuracy.groupby("model")["accuracy"].last()
-                names = list(last.sort_values(ascending=False).index)
-            else:
-                self._draw_row(figure)
-            draw_legend(figure, [self.pens[name] for name in names], columns)
+            self._draw_row(figure)
+            draw_legend(figure, list(self.pens.values()), columns)
             layout.execute(figure)
             figure.set_layout_engine("none")  # once is enough
             # the legend stays where it is when `save_figure` adds a strip below
@@ -192,7 +213,7 @@ class PaperFigure:
 
     def _draw_row(self, figure: Figure) -> None:
         """Draw panels side by side."""
-        row = figure.subplots(1, len(self.panels), sharey=True)
+        row = figure.subplots(1, len(self.panels), sharey=True, squeeze=False).ravel()
         row[0].set_ylabel("Correct answers")
         panels = zip(row, self.panels, self.accuracies, strict=True)
         for ax, panel, accuracy in panels:
@@ -221,29 +242,8 @@ class PaperFigure:
                 look: dict[str, Any] = {"color": pen.color, "linewidth": 0} | band
                 ax.fill_between(levels, rows["lowest"], rows["highest"], **look)
             draw_course(ax, levels, rows["accuracy"], pen, rows["marked"])
-
-    def _draw_intervals(self, ax: Axes, panel: Panel, accuracy: pd.DataFrame) -> None:
-        """Draw all models with their intervals, side by side at equally spaced levels."""
-        levels = sorted(self.cells[panel.across].unique())
-        _set_axes(ax, panel)
-        ax.set_ylabel("Correct answers")
-        ax.set_xticks(range(len(levels)), map("{:g}".format, levels))
-        ax.set_xlim(-0.5, len(levels) - 0.5)
-        for place in range(len(levels)):
-            ax.axvspan(place - 0.4, place + 0.4, color="0.968", zorder=0)
-        for name, offset in spread_sideways(accuracy, self.pens).items():
-            pen = self.pens[name]
-            rows = accuracy[accuracy["model"] == name]
-            places = rows[panel.across].map(levels.index) + offset
-            draw_course(
-                ax, places, rows["accuracy"], pen, rows["marked"], strength=0.45
-            )
-            bar = pen.line() | {"linestyle": "-"}
-            ax.vlines(places, rows["low"], rows["high"], **bar)
-            if self.banded:
-                look: dict[str, Any] = {"color": pen.color, "alpha": 0.25}
-                look |= {"linewidth": 3, "zorder": 1}
-                ax.vlines(places, rows["lowest"], rows["highest"], **look)
+            if self.is_large:
+                ax.vlines(levels, rows["low"], rows["high"], color=pen.color)
 
     def _set_numeric_levels(self, ax: Axes, panel: Panel) -> None:
         """Set up the axes of a panel in a row or column, with levels at their numeric values."""
@@ -292,7 +292,9 @@ def label_ends(
             if overlap > 0:
                 places[upper - 1] -= overlap / 2
                 places[upper] += overlap / 2
-    highest = axes.get_ylim()[1]
+    lowest, highest = axes.get_ylim()
+    for rank, place in enumerate(places):
+        places[rank] = max(place, lowest + (rank + 0.5) * gap)
     for (_, name, color), place in zip(reversed(ends), reversed(places), strict=True):
         height = min(place, highest)
         axes.text(
@@ -308,41 +310,35 @@ def label_ends(
         highest = height - gap
 
 
-def name_ends(ax: Axes, levels: list[int], ends: list[tuple[float, str, str]]) -> None:
-    """Write names beside the ends of lines, and extend the axis to make room for them."""
+def name_ends(
+    ax: Axes,
+    levels: list[int],
+    ends: list[tuple[float, str, str]],
+    *,
+    gap: float,
+    width: float,
+) -> None:
+    """Write names beside the ends of lines, and extend the axis by the width of a name (inches)."""
     scale = ax.xaxis.get_transform()
     first, last = scale.transform([levels[0], levels[-1]])
-    width = max(last - first, 0.01 * last)
-    places = [first - 0.04 * width, last + 0.03 * width, last + _NAME_ROOM * width]
+    extent = max(last - first, 0.01 * last)
+    room = width / (_AXIS_IN - width)
+    places = [first - 0.04 * extent, last + 0.03 * extent, last + room * extent]
     low, start, high = scale.inverted().transform(places)
     ax.set_xlim(low, high)
-    label_ends(ax, ends, at=start, gap=_NAME_GAP)
+    label_ends(ax, ends, at=start, gap=gap)
 
 
-def draw_course(ax: Axes, x, y, pen: Pen, marked, strength: float = 1.0) -> None:
+def draw_course(ax: Axes, x, y, pen: Pen, marked) -> None:
     """Draw the line and the points of a model; marked points are hollow."""
     if pen.own:  # a white outline, so that the line stands out where others cross it
         ax.plot(x, y, color="white", linewidth=4, zorder=5)
-    ax.plot(x, y, **pen.line(), alpha=1.0 if pen.own else strength)
+    ax.plot(x, y, **pen.line())
     ax.plot(x, y, **pen.dots())
     if marked.any():
         look = pen.dots() | {"markerfacecolor": "white", "markeredgewidth": 0.9}
         look["markeredgecolor"] = pen.color
         ax.plot(x[marked], y[marked], **look)
-
-
-def spread_sideways(accuracy: pd.DataFrame, drawn: dict[str, Pen]) -> dict[str, float]:
-    """Return the horizontal offset of each model from its level.
-
-    Multiplying ranks by the golden ratio separates models of neighbouring ranks.
-    """
-    means = accuracy.groupby("model")["accuracy"].mean().loc[list(drawn)]
-    ranked = means.sort_values(kind="stable").index
-    ratio = (np.sqrt(5) - 1) / 2
-    spread = np.arange(len(ranked)) * ratio % 1
-    slots = spread.argsort().argsort() + 0.5
-    offsets = 0.7 * (slots / len(ranked) - 0.5)
-    return dict(zip(ranked, offsets, strict=True))
 
 
 def draw_legend(figure: Figure, drawn: list[Pen], columns: int) -> None:
@@ -357,7 +353,7 @@ def draw_legend(figure: Figure, drawn: list[Pen], columns: int) -> None:
         [""] * len(drawn),
         loc="outside lower center",
         ncols=columns,
-        fontsize=_LABEL_SIZE,
+        fontsize=_LEGEND_SIZE,
         frameon=False,
         labelspacing=0.3,
         handlelength=2.4,

@@ -81,20 +81,23 @@ class Page:
         caption: str,
         alt: str,
         evidence: str | pd.DataFrame | Mapping[str, str],
+        title: str = "",
         source: str = "",
         cells: pd.DataFrame | None = None,
         printed: Any = None,
     ) -> Fragment:
         """Return a figure, or seaborn's grid, with badge, caption and downloads as PNG and SVG.
 
-        ``alt`` describes it to readers who cannot see it; ``printed`` is a download as well, the
-        figure in the paper's layout.
+        ``title``, its finding, stands in the picture; ``alt`` describes it to readers who cannot
+        see it; ``printed`` is a download as well, the figure in the paper's layout.
         """
         kinds = self._judge(evidence, cells)
         line = write_line(kinds)
         self.run.placed.append(figure.figure)
         stem = self.output_folder / "figures" / name
-        png, svg = save_figure(figure.figure, stem, line)
+        png, svg = save_figure(figure.figure, stem, line, title=title)
+        if title:
+            alt = f"{title}. {alt}"
         caption = _write_caption(kinds, caption, source)
         wide = figure.figure.get_figwidth() > PHONE_IN
         path = f"../figures/{svg.name}"

@@ -1,6 +1,7 @@
 """The style that all pictures share, how each model is drawn, and how pictures are saved."""
 
 import io
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,8 @@ _DPI = 200
 # drops metadata with a time or a program's version
 _UNDATED = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
 _STRIP_IN = 0.24  # height of the line on the evidence
+_TITLE_LINE_IN = 0.19  # height of a line of the title
+_TITLE_CHARACTERS = 9.8  # of the title, in an inch
 #: A colour per family, distinguishable with any of the three colour-vision deficiencies, and
 #: with a contrast of at least 3:1 to white; tests/book/test_style.py checks both.
 FAMILY_COLORS = {
@@ -148,16 +151,24 @@ def save_figure(
     stem: str | Path,
     source: str = "",
     endings: Sequence[str] = ("png", "svg"),
+    title: str = "",
 ) -> list[Path]:
     """Write ``STEM.png`` and ``STEM.svg``, or one of them; the same figure gives the same bytes.
 
-    ``source``, a line on the evidence, is written into a strip added below the figure.
+    ``source``, a line on the evidence, is written into a strip added below the figure, and
+    ``title``, its finding, into one above.
     """
     width, height = figure.get_size_inches()
+    top = height
+    if title:
+        lines = textwrap.wrap(title, int(_TITLE_CHARACTERS * width))
+        above = (0.012, 1 + 0.08 / height)
+        figure.text(*above, "\n".join(lines), size=11, weight="bold", gid="title")
+        top += 0.12 + _TITLE_LINE_IN * len(lines)
     if source:
         at = (0.012, -0.62 * _STRIP_IN / height)
         figure.text(*at, source, size=7.5, style="italic", color="0.35", gid="source")
-    area = Bbox.from_extents(0, -_STRIP_IN if source else 0, width, height)
+    area = Bbox.from_extents(0, -_STRIP_IN if source else 0, width, top)
     layout = figure.get_layout_engine()
     if layout is not None:
         layout.execute(figure)

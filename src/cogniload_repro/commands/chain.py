@@ -80,10 +80,10 @@ def fit_command(
 ) -> None:
     """Fit the paper's regressions, and compare its numbers with the recomputed ones; or fit yours.
 
-    Writes Tables 2, 3 and 6, the lengths of prompts, and the ledger of all printed numbers
-    (fidelity.csv). With any option but --build, a regression is printed and nothing else is done:
-    `cogniload_repro.fit` or `compare_fits`, with ranges over the reconstructions where it is not
-    identified. A build without counts is replaced by the committed ones.
+    Writes Tables 2, 3 and 6, and the ledger of all printed numbers (fidelity.csv). With any option
+    but --build, a regression is printed and nothing else is done: `cogniload_repro.fit` or
+    `compare_fits`, with ranges over the reconstructions where it is not identified. A build without
+    counts is replaced by the committed ones.
     """
     if formula or family or models or compare or out:
         from cogniload_repro.regression.glm import QUADRATIC
@@ -129,7 +129,6 @@ def _fit_paper(build: Path) -> None:
     remedy = "create it with `make score` (outside a checkout: `cogniload score`)"
     with locked(build), open_executor(2) as executor:
         cells = read_frame(build / "cells.parquet", CELLS, remedy)
-        lengths = executor.submit(prompts.compare_prompts, prompts.load_prompt_counts())
         interactions = executor.submit(paper_tables.interactions_table, cells)
         tables = {
             "aic": paper_tables.aic_table(cells),
@@ -139,12 +138,12 @@ def _fit_paper(build: Path) -> None:
         for name, table in tables.items():
             write_table(build / f"{name}.parquet", table)
         _say_failures(tables)
+        lengths = prompts.compare_prompts(prompts.load_prompt_lengths())
         ledger = entries.compare(
-            results.load_results(build), prompts.prompt_rows(lengths.result())
+            results.load_results(build), prompts.prompt_rows(lengths)
         )
         say(entries.scoreboard(ledger).to_string(index=False))
         say(entries.LEGEND)
-        write_table(build / "prompts.parquet", lengths.result())
         write_table(build / "fidelity.parquet", ledger)
         csv = ledger.to_csv(index=False, lineterminator="\n")
         write_whole(build / "fidelity.csv", csv)  # last, for make compares its time

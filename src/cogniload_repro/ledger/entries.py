@@ -71,7 +71,8 @@ def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFra
     claims = evaluate_claims(load_claims(), results, each_reconstruction(results.cells))
     named = claims["id"] + ": " + claims["condition"]
     claims["condition"] = named.str.removesuffix(": ")
-    claims = claims.assign(table="prose").reindex(columns=FIDELITY, fill_value="")
+    claims["table"] = "prose"
+    claims = claims.reindex(columns=FIDELITY, fill_value="")
     return pd.concat([tables, rows[is_on_page], claims], ignore_index=True)
 
 
@@ -84,16 +85,19 @@ def scoreboard(fidelity: pd.DataFrame) -> pd.DataFrame:
     judged = fidelity[fidelity["kind"] != "imputed"]
     table = pd.Categorical(judged["table"], judged["table"].unique())
     kind = pd.Categorical(judged["kind"], KINDS)
+    verdicts = list(VERDICTS)
     counts = pd.crosstab([table, kind], judged["verdict"].to_numpy())
-    counts = counts.reindex(columns=list(VERDICTS), fill_value=0)
-    counts = counts.rename_axis(["table", "kind"]).reset_index()
-    counts[["table", "kind"]] = counts[["table", "kind"]].astype(str)
+    counts = counts.reindex(columns=verdicts, fill_value=0)
+    keys = ["table", "kind"]
+    counts = counts.rename_axis(keys).reset_index()
+    counts = counts.astype(dict.fromkeys(keys, str))
     is_tested = counts["kind"].isin(TESTED)
-    tested = counts.loc[is_tested, list(VERDICTS)].sum()
+    tested = counts.loc[is_tested, verdicts].sum()
     tested["not_computable"] = 0
-    last = pd.DataFrame([{"table": "all", "kind": COULD_HAVE_FAILED, **tested}])
-    board = pd.concat([counts, last], ignore_index=True)
-    board.insert(2, "numbers", board[list(VERDICTS)].sum(axis=1))
+    last = {"table": "all", "kind": COULD_HAVE_FAILED, **tested}
+    board = pd.concat([counts, pd.DataFrame([last])], ignore_index=True)
+    numbers = board[verdicts].sum(axis=1)
+    board.insert(2, "numbers", numbers)
     return board.rename_axis(columns=None)
 
 
@@ -128,7 +132,10 @@ def _judge_all(lookup: ResultLookup, reconstructed: bool) -> Iterator[dict]:
 
 
 def _recompute(
-    row: dict[str, str], column: Column, lookup: ResultLookup, levels: dict[str, int]
+    row: dict[str, str],
+    column: Column,
+    lookup: ResultLookup,
+    levels: dict[str, int],
 ) -> dict[str, object]:
     """Return the recomputed part of a row: the number, as it is shown, and the verdict.
 

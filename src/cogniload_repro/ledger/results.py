@@ -75,7 +75,8 @@ def load_results(build: str | Path) -> Results:
             step = "score" if name == "tokens" else "fit"
             path = Path(build) / f"{name}.parquet"
             frames[name] = read_frame(path, schema, f"create it with `make {step}`")
-    return Results(**frames, uncounted=find_uncounted(Path(build) / "scores"))
+    uncounted = find_uncounted(Path(build) / "scores")
+    return Results(**frames, uncounted=uncounted)
 
 
 def find_uncounted(scores_dir: Path) -> frozenset[Condition]:
@@ -161,7 +162,8 @@ class ResultLookup:
     def tokens(self, model: str, quantity: str, N: float, d: float) -> float:
         """Return a mean or 90th percentile of prompt or output tokens (Tables 7 to 10)."""
         self._require(model, N=N, d=d)
-        statistics = self._tokens.get((model, N, d), {})
+        condition = (model, N, d)
+        statistics = self._tokens.get(condition, {})
         number = statistics.get(quantity, math.nan)
         if math.isnan(number):
             raise NotComputableError(f"{quantity} at N = {N}, d = {d} is missing")
@@ -203,7 +205,8 @@ def cells_at(**levels: float) -> tuple[Cell, ...]:
     """Return the cells of the paper's grid at these levels of N, d and ratio_pct."""
     cells = []
     for cell in PAPER_GRID:
-        if all(getattr(cell, load) == level for load, level in levels.items()):
+        at_levels = [getattr(cell, load) == levels[load] for load in levels]
+        if all(at_levels):
             cells.append(cell)
     return tuple(cells)
 
@@ -215,11 +218,13 @@ def _acc_pct(lookup: ResultLookup, model: str, **levels: float) -> int:
 
 
 def _smaller_root(lookup: ResultLookup, model: str) -> float:
-    beta = []
+    coefficients = []
     for term in PAPER_TERMS:
         name = f"beta_{SYMBOLS[term]}"
-        beta.append(lookup.fit(model, name))
-    roots = roots_along_rho(np.array([beta]), grid_means(GRID))
+        beta = lookup.fit(model, name)
+        coefficients.append(beta)
+    means = grid_means(GRID)
+    roots = roots_along_rho(np.array([coefficients]), means)
     return 100 * float(roots[0, 0])
 
 
