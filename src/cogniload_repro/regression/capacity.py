@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.interpolate import CubicSpline, PPoly
 
 from cogniload_repro.regression.checks import check_cells
 from cogniload_repro.regression.design import grid_means
@@ -26,12 +27,8 @@ POINTS = {
 #: The columns that a formula may take as factors in place of each load.
 _AS_FACTORS = {"log10_N": {"log10_N", "N"}, "d": {"d"}, "rho": {"rho", "ratio_pct"}}
 _LOADS = {"d", "N", "log10_N", "rho", "ratio_pct", "needles"}
-#: Points of a curve between which a root is looked for.
+#: Points of a curve, between which it is interpolated.
 _POINTS_OF_CURVE = 2001
-#: Step of the numerical derivative along a load.
-_STEP = 1e-6
-#: From the middle between two points of a curve, each step doubles the correct digits.
-_NEWTON_STEPS = 4
 
 
 class Curve(NamedTuple):
@@ -63,19 +60,19 @@ class Curve(NamedTuple):
         rows = self.fit.design.expand(mesh)
         return rows.reshape(len(values), -1, rows.shape[1]).mean(axis=1)
 
-    def sample(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return values of the load, and the rows there.
+    def sample(self) -> CubicSpline:
+        """Return the rows as a function of the load.
 
-        They reach over the limits or, if the formula is not defined there (as a spline), over the
+        It reaches over the limits or, if the formula is not defined there (as a spline), over the
         tested levels.
         """
         values = np.linspace(*self.limits, _POINTS_OF_CURVE)
         try:
-            return values, self.lay_out(values)
+            return CubicSpline(values, self.lay_out(values))
         except ValueError:
             levels = self._find_levels(self.load)
             values = np.linspace(levels[0], levels[-1], _POINTS_OF_CURVE)
-            return values, self.lay_out(values)
+            return CubicSpline(values, self.lay_out(values))
 
     def is_factor(self, load: str) -> bool:
         """Return whether the formula takes a load as a factor."""
@@ -118,70 +115,34 @@ def find_points(fits: Sequence[Fit], point: str) -> pd.DataFrame:
 def _find_in_group(curve: Curve, fits: list[Fit]) -> pd.DataFrame:
     """Return the rows of `find_points` of fits with the same design matrix."""
     half = FAMILIES[fits[0].family].half
-    values, rows = curve.sample()
-    target = values[-1]
+    along = curve.sample()
+    target = along.x[-1]
     if curve.load != "rho":
         target = grid_means(curve.fit.cells)[curve.load]
-    starts = []
+    points = []
     for fit in fits:
-        is_above = rows @ fit.coef > half
-        starts.append(_find_crossing(curve.load, values, is_above, target))
-    points = pd.DataFrame(starts, columns=["value", "status"])
-    points["se"] = np.nan
-    found = points.index[points["value"].notna()]
-    if len(found):
-        crossing = [fits[place] for place in found]
-        start = points.loc[found, "value"].to_numpy()
-        root, error = _refine(curve, crossing, start, (values[1] - values[0]) / 2)
-        points.loc[found, "value"] = root
-        points.loc[found, "se"] = error
-    return points[["value", "se", "status"]]
+        predictor = PPoly(along.c @ fit.coef, along.x)
+        roots = predictor.solve(half, extrapolate=False)
+        slopes = predictor(roots, 1)
+        # along N and d accuracy must fall
+        places = np.flatnonzero((slopes < 0) | (curve.load == "rho"))
+        if len(places):
+            nearest = places[np.abs(roots[places] - target).argmin()]
+            row = along(roots[nearest])
+            error = np.sqrt(row @ fit.covariance @ row) / abs(slopes[nearest])
+            points.append((roots[nearest], error, "ok"))
+        else:
+            is_above = predictor(along.x[0]) > half
+            points.append((np.nan, np.nan, _explain(curve.load, len(roots), is_above)))
+    return pd.DataFrame(points, columns=["value", "se", "status"])
 
 
-def _find_crossing(
-    load: str,
-    values: np.ndarray,
-    is_above: np.ndarray,
-    target: float,
-) -> tuple[float, str]:
-    """Return the middle of the interval with the root nearest to a target, or NaN; and a status.
-
-    ``is_above`` says where the fitted accuracy is above one half. Along N and d it must fall.
-    """
-    crossings = np.flatnonzero(is_above[:-1] != is_above[1:])
-    places = crossings if load == "rho" else crossings[is_above[crossings]]
-    if len(places):
-        nearest = places[np.abs(values[places] - target).argmin()]
-        return values[nearest : nearest + 2].mean(), "ok"
-    if len(crossings):
-        return np.nan, f"accuracy does not fall with {_name(load)}"
-    side = "above" if is_above[0] else "below"
-    return np.nan, f"accuracy is {side} one half at every {_name(load)}"
-
-
-def _refine(
-    curve: Curve,
-    fits: list[Fit],
-    start: np.ndarray,
-    reach: float,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the roots within reach of some values by Newton's method, and their standard errors.
-
-    The error is that of the predictor divided by its slope.
-    """
-    half = FAMILIES[fits[0].family].half
-    coef = np.array([fit.coef for fit in fits])
-    covariance = np.array([fit.covariance for fit in fits])
-    root = start
-    for _ in range(_NEWTON_STEPS):
-        # the derivative looks back, since a spline ends at the last tested level
-        both = curve.lay_out(np.concatenate([root, root - _STEP]))
-        row, before = np.split(both, 2)
-        height = (row * coef).sum(axis=1) - half
-        slope = ((row - before) * coef).sum(axis=1) / _STEP
-        root = np.clip(root - height / slope, start - reach, start + reach)
-    variance = np.einsum("ip,ipq,iq->i", row, covariance, row)
-    return root, np.sqrt(variance) / np.abs(slope)
+def _explain(load: str, crossings: int, is_above: bool) -> str:
+    """Return why there is no point along a load."""
+    if crossings:
+        return f"accuracy does not fall with {_name(load)}"
+    side = "above" if is_above else "below"
+    return f"accuracy is {side} one half at every {_name(load)}"
 
 
 def _name(load: str) -> str:

@@ -48,6 +48,7 @@ class Fit:
     covariance: np.ndarray
     accuracy: np.ndarray
     loglik: float
+    dispersion: float
     identified: bool
 
     @property
@@ -168,7 +169,9 @@ def _fit_group(
     coef[finite], loglik[finite] = maximise_counts(
         design.x, correct[finite], answers[finite], family
     )
-    accuracy, covariance = _estimate(design.x, correct, answers, coef, family)
+    accuracy, dispersion, covariance = _estimate(
+        design.x, correct, answers, coef, family
+    )
     identified = are_identified(pd.concat(tables), design.x, family)
     fits = []
     for place, table in enumerate(tables):
@@ -186,6 +189,7 @@ def _fit_group(
                 covariance=covariance[place],
                 accuracy=accuracy[place],
                 loglik=np.nan if family == QUASI else loglik[place],
+                dispersion=dispersion[place],
                 identified=bool(identified[place]),
             )
         )
@@ -198,10 +202,10 @@ def _estimate(
     answers: np.ndarray,
     coef: np.ndarray,
     family: str,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return accuracy and covariance of each fit, NaN where it has none.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return accuracy, dispersion and covariance of each fit, NaN where it has none.
 
-    The covariance is the inverse of the expected information.
+    The covariance is the inverse of the expected information times the dispersion.
     """
     link = FAMILIES[family]
     eta = coef @ x.T
@@ -209,12 +213,13 @@ def _estimate(
     log_error = link.log_error(eta)
     accuracy = np.exp(log_accuracy)
     weights = answers * np.exp(2 * link.log_slope(eta) - log_accuracy - log_error)
-    covariance = np.linalg.inv(sum_squares(x, weights))
+    dispersion = np.ones(len(coef))
     if family == QUASI:
         variance = answers * np.exp(log_accuracy + log_error)
         squares = (correct - answers * accuracy) ** 2
         # where the variance is zero, the accuracy is 0 or 1 to the last digit
         ratios = np.divide(squares, variance, out=0 * squares, where=variance > 0)
-        dispersion = ratios.sum(axis=1) / (len(x) - x.shape[1] or np.nan)
-        covariance *= np.maximum(dispersion, 1)[:, None, None]
-    return accuracy, covariance
+        scatter = ratios.sum(axis=1) / (len(x) - x.shape[1] or np.nan)
+        dispersion = np.maximum(scatter, 1)
+    covariance = np.linalg.inv(sum_squares(x, weights / dispersion[:, None]))
+    return accuracy, dispersion, covariance

@@ -161,13 +161,13 @@ def committed_counts(cells: pd.DataFrame) -> np.ndarray:
 
     They are NaN if the paper has no such cell.
     """
-    samples = _join(cells, load_tables()).filter(regex=_TABLE).drop(columns=SMOOTH)
+    samples = _join(cells).filter(regex=_TABLE).drop(columns=SMOOTH)
     return samples.to_numpy(float).T
 
 
 def committed_answers(cells: pd.DataFrame) -> np.ndarray:
     """Return the paper's number of answers at each row, NaN if the paper has no such cell."""
-    return _join(cells, _load_answers())["total"].to_numpy(float)
+    return _join(cells)["total"].to_numpy(float)
 
 
 def range_over(
@@ -225,14 +225,16 @@ def load_tables() -> pd.DataFrame:
 
 
 @cache
-def _load_answers() -> pd.DataFrame:
-    return pd.read_csv(CELLS_FILE, usecols=[*KEYS, "total"]).astype(_LOAD_TYPES)
+def _load_committed() -> pd.DataFrame:
+    """Return the tables with the total of each cell."""
+    answers = pd.read_csv(CELLS_FILE, usecols=[*KEYS, "total"]).astype(_LOAD_TYPES)
+    return load_tables().merge(answers, on=KEYS)
 
 
-def _join(cells: pd.DataFrame, committed: pd.DataFrame) -> pd.DataFrame:
+def _join(cells: pd.DataFrame) -> pd.DataFrame:
     """Return committed counts at each row, NaN if the paper has no such cell."""
     keys = cells[KEYS].reset_index(drop=True)
     if "perturbation" in cells:  # a perturbed puzzle is not the paper's
         is_plain = cells["perturbation"].fillna("").to_numpy() == ""
         keys["ratio_pct"] = keys["ratio_pct"].where(is_plain)
-    return keys.astype(_LOAD_TYPES).merge(committed, on=KEYS, how="left")
+    return keys.astype(_LOAD_TYPES).merge(_load_committed(), on=KEYS, how="left")
