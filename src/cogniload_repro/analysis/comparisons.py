@@ -67,8 +67,8 @@ def compare_accuracies(
     One row per pair and level at which both models have cells: first, second; the load; cells,
     answers_first, answers_second; accuracy_first, accuracy_second (means over the cells that both
     models have); the fields of `Difference`; verdict ("different", "equivalent" or "inconclusive"),
-    that of one planned comparison; p_holm, tests and verdict_holm: p adjusted over all rows, their number, and the
-    verdict that follows; identified, difference_p10, difference_p90.
+    that of one planned comparison; p_holm, tests and verdict_holm: p adjusted over all rows, their
+    number, and the verdict that follows; identified, difference_p10, difference_p90.
 
     If the printed tables do not identify a row (levels of the ratio, single cells, a part of the
     grid), it has the median difference and its range over the reconstructions, but no interval or
@@ -98,7 +98,10 @@ def compare_accuracies(
     return rows
 
 
-def _replace_by_ranges(rows: pd.DataFrame, samples: pd.DataFrame) -> None:
+def _replace_by_ranges(
+    rows: pd.DataFrame,
+    samples: pd.DataFrame,
+) -> None:
     """Write medians, ranges and counts over the reconstructions into the rows of the samples."""
     by_row = samples.groupby(level=0)
     medians = by_row[_MEANS].median()
@@ -168,7 +171,10 @@ def measure_samples(
     return pd.concat(samples)
 
 
-def _are_identified(table: AccuracyTable, masks: np.ndarray) -> np.ndarray:
+def _are_identified(
+    table: AccuracyTable,
+    masks: np.ndarray,
+) -> np.ndarray:
     """Return for each mask whether the printed tables identify the mean accuracy over its cells."""
     different, places = np.unique(masks, axis=0, return_inverse=True)
     identified = [is_mean_identified(table.cells[mask]) for mask in different]
@@ -228,7 +234,8 @@ def _rank_pairs(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 # ---- answers to the same puzzles ----
 def compare_answers(
-    first: pd.Series, second: pd.Series
+    first: pd.Series,
+    second: pd.Series,
 ) -> tuple[pd.Series, Difference]:
     """Compare two models on the puzzles that both answered (matched pairs).
 

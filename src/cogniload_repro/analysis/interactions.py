@@ -27,15 +27,12 @@ TERMS = {SYMBOLS[term]: term for term in PRODUCT_TERMS}
 THIRD = {"dN": "rho", "drho": "N", "Nrho": "d"}
 #: Level of the third load at which Table 3 tests a product of two: zero, for log10 N at N = 1.
 ORIGIN = {"rho": 0.0, "N": 1.0, "d": 0.0}
-_LEVEL_KEYS = [
+_SLOPE_COLUMNS = [
+    "model",
     "term",
     "third",
     "level",
     "tested",
-]
-_SLOPE_COLUMNS = [
-    "model",
-    *_LEVEL_KEYS,
     "slope",
     "se",
     "identified",
@@ -78,7 +75,10 @@ def tested_levels(cells: pd.DataFrame) -> dict[str, list[float]]:
     }
 
 
-def _slopes_of_fit(fit: Fit, levels: dict[str, list[float]]) -> Iterator[pd.DataFrame]:
+def _slopes_of_fit(
+    fit: Fit,
+    levels: dict[str, list[float]],
+) -> Iterator[pd.DataFrame]:
     """Yield the simple slopes of each product in a fit, at the origin and at each level.
 
     The slope of a product of two loads is its coefficient plus the third load times the coefficient
@@ -98,19 +98,6 @@ def _slopes_of_fit(fit: Fit, levels: dict[str, list[float]]) -> Iterator[pd.Data
         table["se"] = np.sqrt(((weights @ fit.covariance) * weights).sum(axis=1))
         table["identified"] = fit.identified
         yield table
-
-
-def count_slopes(slopes: pd.DataFrame, alpha: float) -> pd.DataFrame:
-    """Count the models with a significant slope of each sign, Holm-adjusted.
-
-    One row per product and level: term, third, level, tested, negative_holm and positive_holm.
-    """
-    counted = slopes[_LEVEL_KEYS].copy()
-    is_significant = slopes["p_holm"] < alpha
-    counted["negative_holm"] = is_significant & (slopes["slope"] < 0)
-    counted["positive_holm"] = is_significant & (slopes["slope"] > 0)
-    counts = counted.groupby(_LEVEL_KEYS, sort=False).sum().reset_index()
-    return counts.astype({"tested": bool, "level": float})
 
 
 def tilts_along_ratio(cells: pd.DataFrame) -> pd.DataFrame:

@@ -47,7 +47,10 @@ _RANK_COLUMNS = [
 ]
 
 
-def rank_models(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
+def rank_models(
+    cells: pd.DataFrame,
+    paper: pd.DataFrame,
+) -> pd.DataFrame:
     """Rank each of a reader's models among the paper's, over the cells that it has answered.
 
     One row per model: model, total (answers), cells (of the paper's grid); accuracy (mean over
@@ -84,7 +87,10 @@ def rank_models(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     return ranked.fillna({"cells": 0}).reset_index()
 
 
-def _measure_accuracy(table: AccuracyTable, model: str) -> dict[str, object]:
+def _measure_accuracy(
+    table: AccuracyTable,
+    model: str,
+) -> dict[str, object]:
     """Return a model's mean accuracy, and whether the paper's over these cells are identified."""
     place = table.models.index(model)
     mask = table.answers[place] > 0
@@ -142,7 +148,8 @@ def _rank_once(rivals: pd.DataFrame) -> dict[str, object]:
 
 # ---- baselines that do no reasoning ----
 def compare_with_baselines(
-    scores: pd.DataFrame, baselines: pd.DataFrame
+    scores: pd.DataFrame,
+    baselines: pd.DataFrame,
 ) -> pd.DataFrame:
     """Compare each model with random guessing and the last-clause shortcut on its puzzles.
 

@@ -9,7 +9,7 @@ from scipy.stats import chi2
 
 from cogniload_repro.paths import DATA
 from cogniload_repro.regression.capacity import find_points
-from cogniload_repro.regression.formulas import build_design
+from cogniload_repro.regression.formulas import FIXED_SUMS, build_design
 from cogniload_repro.regression.glm import Fit, fit_all, fit_finite
 from cogniload_repro.regression.identification import are_identified
 from cogniload_repro.regression.likelihood import maximise_counts
@@ -17,11 +17,6 @@ from cogniload_repro.regression.reconstructions import RANGE, over_reconstructio
 
 #: Smallest decrease of AIC or BIC that counts in favour of a regression.
 AIC_MARGIN = 2
-#: The largest identified regression: all columns whose sums the printed tables fix.
-FIXED_SUMS = (
-    "correct ~ C(d) + C(N) + rho + I(rho**2) "
-    "+ d:log10_N + d:rho + log10_N:rho + d:log10_N:rho"
-)
 #: In place of a reconstruction's number: the counts as given.
 _GIVEN = 0
 _NUMBERS = ["aic", "bic", "ecl50"]
@@ -44,7 +39,8 @@ SPECIFICATIONS = tuple(
 
 # ---- fits ----
 def fit_specifications(
-    cells: pd.DataFrame, specifications: Iterable[Specification] = SPECIFICATIONS
+    cells: pd.DataFrame,
+    specifications: Iterable[Specification] = SPECIFICATIONS,
 ) -> pd.DataFrame:
     """Fit every specification to every model.
 

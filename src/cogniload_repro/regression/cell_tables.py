@@ -159,7 +159,10 @@ def describe_cells(cells: pd.DataFrame) -> str:
     return ". ".join(sentences)
 
 
-def accuracy_by(cells: pd.DataFrame, *levels: str) -> pd.DataFrame:
+def accuracy_by(
+    cells: pd.DataFrame,
+    *levels: str,
+) -> pd.DataFrame:
     """Pool the answers of a cells frame over everything but the named columns.
 
     Returns one row per combination of levels that has answers, models in printed order and numbers
@@ -193,7 +196,10 @@ def wilson_limits(
     return low, high
 
 
-def errors_by(cells: pd.DataFrame, load: str) -> pd.DataFrame:
+def errors_by(
+    cells: pd.DataFrame,
+    load: str,
+) -> pd.DataFrame:
     """Return Table 4 (load d) or 5 (load N): accuracy and errors of each model at each level.
 
     One row per model and level: model, the load, samples (answers), acc_pct (accuracy in %) and the
@@ -203,18 +209,13 @@ def errors_by(cells: pd.DataFrame, load: str) -> pd.DataFrame:
     percentage = 100 * counts["correct"] / counts["total"]
     counts["acc_pct"] = percentage.round().astype(int)
     named = counts.rename(columns={"total": "samples"})
-    return named[
-        [
-            "model",
-            load,
-            "samples",
-            "acc_pct",
-            *ERRORS,
-        ]
-    ]
+    return named[["model", load, "samples", "acc_pct", *ERRORS]]
 
 
-def percent(correct: int, total: int) -> int:
+def percent(
+    correct: int,
+    total: int,
+) -> int:
     """Return an accuracy in whole percent, rounded half to even as in Tables 4 and 5."""
     return round(100 * int(correct) / int(total))
 
@@ -228,9 +229,8 @@ def coverage(cells: pd.DataFrame) -> tuple[int, int]:
 def count_covered(cells: pd.DataFrame) -> pd.Series:
     """Return the number of grid cells with answers by model."""
     covered = cells[cells["total"] > 0].merge(GRID[CELL])
-    places = covered.drop_duplicates(["model", *CELL])
-    models = cells["model"].unique()
-    return places["model"].value_counts().reindex(models, fill_value=0)
+    counts = covered[["model", *CELL]].drop_duplicates()["model"].value_counts()
+    return counts.reindex(cells["model"].unique(), fill_value=0)
 
 
 def _sum_by(

@@ -62,6 +62,11 @@ class Fit:
         return tuple(self.design.matrix)
 
     @property
+    def df(self) -> int:
+        """Number of coefficients."""
+        return len(self.terms)
+
+    @property
     def total(self) -> int:
         """Answers in all cells."""
         return int(self.answers.sum())
@@ -85,12 +90,12 @@ class Fit:
     @property
     def aic(self) -> float:
         """Akaike's information criterion (Appendix F)."""
-        return 2 * len(self.terms) - 2 * self.loglik
+        return 2 * self.df - 2 * self.loglik
 
     @property
     def bic(self) -> float:
         """Bayesian information criterion, with one observation per answer."""
-        return np.log(self.total or np.nan) * len(self.terms) - 2 * self.loglik
+        return np.log(self.total or np.nan) * self.df - 2 * self.loglik
 
 
 def fit_finite(
@@ -127,7 +132,10 @@ def fit_all(
     return [fits[place] for place in range(len(tables))]
 
 
-def _number_cells(rows: pd.DataFrame, formula: str) -> np.ndarray:
+def _number_cells(
+    rows: pd.DataFrame,
+    formula: str,
+) -> np.ndarray:
     """Return the same number for rows with the same covariates."""
     # prompt lengths are each model's own; they matter only if the formula has them
     names = {*COVARIATES, *FACTORS} - {"prompt_mean"} | {*name_covariates(formula)}

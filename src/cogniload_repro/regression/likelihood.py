@@ -32,18 +32,27 @@ class _Tables(NamedTuple):
     link: Link
     offset: np.ndarray | float
 
-    def take(self, places: np.ndarray) -> "_Tables":
+    def take(
+        self,
+        places: np.ndarray,
+    ) -> "_Tables":
         """Return some of the tables."""
         return self._replace(correct=self.correct[places], wrong=self.wrong[places])
 
-    def find_loglik(self, b: np.ndarray) -> np.ndarray:
+    def find_loglik(
+        self,
+        b: np.ndarray,
+    ) -> np.ndarray:
         """Return the log-likelihood of each table at its coefficients."""
         eta = b @ self.x.T + self.offset
         of_correct = self.correct * self.link.log_accuracy(eta)
         of_wrong = self.wrong * self.link.log_error(eta)
         return (of_correct + of_wrong).sum(axis=1)
 
-    def find_step(self, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def find_step(
+        self,
+        b: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the Newton step I^-1 U of each table, NaN if I is singular, and U'I^-1 U."""
         eta = b @ self.x.T + self.offset
         log_slope = self.link.log_slope(eta)
@@ -93,11 +102,11 @@ def maximise_counts(
         maximum is not reached in `_MOST_STEPS` steps, as in separated tables (see `existence`).
     """
     shape = (len(correct), covariates.shape[1])
+    if np.linalg.matrix_rank(covariates) < shape[1]:
+        return np.full(shape, np.nan), np.full(len(correct), np.nan)
     # orthogonal covariates avoid the loss of digits that the collinearity of d, d log10 N,
     # d rho log10 N and so on would cause
     x, triangle = np.linalg.qr(covariates)
-    if _are_dependent(triangle):
-        return np.full(shape, np.nan), np.full(len(correct), np.nan)
     tables = _Tables(x, correct, answers - correct, FAMILIES[family], offset)
     rotated = _climb(tables, np.broadcast_to(start, shape) @ triangle.T)
     return np.linalg.solve(triangle, rotated.T).T, tables.find_loglik(rotated)
@@ -122,24 +131,20 @@ def maximise_all(
     return maximise_counts(covariates, correct, answers, start=start, offset=offset)
 
 
-def sum_squares(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def sum_squares(
+    x: np.ndarray,
+    weights: np.ndarray,
+) -> np.ndarray:
     """Return x'Wx, shape (tables, q, q), for weights of the cells, shape (tables, cells)."""
     return (x.T * weights[:, None, :]) @ x
 
 
-def _are_dependent(triangle: np.ndarray) -> bool:
-    """Return whether covariates are linearly dependent, from the R of their QR decomposition."""
-    rows, columns = triangle.shape
-    if rows < columns:
-        return True
-    lengths = np.linalg.norm(triangle, axis=0)
-    heights = np.abs(np.diag(triangle))  # distances from the span of preceding columns
-    return bool((heights <= 1e-12 * lengths).any())
-
-
 # a step that overflows does not raise the log-likelihood, and is halved
 @np.errstate(over="ignore", invalid="ignore")
-def _climb(tables: _Tables, start: np.ndarray) -> np.ndarray:
+def _climb(
+    tables: _Tables,
+    start: np.ndarray,
+) -> np.ndarray:
     """Return the coefficients at the maximum by Newton steps with step halving, NaN if not found.
 
     The log-likelihoods are concave.

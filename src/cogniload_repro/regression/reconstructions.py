@@ -53,7 +53,8 @@ def each_reconstruction(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
 
 def over_reconstructions(
-    cells: pd.DataFrame, statistic: Callable[[pd.DataFrame], pd.DataFrame]
+    cells: pd.DataFrame,
+    statistic: Callable[[pd.DataFrame], pd.DataFrame],
 ) -> pd.DataFrame:
     """Apply a statistic to the cells of every sampled reconstruction, and stack the results.
 
@@ -195,7 +196,10 @@ def mean_cells(cells: pd.DataFrame) -> pd.DataFrame:
     return cells.assign(correct=correct)
 
 
-def prediction_band(cells: pd.DataFrame, *levels: str) -> pd.DataFrame:
+def prediction_band(
+    cells: pd.DataFrame,
+    *levels: str,
+) -> pd.DataFrame:
     """Return the prediction band of reconstructed models' accuracy by some columns.
 
     The first of ``levels`` is "model". Lowest and highest (fractions) are the ends of a 1 -
