@@ -9,13 +9,13 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 
 from cogniload_repro.analysis.comparisons import (
     MANY,
+    compare_accuracies,
     compare_answers,
     compare_ecl50,
-    compare_models,
     compare_pairs,
     limit_models,
 )
-from cogniload_repro.analysis.differences import judge_difference
+from cogniload_repro.analysis.differences import judge_differences
 from cogniload_repro.models import NAMES
 from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.regression.reconstructions import each_reconstruction
@@ -75,7 +75,7 @@ def test_every_pair_once_with_corrected_p(compare):
 )
 def test_a_single_cell_has_newcombes_interval(one, other):
     """In one cell the difference is that of the shares, and the interval is statsmodels'."""
-    (row,) = compare_models(table_of(a=[one], b=[other]), "a", "b").itertuples()
+    (row,) = compare_accuracies(table_of(a=[one], b=[other]), [("a", "b")]).itertuples()
     low, high = confint_proportions_2indep(
         *one, *other, compare="diff", method="newcomb"
     )
@@ -106,7 +106,7 @@ def test_intervals_cover_as_they_say(n, m, base):
         )
         for model, size, share in drawn
     ]
-    levels = compare_models(pd.concat(cells), "a", "b", ["N"])
+    levels = compare_accuracies(pd.concat(cells), [("a", "b")], "N")
     is_covered = (levels["ci_low"] <= truth) & (truth <= levels["ci_high"])
     assert is_covered.mean() > 0.95 - 3 * np.sqrt(0.05 * 0.95 / 400)
     width = (levels["ci_high"] - levels["ci_low"]).mean()
@@ -114,21 +114,11 @@ def test_intervals_cover_as_they_say(n, m, base):
 
 
 def test_only_cells_that_both_have_are_compared():
-    """Cells of one model alone do not count.
-
-    Without any in common, and against itself, nothing is compared.
-    """
+    """Cells of one model alone do not count; without any in common, there is no row."""
     cells = table_of(a=[(10, 10)] * 20, b=[(5, 10)] * 3, c=[(0, 0)] * 19 + [(1, 1)])
-    assert compare_models(cells, "a", "b", ["d"])["cells"].tolist() == [1, 1, 1]
-    for pair, why in (
-        (("b", "c"), "no cell"),
-        (("a", "a"), "not two models"),
-        (("a", "none"), "not two models"),
-    ):
-        with pytest.raises(ValueError, match=why):
-            compare_models(cells, *pair)
-    with pytest.raises(ValueError, match="margin"):
-        compare_models(cells, "a", "b", margin=1)
+    pairs = [("a", "b"), ("b", "c")]
+    assert compare_accuracies(cells, pairs, "d")["cells"].tolist() == [1, 1, 1]
+    assert compare_accuracies(cells, pairs)["second"].tolist() == ["b"]
 
 
 def test_pairs_of_answers_are_mcnemars():
@@ -155,8 +145,8 @@ def test_pairs_of_answers_are_mcnemars():
     alike = compare_answers(same, same)[1]
     few = compare_answers(same[:10], same[:10])[1]
     assert alike.p == 1
-    assert judge_difference(alike.p, alike.p_equivalence) == "equivalent"
-    assert judge_difference(few.p, few.p_equivalence) == "inconclusive"
+    assert judge_differences(alike.p, alike.p_equivalence) == "equivalent"
+    assert judge_differences(few.p, few.p_equivalence) == "inconclusive"
     with pytest.raises(ValueError, match="no puzzle"):
         compare_answers(first, pd.Series([True], index=["else"]))
 
@@ -169,11 +159,11 @@ def test_pairs_are_single_comparisons_and_identified():
     few, other = list(
         each_reconstruction(CELLS[CELLS["model"].isin([O3, "QwQ-32B", "Qwen3-32B"])])
     )[::12]
-    names = ["difference", "ci_low", "ci_high", "p", "p_holm", "tests"]
+    names = ["difference", "ci_low", "ci_high", "p"]
     for pair in compare_pairs(few).itertuples():
+        both = [(pair.first, pair.second)]
         single, again = (
-            compare_models(table, pair.first, pair.second).iloc[0]
-            for table in (few, other)
+            compare_accuracies(table, both).iloc[0] for table in (few, other)
         )
         assert pair.verdict == single["verdict"] == again["verdict"]
         assert [getattr(pair, name) for name in names] == pytest.approx(
@@ -187,13 +177,23 @@ def test_pairs_are_single_comparisons_and_identified():
 def test_a_planned_pair_does_not_depend_on_other_models():
     """Its p and verdict are its own; only Holm's p counts the pairs of the cells."""
     alone = FEW[FEW["model"].isin(["QwQ-32B", "Qwen3-32B"])]
-    among, single = (
-        compare_models(cells, "QwQ-32B", "Qwen3-32B").iloc[0] for cells in (FEW, alone)
-    )
-    assert (among["tests"], single["tests"]) == (6, 1)
-    assert among["p"] == pytest.approx(single["p"]) == single["p_holm"]
+    (single,) = compare_pairs(alone).itertuples()
+    pairs = compare_pairs(FEW).set_index(["first", "second"])
+    among = pairs.loc[(single.first, single.second)]
+    assert (among["tests"], single.tests) == (6, 1)
+    assert among["p"] == pytest.approx(single.p) == single.p_holm
     assert among["p"] <= among["p_holm"]
-    assert among["verdict"] == single["verdict"]
+    assert among["verdict"] == single.verdict
+
+
+def test_points_that_are_not_identified_are_not_tested():
+    """On a part of the grid p would be one reconstruction's; against scored counts as well."""
+    part = CELLS.query("model in ('QwQ-32B', 'Qwen3-32B') and ratio_pct in (5, 50, 95)")
+    mine = CELLS[CELLS["model"] == O3].assign(model="mine", provenance="scored")
+    pairs = compare_ecl50(pd.concat([part, mine], ignore_index=True))
+    assert len(pairs) == 3
+    assert pairs[["p", "p_holm"]].isna().all(axis=None)
+    assert compare_ecl50(part.assign(provenance="scored"))["p"].notna().all()
 
 
 def test_models_on_part_of_a_level_are_compared_over_all_reconstructions():
@@ -202,12 +202,14 @@ def test_models_on_part_of_a_level_are_compared_over_all_reconstructions():
     A range stands in its place, and no pair is tested.
     """
     part = CELLS.query("model in ('QwQ-32B', 'Qwen3-32B') and ratio_pct in (5, 50, 95)")
-    row = compare_models(part, "QwQ-32B", "Qwen3-32B").iloc[0]
+    row = compare_pairs(part).iloc[0]
     tables = [
         table.eval("share = correct / total").groupby("model")["share"].mean()
         for table in each_reconstruction(part)
     ]
-    differences = pd.Series([means["QwQ-32B"] - means["Qwen3-32B"] for means in tables])
+    differences = pd.Series(
+        [means[row["first"]] - means[row["second"]] for means in tables]
+    )
     assert not row["identified"]
     assert row["difference"] == pytest.approx(differences.median())
     assert row["difference_p10"] == pytest.approx(differences.quantile(0.1))
@@ -216,7 +218,7 @@ def test_models_on_part_of_a_level_are_compared_over_all_reconstructions():
     assert not compare_pairs(part)["identified"].any()
     assert len(compare_pairs(part.assign(provenance="scored"))) == 1
     whole = CELLS.query("model in ('QwQ-32B', 'Qwen3-32B') and N <= 50")
-    assert compare_models(whole, "QwQ-32B", "Qwen3-32B").iloc[0]["identified"]
+    assert compare_pairs(whole)["identified"].all()
 
 
 def test_of_very_many_models_some_are_compared():

@@ -88,19 +88,17 @@ def test_no_analysis_fails_because_of_a_model_alone(name):
 
 
 def test_a_flat_curve_has_no_trough():
-    """Equal accuracies in all cells have no trough, no interval and no U.
-
-    A curve in rho keeps its own.
-    """
+    """Equal accuracies in all cells have no trough and no U; a curve in rho keeps its own."""
     table = uncertainty.trough_table(
         odd_cells("constant", "difficulty alone", "ratio alone")
     )
     table = table.set_index("model")
     flat = table.loc[["constant", "difficulty alone"]]
-    assert flat[["trough", "low", "high"]].isna().all(axis=None)
+    assert flat["trough"].isna().all()
+    assert not flat[["within", "beyond"]].any(axis=None)
     assert (flat["p_u"] > 0.4).all()
     curved = table.loc["ratio alone"]
-    assert curved["low"] < 0.5 < curved["high"]
+    assert 0.25 < curved["trough"] < 0.75
     assert curved["p_u"] < 1e-6
 
 

@@ -12,7 +12,6 @@ from statsmodels.genmod.generalized_linear_model import GLM
 
 from cogniload_repro.analysis import specifications
 from cogniload_repro.analysis.specifications import (
-    FIXED_SUMS,
     SPECIFICATIONS,
     Specification,
     compare_specifications,
@@ -22,7 +21,7 @@ from cogniload_repro.analysis.specifications import (
 from cogniload_repro.analysis.uncertainty import capacity_intervals
 from cogniload_repro.regression.cell_tables import load_cells, load_reconstructions
 from cogniload_repro.regression.design import grid_means
-from cogniload_repro.regression.formulas import QUADRATIC, build_design
+from cogniload_repro.regression.formulas import FIXED_SUMS, QUADRATIC, build_design
 from cogniload_repro.regression.reconstructions import each_reconstruction
 
 CELLS = load_cells()
@@ -217,3 +216,13 @@ def test_the_least_dispersion_is_identified_and_a_bound():
     (quadratic,) = fit_quadratics(QWQ)
     result = GLM(counts, quadratic.x, family=Binomial()).fit()
     assert row["phi_lower_bound"] <= result.deviance / 135
+
+
+def test_lack_of_fit_on_a_part_of_the_grid_has_no_p():
+    """There the sums of the larger regression are not printed; counts of one's own have theirs."""
+    part = QWQ[QWQ["N"] < 250]
+    assert dispersion_table(QWQ)["p_lr"].notna().all()
+    row = dispersion_table(part).iloc[0]
+    assert np.isnan(row["p_lr"])
+    assert row["lr"] > 0
+    assert dispersion_table(part.assign(provenance="scored"))["p_lr"].notna().all()

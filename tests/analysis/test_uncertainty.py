@@ -14,19 +14,17 @@ from samples import (
 )
 from scipy.optimize import minimize
 from scipy.stats import chi2, norm
-from statsmodels.genmod.families import Binomial
-from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.stats.multitest import multipletests
 
 from cogniload_repro.analysis.uncertainty import (
     capacity_intervals,
     correct_holm,
     correct_within,
-    lose_likelihood,
     trough_table,
 )
 from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.regression.design import grid_means
+from cogniload_repro.regression.likelihood import maximise
 
 CELLS = load_cells()
 #: One with a hundred and one with ten puzzles a cell, both with an NT50, and one far
@@ -55,7 +53,9 @@ def log_likelihood(quadratic, beta):
 def lose_at(quadratic, point, value):
     """The likelihood-ratio statistic of a capacity point at a value."""
     shifted = quadratic.x - place(point, value, quadratic.means)
-    return lose_likelihood(quadratic.fit, shifted[:, 1:])
+    x = shifted[:, 1:]
+    _, loglik = maximise(x, quadratic.n, x.T @ quadratic.k)
+    return 2 * (quadratic.fit.loglik - loglik)
 
 
 @pytest.mark.parametrize("model", CHOSEN)
@@ -145,7 +145,6 @@ def test_troughs_are_those_of_the_fitted_parabolas():
         fit = quadratics()[model].fit
         linear, square = fit.coef[3:]
         assert linear + 2 * square * row["trough"] == pytest.approx(0, abs=1e-9)
-        assert row["low"] < row["trough"] < row["high"]
         assert row["lowest"] == ratios[np.argmin(linear * ratios + square * ratios**2)]
         errors = [
             np.sqrt(at @ fit.covariance[3:, 3:] @ at)
@@ -157,26 +156,10 @@ def test_troughs_are_those_of_the_fitted_parabolas():
         )
         assert row["p_u"] == pytest.approx(max(p))
     assert (table["inside"] == table["lowest"].between(0.25, 0.5)).all()
-
-
-def test_trough_interval_is_that_of_a_shifted_parabola():
-    """With the trough fixed at an end of its interval, the fit loses just the quantile.
-
-    That fit is a GLM on (rho - end)^2 without a linear term.
-    """
-    row = trough_table(CELLS[CELLS["model"] == "QwQ-32B"]).iloc[0]
-    quadratic = quadratics()["QwQ-32B"]
-    for end in (row["low"], row["high"]):
-        x = np.column_stack([quadratic.x[:, :3], (quadratic.x[:, 3] - end) ** 2])
-        results = GLM(
-            np.column_stack([quadratic.k, quadratic.n - quadratic.k]),
-            x,
-            family=Binomial(),
-        ).fit(tol=1e-12)
-        assert 2 * (
-            quadratic.fit.loglik
-            - log_likelihood(quadratic._replace(x=x), results.params)
-        ) == pytest.approx(chi2.ppf(0.95, 1), abs=1e-4)
+    assert table[table["within"]]["trough"].between(0.25, 0.5).all()
+    is_u = table["curvature"] > 0
+    assert not table[is_u & table["beyond"]]["trough"].between(0.25, 0.5).any()
+    assert 0 < table["within"].sum() < table["beyond"].sum() < len(table) / 2 + 1
 
 
 def test_intervals_of_a_part_of_the_grid_are_not_identified():

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import cogniload_repro as cl
-from cogniload_repro.analysis.comparisons import compare_models, compare_pairs
+from cogniload_repro.analysis.comparisons import compare_accuracies, compare_pairs
 from cogniload_repro.book import compare_rows
 from cogniload_repro.book.page_data import write_script
 from cogniload_repro.book.terminal import format_pair
@@ -116,7 +116,7 @@ def test_a_difference_that_is_not_identified_is_as_of_two_models(cells):
         is_pair = rows[["first", "second"]].isin([model, MINE]).all(axis=1)
         row, at_length = rows[is_pair].itertuples()
         assert at_length.N == 20
-        pair = compare_models(part, row.first, row.second).iloc[0]
+        pair = compare_accuracies(part, [(row.first, row.second)]).iloc[0]
         ends = pair[["difference", "difference_p10", "difference_p90"]].tolist()
         assert [row.estimate, row.low, row.high] == pytest.approx(ends)
         assert (row.verdict, row.cells) == (pair["verdict"], pair["cells"])

@@ -70,12 +70,12 @@ assert source.count("ALPHA = 0.05") == 1
 exec(source.replace("ALPHA = 0.05", "ALPHA = 0.01"), vars(published))
 
 import cogniload_repro as cl
-from cogniload_repro.analysis.comparisons import judge_difference
+from cogniload_repro.analysis.differences import judge_differences
 from cogniload_repro.regression.paper_tables import aic_table
 cells = cl.load_cells(models=["QwQ-32B", "DeepSeek-R1-Distill-Qwen-7B"])  # its p_LR is 0.04
 row = cl.fit(cells).query("model == 'QwQ-32B'").iloc[1]
 ecl50 = cl.intervals(cells).query("model == 'QwQ-32B' and point == 'ecl50'").iloc[0]
-print(published.CONFIDENCE, round((row.high - row.low) / row.se, 3), judge_difference(0.03, 0.5))
+print(published.CONFIDENCE, round((row.high - row.low) / row.se, 3), judge_differences(0.03, 0.5))
 print(round(ecl50.profile_high - ecl50.profile_low, 1))
 table6 = cl.tables.table6(aic_table(cells))
 print(published.STARRED, table6.bold["p_lr"].all(), table6.caption)

@@ -33,7 +33,10 @@ class AccuracyTable(NamedTuple):
     expected: np.ndarray
     answers: np.ndarray
 
-    def with_counts(self, cells: pd.DataFrame) -> "AccuracyTable":
+    def with_counts(
+        self,
+        cells: pd.DataFrame,
+    ) -> "AccuracyTable":
         """Return the table with accuracies from other counts of correct answers, same totals."""
         correct = _sum_by_cell(cells, "correct", self.models, self.cells)
         return self._replace(accuracy=correct / np.maximum(self.answers, 1))

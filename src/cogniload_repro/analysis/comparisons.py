@@ -5,7 +5,7 @@ which is conservative. Intervals and tests are those of `differences`, the varia
 those of `accuracies`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from cogniload_repro.analysis.differences import (
     Share,
     compare_paired,
     compare_shares,
-    judge_difference,
+    judge_differences,
     p_of_difference,
     two_sided_p,
 )
@@ -36,8 +36,6 @@ from cogniload_repro.regression.reconstructions import (
     range_over,
 )
 
-#: Default equivalence margin: smaller differences of accuracy do not matter.
-MARGIN = 0.05
 #: Largest number of models that are shown and compared; the paper's models come first.
 MANY = 40
 _PAIR = ["first", "second"]
@@ -62,28 +60,26 @@ def limit_models(cells: pd.DataFrame) -> pd.DataFrame:
 def compare_accuracies(
     cells: pd.DataFrame,
     pairs: Iterable[tuple[str, str]],
-    by: Sequence[str] = (),
-    margin: float = MARGIN,
+    load: str = "",
 ) -> pd.DataFrame:
-    """Compare the accuracies of pairs of models, overall or at each level of some columns.
+    """Compare the accuracies of pairs of models, overall or at each level of a load.
 
-    One row per pair and level of the columns ``by`` (single cells if these are all three loads) at
-    which both models have cells: first, second; the columns; cells, answers_first, answers_second;
-    accuracy_first, accuracy_second (means over the cells that both models have); the fields of
-    `Difference`; verdict ("different", "equivalent" or "inconclusive"), that of one planned
-    comparison; p_holm, tests and verdict_holm: p adjusted over all rows, their number, and the
-    verdict that follows; identified, difference_p10, difference_p90.
+    One row per pair and level at which both models have cells: first, second; the load; cells,
+    answers_first, answers_second; accuracy_first, accuracy_second (means over the cells that both
+    models have); the fields of `Difference`; verdict ("different", "equivalent" or "inconclusive"),
+    that of one planned comparison; p_holm, tests and verdict_holm: p adjusted over all rows, their
+    number, and the verdict that follows; identified, difference_p10, difference_p90.
 
     If the printed tables do not identify a row (levels of the ratio, single cells, a part of the
     grid), it has the median difference and its range over the reconstructions, but no interval or
     p; its verdict says in how many of them the models differ.
     """
     table = tabulate_accuracies(cells)
-    rows, masks = _lay_out_rows(table, pairs, by)
+    rows, masks = _lay_out_rows(table, pairs, load)
     first, second = _mean_pairs(table, rows, masks)
     rows["accuracy_first"] = first.mean
     rows["accuracy_second"] = second.mean
-    rows = rows.join(compare_shares(first, second, margin))
+    rows = rows.join(compare_shares(first, second))
     rows["difference_p10"] = rows["difference"]
     rows["difference_p90"] = rows["difference"]
     reconstructed = cells.loc[from_printed_tables(cells), "model"].unique()
@@ -91,20 +87,21 @@ def compare_accuracies(
     is_open[is_open] = ~_are_identified(table, masks[is_open])
     rows["identified"] = ~is_open
     rows.loc[is_open, _TESTS] = np.nan
-    judged = map(judge_difference, rows["p"], rows["p_equivalence"])
-    rows["verdict"] = list(judged)
+    rows["verdict"] = judge_differences(rows["p"], rows["p_equivalence"])
     rows["p_holm"] = correct_holm(rows["p"])
     rows["tests"] = rows["p"].count()
     p_equivalence = correct_holm(rows["p_equivalence"])
-    judged = map(judge_difference, rows["p_holm"], p_equivalence)
-    rows["verdict_holm"] = list(judged)
+    rows["verdict_holm"] = judge_differences(rows["p_holm"], p_equivalence)
     if is_open.any():
         samples = measure_samples(table, cells, rows[is_open], masks[is_open])
         _replace_by_ranges(rows, samples)
     return rows
 
 
-def _replace_by_ranges(rows: pd.DataFrame, samples: pd.DataFrame) -> None:
+def _replace_by_ranges(
+    rows: pd.DataFrame,
+    samples: pd.DataFrame,
+) -> None:
     """Write medians, ranges and counts over the reconstructions into the rows of the samples."""
     by_row = samples.groupby(level=0)
     medians = by_row[_MEANS].median()
@@ -120,26 +117,23 @@ def _replace_by_ranges(rows: pd.DataFrame, samples: pd.DataFrame) -> None:
 def _lay_out_rows(
     table: AccuracyTable,
     pairs: Iterable[tuple[str, str]],
-    by: Sequence[str],
+    load: str,
 ) -> tuple[pd.DataFrame, np.ndarray]:
     """Return a row per pair and level with shared cells, and a mask of these cells for each."""
     rows = pd.DataFrame(pairs, columns=_PAIR)
+    at_level = np.ones((1, len(table.cells)), dtype=bool)
+    if load:
+        levels = pd.DataFrame({load: np.unique(table.cells[load])})
+        at_level = levels.to_numpy() == table.cells[load].to_numpy()
+        rows = rows.merge(levels, how="cross")
+    masks = np.tile(at_level, (len(rows) // len(at_level), 1))
     places = pd.Index(table.models)
-    first = table.answers[places.get_indexer(rows["first"])]
-    second = table.answers[places.get_indexer(rows["second"])]
-    shared = (first > 0) & (second > 0)
-    levels = pd.DataFrame([{}])
-    level_masks = np.ones((1, len(table.cells)), dtype=bool)
-    if by:
-        groups = table.cells.groupby([*by])
-        levels = groups.size().index.to_frame(index=False)
-        level_masks = groups.ngroup().to_numpy() == np.arange(len(levels))[:, None]
-    masks = (shared[:, None] & level_masks).reshape(-1, len(table.cells))
-    rows = rows.merge(levels, how="cross")
+    answers = {side: table.answers[places.get_indexer(rows[side])] for side in _PAIR}
+    for of_side in answers.values():
+        masks &= of_side > 0
     rows["cells"] = masks.sum(axis=1)
-    for side in _PAIR:
-        answers = table.answers[places.get_indexer(rows[side])]
-        rows[f"answers_{side}"] = (masks * answers).sum(axis=1)
+    for side, of_side in answers.items():
+        rows[f"answers_{side}"] = (masks * of_side).sum(axis=1)
     has_cells = masks.any(axis=1)
     return rows[has_cells].reset_index(drop=True), masks[has_cells]
 
@@ -178,46 +172,17 @@ def measure_samples(
     return pd.DataFrame(numbers, np.tile(rows.index, len(means)))
 
 
-def _are_identified(table: AccuracyTable, masks: np.ndarray) -> np.ndarray:
+def _are_identified(
+    table: AccuracyTable,
+    masks: np.ndarray,
+) -> np.ndarray:
     """Return for each mask whether the printed tables identify the mean accuracy over its cells."""
     different, places = np.unique(masks, axis=0, return_inverse=True)
     identified = [is_mean_identified(table.cells[mask]) for mask in different]
     return np.array(identified, dtype=bool)[places]
 
 
-def compare_models(
-    cells: pd.DataFrame,
-    first: str,
-    second: str,
-    by: Sequence[str] = (),
-    margin: float = MARGIN,
-) -> pd.DataFrame:
-    """Compare two models overall or at each level of some columns: `compare_accuracies`.
-
-    For the overall comparison, p_holm, tests and verdict_holm refer to all pairs of models in the
-    cells (`compare_pairs`); verdict and p do not depend on other models.
-    """
-    if not 0 < margin < 1:
-        rule = "choose a difference of accuracies between 0 and 1, such as 0.05"
-        raise ValueError(f"the margin is {margin:g}; {rule}")
-    known = cells.loc[cells["total"] > 0, "model"].unique()
-    if first == second or not {first, second} <= set(known):
-        rest = f"of the cells; choose two of: {', '.join(known)}"
-        raise ValueError(f"{first} and {second} are not two models {rest}")
-    pair = cells[cells["model"].isin([first, second])]
-    rows = compare_accuracies(pair, [(first, second)], by, margin)
-    if rows.empty:
-        raise ValueError(f"{first} and {second} have no cell of the grid in common")
-    if by or not rows["identified"].all():
-        return rows
-    pairs = compare_pairs(cells, margin)
-    is_pair = pairs[_PAIR].isin([first, second]).all(axis=1)
-    of_all = pairs.loc[is_pair, ["p_holm", "tests", "verdict_holm"]]
-    # of more than `MANY` models, some pairs are tested alone
-    return rows if of_all.empty else rows.assign(**of_all.iloc[0])
-
-
-def compare_pairs(cells: pd.DataFrame, margin: float = MARGIN) -> pd.DataFrame:
+def compare_pairs(cells: pd.DataFrame) -> pd.DataFrame:
     """Compare every pair of models (of the first `MANY`), the larger accuracy first.
 
     One row per pair with cells in common, as `compare_accuracies` returns it.
@@ -228,26 +193,30 @@ def compare_pairs(cells: pd.DataFrame, margin: float = MARGIN) -> pd.DataFrame:
     mean = table.accuracy.sum(axis=1) / np.maximum(has_answers, 1)
     first, second = _rank_pairs(mean)
     names = np.array(table.models, dtype=object)
-    pairs = zip(names[first], names[second], strict=True)
-    return compare_accuracies(cells, pairs, margin=margin)
+    pairs = list(zip(names[first], names[second], strict=True))
+    return compare_accuracies(cells, pairs)
 
 
 def compare_ecl50(cells: pd.DataFrame) -> pd.DataFrame:
     """Compare the log10 ECL50 of every pair of models (of the first `MANY`) by a Wald test.
 
     One row per pair, the larger ECL50 first: first, second, difference (of the logarithms), p
-    (standard errors by the delta method) and p_holm. Models without an ECL50 are left out.
+    (standard errors by the delta method; NaN unless both are identified) and p_holm. Models without
+    an ECL50 are left out.
     """
     fits = fit_finite(limit_models(cells))
-    points = find_points(fits, "ecl50").assign(model=[fit.model for fit in fits])
+    points = find_points(fits, "ecl50")
+    points["model"] = [fit.model for fit in fits]
+    points["identified"] = [fit.identified for fit in fits]
     points = points[points["status"] == "ok"]
-    lengths = points["value"].to_numpy(float)
-    errors = points["se"].to_numpy(float)
-    names = points["model"].to_numpy(object)
-    first, second = _rank_pairs(lengths)
-    difference = lengths[first] - lengths[second]
-    p = two_sided_p(difference / np.hypot(errors[first], errors[second]))
-    pairs = pd.DataFrame({"first": names[first], "second": names[second]})
+    first, second = (
+        points.iloc[places].reset_index(drop=True)
+        for places in _rank_pairs(points["value"].to_numpy(float))
+    )
+    difference = first["value"] - second["value"]
+    z = difference / np.hypot(first["se"], second["se"])
+    p = two_sided_p(z.where(first["identified"] & second["identified"]))
+    pairs = pd.DataFrame({"first": first["model"], "second": second["model"]})
     return pairs.assign(difference=difference, p=p, p_holm=correct_holm(p))
 
 
@@ -262,7 +231,6 @@ def _rank_pairs(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def compare_answers(
     first: pd.Series,
     second: pd.Series,
-    margin: float = MARGIN,
 ) -> tuple[pd.Series, Difference]:
     """Compare two models on the puzzles that both answered (matched pairs).
 
@@ -284,4 +252,4 @@ def compare_answers(
     )
     alone = int(counts["first_alone"])
     against = int(counts["second_alone"])
-    return counts, compare_paired(alone, against, len(pair), margin)
+    return counts, compare_paired(alone, against, len(pair))

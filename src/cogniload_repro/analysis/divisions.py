@@ -123,7 +123,10 @@ def estimate_finished(
     return slope / np.sqrt(weights @ np.linalg.solve(information, weights))
 
 
-def lay_contrast(term: str, level: float | None) -> tuple[tuple[int, ...], np.ndarray]:
+def lay_contrast(
+    term: str,
+    level: float | None,
+) -> tuple[tuple[int, ...], np.ndarray]:
     """Return the columns of a regression, and the weights of the contrast of its coefficients."""
     if term == SLOPE:
         return QUADRATIC_COLUMNS, np.eye(len(QUADRATIC_COLUMNS))[2]

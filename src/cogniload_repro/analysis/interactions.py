@@ -27,15 +27,12 @@ TERMS = {SYMBOLS[term]: term for term in PRODUCT_TERMS}
 THIRD = {"dN": "rho", "drho": "N", "Nrho": "d"}
 #: Level of the third load at which Table 3 tests a product of two: zero, for log10 N at N = 1.
 ORIGIN = {"rho": 0.0, "N": 1.0, "d": 0.0}
-_LEVEL_KEYS = [
+_SLOPE_COLUMNS = [
+    "model",
     "term",
     "third",
     "level",
     "tested",
-]
-_SLOPE_COLUMNS = [
-    "model",
-    *_LEVEL_KEYS,
     "slope",
     "se",
     "identified",
@@ -78,7 +75,10 @@ def tested_levels(cells: pd.DataFrame) -> dict[str, list[float]]:
     }
 
 
-def _slopes_of_fit(fit: Fit, levels: dict[str, list[float]]) -> Iterator[pd.DataFrame]:
+def _slopes_of_fit(
+    fit: Fit,
+    levels: dict[str, list[float]],
+) -> Iterator[pd.DataFrame]:
     """Yield the simple slopes of each product in a fit, at the origin and at each level.
 
     The slope of a product of two loads is its coefficient plus the third load times the coefficient
@@ -100,26 +100,13 @@ def _slopes_of_fit(fit: Fit, levels: dict[str, list[float]]) -> Iterator[pd.Data
         yield table
 
 
-def count_slopes(slopes: pd.DataFrame, alpha: float) -> pd.DataFrame:
-    """Count the models with a significant slope of each sign, Holm-adjusted.
-
-    One row per product and level: term, third, level, tested, negative_holm and positive_holm.
-    """
-    counted = slopes[_LEVEL_KEYS].copy()
-    is_significant = slopes["p_holm"] < alpha
-    counted["negative_holm"] = is_significant & (slopes["slope"] < 0)
-    counted["positive_holm"] = is_significant & (slopes["slope"] > 0)
-    counts = counted.groupby(_LEVEL_KEYS, sort=False).sum().reset_index()
-    return counts.astype({"tested": bool, "level": float})
-
-
 def tilts_along_ratio(cells: pd.DataFrame) -> pd.DataFrame:
     """Test whether accuracy moves along rho as another load grows, without a curve along rho.
 
     The statistic is the sum of (load - mean)(rho - mean) x accuracy over the cells, which the
     printed tables fix. One row per model with a finite fit of Appendix B's regression, which gives
-    its variance, and load (d, log10_N): model, load, z (positive: towards high rho), p (two-sided)
-    and p_holm (adjusted over the models, per load).
+    its variance, and load (d, log10_N): model, load, z (positive: towards high rho), p (two-sided;
+    NaN if the fit is not identified) and p_holm (adjusted over the models, per load).
     """
     rows = []
     for fit in fit_finite(cells, INTERACTIONS):
@@ -129,7 +116,8 @@ def tilts_along_ratio(cells: pd.DataFrame) -> pd.DataFrame:
         for load in ("d", "log10_N"):
             weights = (centred[load] * centred["rho"]).to_numpy()
             z = weights @ (fit.correct / fit.answers) / np.sqrt(weights**2 @ variance)
-            rows.append((fit.model, load, z, two_sided_p(z)))
+            p = two_sided_p(z) if fit.identified else np.nan
+            rows.append((fit.model, load, z, p))
     table = pd.DataFrame(
         rows,
         columns=[

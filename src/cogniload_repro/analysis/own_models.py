@@ -11,7 +11,7 @@ from cogniload_repro.analysis.accuracies import (
     mean_shares,
     tabulate_accuracies,
 )
-from cogniload_repro.analysis.comparisons import MARGIN, measure_samples
+from cogniload_repro.analysis.comparisons import measure_samples
 from cogniload_repro.analysis.differences import (
     QUANTILE,
     Difference,
@@ -47,7 +47,10 @@ _RANK_COLUMNS = [
 ]
 
 
-def rank_models(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
+def rank_models(
+    cells: pd.DataFrame,
+    paper: pd.DataFrame,
+) -> pd.DataFrame:
     """Rank each of a reader's models among the paper's, over the cells that it has answered.
 
     One row per model: model, total (answers), cells (of the paper's grid); accuracy (mean over
@@ -84,7 +87,10 @@ def rank_models(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     return ranked.fillna({"cells": 0}).reset_index()
 
 
-def _measure_accuracy(table: AccuracyTable, model: str) -> dict[str, object]:
+def _measure_accuracy(
+    table: AccuracyTable,
+    model: str,
+) -> dict[str, object]:
     """Return a model's mean accuracy, and whether the paper's over these cells are identified."""
     place = table.models.index(model)
     mask = table.answers[place] > 0
@@ -141,7 +147,8 @@ def _rank_once(rivals: pd.DataFrame) -> dict[str, object]:
 
 # ---- baselines that do no reasoning ----
 def compare_with_baselines(
-    scores: pd.DataFrame, baselines: pd.DataFrame
+    scores: pd.DataFrame,
+    baselines: pd.DataFrame,
 ) -> pd.DataFrame:
     """Compare each model with random guessing and the last-clause shortcut on its puzzles.
 
@@ -168,7 +175,7 @@ def compare_with_baselines(
     p_guess = two_sided_p(z_guess)
     side = np.where(z_guess > 0, ABOVE, BELOW)
     pairs = zip(sums["alone"], sums["against"], count, strict=True)
-    differences = [compare_paired(*pair, MARGIN) for pair in pairs]
+    differences = [compare_paired(*pair) for pair in pairs]
     paired = pd.DataFrame(differences, count.index, Difference._fields)
     table = pd.DataFrame(
         {

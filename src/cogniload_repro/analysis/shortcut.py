@@ -18,28 +18,12 @@ import pandas as pd
 from scipy.optimize import linprog
 from scipy.stats import norm
 
-from cogniload_repro.analysis.comparisons import MARGIN
-from cogniload_repro.analysis.differences import Strata, compare_strata
+from cogniload_repro.analysis.differences import Share, compare_shares
 from cogniload_repro.grid import CELL
 from cogniload_repro.published import ALPHA
 from cogniload_repro.regression.design import GRID
 from cogniload_repro.regression.identification import FIXED_COLUMNS
 from cogniload_repro.regression.reconstructions import from_printed_tables
-
-_USE_COLUMNS = [
-    "model",
-    "answers_right",
-    "correct_right",
-    "answers_wrong",
-    "correct_wrong",
-    "answers",
-    "right",
-    "wrong",
-    "difference",
-    "ci_low",
-    "ci_high",
-    "p",
-]
 
 
 class _Bound(NamedTuple):
@@ -50,7 +34,10 @@ class _Bound(NamedTuple):
     weights: np.ndarray
 
 
-def shortcut_bound(cells: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
+def shortcut_bound(
+    cells: pd.DataFrame,
+    baselines: pd.DataFrame,
+) -> pd.DataFrame:
     """Return an upper bound on the fraction of each model's answers that repeat the last clause.
 
     The bound assumes that a model uses the shortcut equally often in all cells. If it does not, the
@@ -104,7 +91,10 @@ def shortcut_bound(cells: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame
     )
 
 
-def _smallest_bound(cells: pd.DataFrame, columns: np.ndarray) -> _Bound:
+def _smallest_bound(
+    cells: pd.DataFrame,
+    columns: np.ndarray,
+) -> _Bound:
     """Return the smallest bound over all non-negative weights in the span of some columns."""
     answers = cells["total"].to_numpy(float)
     correct = cells["correct"].to_numpy(float)
@@ -139,7 +129,10 @@ def _smallest_bound(cells: pd.DataFrame, columns: np.ndarray) -> _Bound:
     return _Bound(float(share), float(error), weights)
 
 
-def shortcut_use(scores: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
+def shortcut_use(
+    scores: pd.DataFrame,
+    baselines: pd.DataFrame,
+) -> pd.DataFrame:
     """Compare each model's accuracy on puzzles where the shortcut is right with that on others.
 
     ``scores`` are those of real responses (reconstructed counts cannot tell), ``baselines`` as
@@ -147,45 +140,43 @@ def shortcut_use(scores: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
     answers_right, correct_right, answers_wrong, correct_wrong (all answers to the two kinds of
     puzzles); answers (in cells with both kinds); right and wrong (accuracies in these cells, both
     with Mantel-Haenszel weights, so that the loads are balanced); difference, ci_low, ci_high and p
-    (`differences.compare_strata`). The last six are NaN if no cell has both kinds.
+    (Newcombe's method, with the effective numbers of answers of weighted means). The last six are
+    NaN if no cell has both kinds.
     """
     clause = baselines.drop_duplicates("name").set_index("name")["last_clause"]
     answers = scores[["model", *CELL, "correct"]]
-    answers = answers.assign(clause=scores["name"].map(clause))
-    answers = answers.dropna(subset="clause")
+    answers = answers.assign(clause=scores["name"].map(clause)).dropna(subset="clause")
     answers = answers.astype({"model": str, "correct": int, "clause": int})
-    statistics = ["count", "sum"]
     counts = answers.pivot_table(
-        "correct", ["model", *CELL], "clause", statistics, sort=False
+        "correct", ["model", *CELL], "clause", ["count", "sum"]
     )
-    both_kinds = pd.MultiIndex.from_product([statistics, [0, 1]])
-    counts = counts.reindex(columns=both_kinds).fillna(0.0)
+    both_kinds = pd.MultiIndex.from_product([["count", "sum"], [0, 1]])
+    counts = counts.reindex(columns=both_kinds).fillna(0)
+    size = counts["count"]
+    weight = size.prod(axis=1) / size.sum(axis=1)  # zero in cells with one kind only
+    weight /= weight.groupby("model").transform("sum")
+    shares = (counts["sum"] / size).mul(weight, axis=0)
+    mean = shares.groupby("model").sum(min_count=1)
+    variance = (1 / size).mul(weight**2, axis=0)  # of a weighted mean, by p (1 - p)
+    effective = 1 / variance.groupby("model").sum(min_count=1)
+    right, wrong = (
+        Share(mean[kind].to_numpy(), effective[kind].to_numpy()) for kind in (1, 0)
+    )
+    sums = counts.groupby("model").sum().astype(int)
+    table = pd.DataFrame(
+        {
+            "answers_right": sums["count", 1],
+            "correct_right": sums["sum", 1],
+            "answers_wrong": sums["count", 0],
+            "correct_wrong": sums["sum", 0],
+            "answers": size[weight > 0].groupby("model").sum().sum(axis=1),
+            "right": mean[1],
+            "wrong": mean[0],
+        }
+    )
+    table = table.fillna({"answers": 0}).astype({"answers": int})
+    difference = compare_shares(right, wrong).set_axis(table.index)
     models = answers["model"].unique()
-    rows = [_compare_kinds(model, counts.loc[model]) for model in models]
-    return pd.DataFrame(rows, columns=_USE_COLUMNS)
-
-
-def _compare_kinds(model: str, counts: pd.DataFrame) -> dict[str, object]:
-    """Return a model's row of `shortcut_use` from its answers and correct ones by cell and kind."""
-    sums = counts.sum().astype(int)
-    row: dict[str, object] = {
-        "model": model,
-        "answers_right": sums["count", 1],
-        "correct_right": sums["sum", 1],
-        "answers_wrong": sums["count", 0],
-        "correct_wrong": sums["sum", 0],
-        "answers": 0,
-    }
-    has_both = (counts["count"] > 0).all(axis=1)
-    if not has_both.any():
-        return row
-    shared = counts[has_both]
-    strata = Strata(
-        correct_first=shared["sum", 1].to_numpy(float),
-        first=shared["count", 1].to_numpy(float),
-        correct_second=shared["sum", 0].to_numpy(float),
-        second=shared["count", 0].to_numpy(float),
+    return (
+        table.join(difference.drop(columns="p_equivalence")).loc[models].reset_index()
     )
-    row["answers"] = int(strata.total.sum())
-    row["right"], row["wrong"] = strata.shares
-    return row | compare_strata(strata, MARGIN)._asdict()

@@ -9,18 +9,14 @@ from scipy.stats import chi2
 
 from cogniload_repro.paths import DATA
 from cogniload_repro.regression.capacity import find_points
-from cogniload_repro.regression.formulas import build_design
-from cogniload_repro.regression.glm import Fit, fit_all, fit_finite, group_by_design
-from cogniload_repro.regression.likelihood import maximise_all
+from cogniload_repro.regression.formulas import FIXED_SUMS, build_design
+from cogniload_repro.regression.glm import Fit, fit_all, fit_finite
+from cogniload_repro.regression.identification import are_identified
+from cogniload_repro.regression.likelihood import maximise_counts
 from cogniload_repro.regression.reconstructions import RANGE, over_reconstructions
 
 #: Smallest decrease of AIC or BIC that counts in favour of a regression.
 AIC_MARGIN = 2
-#: The largest identified regression: all columns whose sums the printed tables fix.
-FIXED_SUMS = (
-    "correct ~ C(d) + C(N) + rho + I(rho**2) "
-    "+ d:log10_N + d:rho + log10_N:rho + d:log10_N:rho"
-)
 #: In place of a reconstruction's number: the counts as given.
 _GIVEN = 0
 _NUMBERS = ["aic", "bic", "ecl50"]
@@ -43,7 +39,8 @@ SPECIFICATIONS = tuple(
 
 # ---- fits ----
 def fit_specifications(
-    cells: pd.DataFrame, specifications: Iterable[Specification] = SPECIFICATIONS
+    cells: pd.DataFrame,
+    specifications: Iterable[Specification] = SPECIFICATIONS,
 ) -> pd.DataFrame:
     """Fit every specification to every model.
 
@@ -173,35 +170,31 @@ def _measure_changes(
 
 # ---- lack of fit ----
 def dispersion_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """Test the paper's regression against `FIXED_SUMS`; both are identified.
+    """Test the paper's regression against `FIXED_SUMS`; on the whole grid both are identified.
 
     One row per model: reconstruction (if the cells have it), model, lr, lr_df and p_lr (the
-    likelihood-ratio test), and phi_lower_bound (lr per residual degree of freedom: a lower bound on
-    the deviance per degree of freedom in every table that agrees with the printed ones).
+    likelihood-ratio test; NaN if the larger regression is not identified, as on a part of the
+    grid), and phi_lower_bound (lr per residual degree of freedom: a lower bound on the deviance per
+    degree of freedom in every table that agrees with the printed ones).
     """
-    fits = fit_finite(cells)
     rows = []
-    for places in group_by_design(fits):
-        group = [fits[place] for place in places]
-        wide = build_design(group[0].cells, FIXED_SUMS).x
-        answers = np.array([fit.answers for fit in group])
-        correct = np.array([fit.correct for fit in group])
+    for fit in fit_finite(cells):
+        wide = build_design(fit.cells, FIXED_SUMS).x
         # if all answers at a level are correct, or all wrong, FIXED_SUMS has no finite fit; its
         # log-likelihood is then NaN or close to the supremum
-        _, logliks = maximise_all(wide, answers, correct @ wide)
-        for fit, loglik in zip(group, logliks, strict=True):
-            lr = np.nan_to_num(max(2 * (loglik - fit.loglik), 0))
-            is_finite = np.isfinite(loglik)
-            lr_df = wide.shape[1] - len(fit.terms) if is_finite else 0
-            # with as many terms as cells, the dispersion is not defined
-            residual_df = len(wide) - len(fit.terms) or np.nan
-            row = {"lr": lr, "lr_df": lr_df, "p_lr": chi2.sf(lr, lr_df or np.nan)}
-            rows.append(fit.key | row | {"phi_lower_bound": lr / residual_df})
-    columns = [
-        "model",
-        "lr",
-        "lr_df",
-        "p_lr",
-        "phi_lower_bound",
-    ]
+        _, logliks = maximise_counts(wide, fit.correct[None], fit.answers[None])
+        gain = 2 * (logliks[0] - fit.loglik)
+        lr = max(gain, 0.0) if np.isfinite(gain) else 0.0
+        lr_df = wide.shape[1] - len(fit.terms) if np.isfinite(gain) else 0
+        is_tested = lr_df and are_identified(fit.cells, wide, "logit").all()
+        # with as many terms as cells, the dispersion is not defined
+        residual_df = len(wide) - len(fit.terms) or np.nan
+        numbers = {
+            "lr": lr,
+            "lr_df": lr_df,
+            "p_lr": chi2.sf(lr, lr_df) if is_tested else np.nan,
+            "phi_lower_bound": lr / residual_df,
+        }
+        rows.append(fit.key | numbers)
+    columns = ["model", "lr", "lr_df", "p_lr", "phi_lower_bound"]
     return pd.DataFrame(rows) if rows else pd.DataFrame(columns=columns)

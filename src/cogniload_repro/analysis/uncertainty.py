@@ -1,4 +1,4 @@
-"""Profile-likelihood intervals of the capacity points and the trough along rho; Holm's method.
+"""Profile-likelihood intervals of the capacity points; the trough along rho; Holm's method.
 
 A capacity point is the load at which the linear predictor is zero. Fixing it at a value is one
 linear constraint on the coefficients: the profile likelihood at that value is the maximum for the
@@ -13,6 +13,7 @@ import pandas as pd
 from scipy.optimize import brentq
 from scipy.stats import chi2, norm
 
+from cogniload_repro.analysis.differences import QUANTILE
 from cogniload_repro.published import ALPHA
 from cogniload_repro.regression.capacity import POINTS, find_points
 from cogniload_repro.regression.checks import check_cells
@@ -24,7 +25,6 @@ from cogniload_repro.regression.likelihood import maximise
 #: Power of a test against an effect of the size called detectable.
 POWER = 0.8
 _ENDS = ["estimate", "profile_low", "profile_high"]
-_TROUGH_LIMITS = (-10.0, 10.0)
 #: The range of rho in which the paper states that accuracy is lowest (section 3), nominal.
 STATED_TROUGH = (0.25, 0.5)
 #: The ends of the paper's grid, nominal ratios.
@@ -47,19 +47,16 @@ def correct_holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
     return p
 
 
-def correct_within(table: pd.DataFrame, family: list[str]) -> np.ndarray:
+def correct_within(
+    table: pd.DataFrame,
+    family: list[str],
+) -> np.ndarray:
     """Return the column p of a table, Holm-adjusted within each family of tests.
 
     A family is a set of rows with the same values in the columns ``family``.
     """
     groups = table.groupby(family, sort=False)["p"]
     return groups.transform(correct_holm).to_numpy(float)
-
-
-def lose_likelihood(fit: Fit, x: np.ndarray) -> float:
-    """Return the likelihood-ratio statistic of a fit against that on the covariates x."""
-    _, loglik = maximise(x, fit.answers, x.T @ fit.correct)
-    return 2 * (fit.loglik - loglik)
 
 
 def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
@@ -123,31 +120,21 @@ def _profile(
     if np.isnan(value):
         return np.nan, np.nan
     load, limits = POINTS[point]
-    x = fit.design.x[:, 1:]
     means = grid_means(fit.cells)
+    sums = fit.design.x[:, 1:].T @ fit.correct
 
-    def loss_at(value: float) -> float:
+    @cache
+    def statistic(value: float) -> float:
         loads = means | {load: value}
-        covariates = [
-            loads["d"],
-            loads["log10_N"],
-            loads["rho"],
-            loads["rho"] ** 2,
-        ]
-        return lose_likelihood(fit, x - covariates)
+        origin = np.array(
+            [loads["d"], loads["log10_N"], loads["rho"], loads["rho"] ** 2]
+        )
+        x = fit.design.x[:, 1:] - origin
+        _, loglik = maximise(x, fit.answers, sums - origin * fit.correct.sum())
+        return 2 * (fit.loglik - loglik)
 
-    return _search_ends(loss_at, value, se, limits)
-
-
-def _search_ends(
-    statistic: Callable[[float], float],
-    value: float,
-    step: float,
-    bounds: tuple[float, float],
-) -> tuple[float, float]:
-    """Return the values below and above an estimate at which the likelihood-ratio test rejects."""
-    low = _search_limit(statistic, value, -step, bounds[0])
-    high = _search_limit(statistic, value, step, bounds[1])
+    low = _search_limit(statistic, value, -se, limits[0])
+    high = _search_limit(statistic, value, se, limits[1])
     return low, high
 
 
@@ -165,7 +152,6 @@ def _search_limit(
     quantile = chi2.ppf(1 - ALPHA, 1)
     sign = np.sign(step)
     stride = min(abs(step), 1e6)
-    statistic = cache(statistic)
     inside = outside = value
     while outside != bound and (outside == value or statistic(outside) <= quantile):
         inside = outside
@@ -182,65 +168,43 @@ def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
     One row per model:
 
     - model
-    - trough (rho at the turning point, a maximum if the curvature is negative), low, high (profile
-      likelihood; infinite if unbounded); NaN if the curve turns beyond `_TROUGH_LIMITS` or nowhere
+    - trough (rho at the turning point, a maximum if the curvature is negative; NaN without one)
     - lowest (the tested ratio, nominal, at which the fit is lowest), inside (whether it is in
       `STATED_TROUGH`)
+    - within (whether the fit falls significantly at the lower end of `STATED_TROUGH` and rises at
+      the upper one), beyond (whether it rises at the lower end or falls at the upper one); tests of
+      level `published.ALPHA`, two-sided
     - curvature (beta_rho2), slope_low, slope_high (log-odds per unit of rho, at 5% and 95%)
     - p_u (Sasabuchi's test: the larger of the one-sided p-values of a negative slope at 5% and a
       positive slope at 95%; NaN if the fit is not identified)
     """
-    columns = [
-        "model",
-        "trough",
-        "low",
-        "high",
-        "lowest",
-        "inside",
-        "curvature",
-    ]
-    columns += ["slope_low", "slope_high", "p_u"]
     ratios = np.sort(cells["ratio_pct"].unique()) / 100
+    start, end = STATED_TROUGH
     rows = []
     for fit in fit_finite(cells):
         linear, curvature = fit.coef[3:]
         lowest = ratios[np.argmin(linear * ratios + curvature * ratios**2)]
-        is_inside = STATED_TROUGH[0] <= lowest <= STATED_TROUGH[1]
-        slope_low = linear + 2 * curvature * _LOWEST_RHO
-        slope_high = linear + 2 * curvature * _HIGHEST_RHO
-        p_fall = norm.cdf(slope_low / _slope_error(fit, _LOWEST_RHO))
-        p_rise = norm.sf(slope_high / _slope_error(fit, _HIGHEST_RHO))
-        p_u = max(p_fall, p_rise) if fit.identified else np.nan
-        shape = [
-            lowest,
-            is_inside,
-            curvature,
-            slope_low,
-            slope_high,
-            p_u,
-        ]
-        rows.append((fit.model, *_find_trough(fit), *shape))
-    return pd.DataFrame(rows, columns=columns)
-
-
-def _find_trough(fit: Fit) -> tuple[float, float, float]:
-    """Return the turning point of the fitted curve along rho with its interval, or NaN."""
-    linear, curvature = fit.coef[3:]
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        trough = -linear / (2 * curvature)
-    is_far = not _TROUGH_LIMITS[0] < trough < _TROUGH_LIMITS[1]
-    if is_far or abs(curvature) < _NO_CURVATURE:
-        return np.nan, np.nan, np.nan
-    x = fit.design.x
-
-    def loss_at(rho: float) -> float:
-        return lose_likelihood(fit, np.column_stack([x[:, :3], (x[:, 3] - rho) ** 2]))
-
-    step = _slope_error(fit, trough) / abs(2 * curvature)
-    return trough, *_search_ends(loss_at, trough, step, _TROUGH_LIMITS)
-
-
-def _slope_error(fit: Fit, rho: float) -> float:
-    """Return the standard error of the fitted slope along rho at one value of rho."""
-    weights = np.array([1, 2 * rho])
-    return float(np.sqrt(weights @ fit.covariance[3:, 3:] @ weights))
+        places = np.array([_LOWEST_RHO, start, end, _HIGHEST_RHO])
+        slopes = linear + 2 * curvature * places
+        weights = np.column_stack([np.ones(len(places)), 2 * places])
+        variances = ((weights @ fit.covariance[3:, 3:]) * weights).sum(axis=1)
+        z = slopes / np.sqrt(variances)
+        row = {
+            "model": fit.model,
+            "trough": np.nan,
+            "lowest": lowest,
+            "inside": start <= lowest <= end,
+            "within": z[1] < -QUANTILE and z[2] > QUANTILE,
+            "beyond": z[1] > QUANTILE or z[2] < -QUANTILE,
+            "curvature": curvature,
+            "slope_low": slopes[0],
+            "slope_high": slopes[-1],
+            "p_u": np.nan,
+        }
+        if abs(curvature) > _NO_CURVATURE:
+            row["trough"] = -linear / (2 * curvature)
+        if fit.identified:
+            row["p_u"] = max(norm.cdf(z[0]), norm.sf(z[-1]))
+        rows.append(row)
+    columns = ["model", "trough", "lowest", "inside", "within", "beyond", "curvature"]
+    return pd.DataFrame(rows, columns=[*columns, "slope_low", "slope_high", "p_u"])

@@ -42,14 +42,20 @@ class Judgement(NamedTuple):
     evidence: str = ""
 
 
-def single(holds: object, evidence: str = "") -> Judgement:
+def single(
+    holds: object,
+    evidence: str = "",
+) -> Judgement:
     """Judge one statement: True, False, or missing (None, NaN)."""
     if pd.isna(holds):
         return Judgement(UNKNOWN, evidence)
     return Judgement(SUPPORTED if holds else NOT_SUPPORTED, evidence)
 
 
-def each(holds: Iterable[object], what: str = "models") -> Judgement:
+def each(
+    holds: Iterable[object],
+    what: str = "models",
+) -> Judgement:
     """Judge "every X is Y": supported if true of all, in part if of some, not if of none."""
     known, unknown, evidence = _count(holds, what)
     if not known:
@@ -98,7 +104,10 @@ def most(
     return Judgement(SUPPORTED if is_majority or is_significant else PARTLY, evidence)
 
 
-def resting_on(main: object, *others: object) -> Judgement:
+def resting_on(
+    main: object,
+    *others: object,
+) -> Judgement:
     """Judge a statement whose other parts mean nothing without the main one.
 
     Not supported if the main part does not hold, supported if all do, otherwise in part.
@@ -111,7 +120,9 @@ def resting_on(main: object, *others: object) -> Judgement:
 
 
 def effect(
-    counted: Iterable[object], finished: Iterable[object], what: str = "levels"
+    counted: Iterable[object],
+    finished: Iterable[object],
+    what: str = "levels",
 ) -> Judgement:
     """Judge an effect at several levels, with overflows as failures and among finished answers.
 
@@ -159,7 +170,10 @@ def all_parts(**parts: Judgement) -> Judgement:
     return Judgement(PARTLY, evidence)
 
 
-def without_assumption(free: Judgement, assuming: Judgement) -> Judgement:
+def without_assumption(
+    free: Judgement,
+    assuming: Judgement,
+) -> Judgement:
     """Judge by a test that assumes no curve, beside one that does.
 
     What only the assumption supports is left open: the tables agree with other curves, too.
@@ -169,7 +183,10 @@ def without_assumption(free: Judgement, assuming: Judgement) -> Judgement:
     return free
 
 
-def _count(holds: Iterable[object], what: str) -> tuple[list[bool], int, str]:
+def _count(
+    holds: Iterable[object],
+    what: str,
+) -> tuple[list[bool], int, str]:
     """Return the results of the tests that have one, the number without, and both in words."""
     values = list(holds)
     known = [bool(value) for value in values if not pd.isna(value)]

@@ -8,11 +8,11 @@ import pandas as pd
 from scipy.stats import norm
 
 from cogniload_repro.analysis.comparisons import (
-    MARGIN,
     compare_accuracies,
     compare_pairs,
     limit_models,
 )
+from cogniload_repro.analysis.differences import MARGIN
 from cogniload_repro.analysis.overflows import overflow_shares
 from cogniload_repro.analysis.specifications import (
     SPECIFICATIONS,
@@ -194,7 +194,7 @@ def pair_rows(cells: pd.DataFrame) -> pd.DataFrame:
     """
     overall = compare_pairs(cells)
     names = overall[_MODELS].itertuples(index=False, name=None)
-    lengths = compare_accuracies(cells, names, ["N"])
+    lengths = compare_accuracies(cells, names, "N")
     lengths["p_holm"] = correct_within(lengths, _MODELS)
     rows = pd.concat([overall, lengths], ignore_index=True)
     is_known = rows["identified"].astype(bool)

@@ -96,7 +96,7 @@ def panel_accuracy(
     accuracies = accuracy_by(shown, "model", panel.across)
     if banded:
         band = prediction_band(counts, "model", panel.across)
-        accuracies = accuracies.merge(band.drop(columns="mean"), how="left")
+        accuracies = accuracies.merge(band, how="left")
     marks = marked_levels(cells)
     marks = marks[marks["load"] == (panel.at or panel.across)]
     levels = accuracies[["model"]].assign(level=panel.level)

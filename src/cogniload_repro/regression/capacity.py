@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.interpolate import CubicSpline, PPoly
 
 from cogniload_repro.regression.checks import check_cells
 from cogniload_repro.regression.design import grid_means
 from cogniload_repro.regression.families import FAMILIES
-from cogniload_repro.regression.formulas import QUADRATIC
+from cogniload_repro.regression.formulas import QUADRATIC, add_logarithm
 from cogniload_repro.regression.glm import Fit, fit_all, group_by_design
 
 #: The load along which each point is searched for, and the limits of the search.
@@ -26,12 +27,8 @@ POINTS = {
 #: The columns that a formula may take as factors in place of each load.
 _AS_FACTORS = {"log10_N": {"log10_N", "N"}, "d": {"d"}, "rho": {"rho", "ratio_pct"}}
 _LOADS = {"d", "N", "log10_N", "rho", "ratio_pct", "needles"}
-#: Points of a curve between which a root is looked for.
+#: Points of a curve, between which it is interpolated.
 _POINTS_OF_CURVE = 2001
-#: Step of the numerical derivative along a load.
-_STEP = 1e-6
-#: From linear interpolation between two points of a curve, each step doubles the correct digits.
-_NEWTON_STEPS = 3
 
 
 class Curve(NamedTuple):
@@ -44,12 +41,14 @@ class Curve(NamedTuple):
     load: str
     limits: tuple[float, float]
     fit: Fit
-    means: dict[str, float]
 
-    def lay_out(self, values: np.ndarray) -> np.ndarray:
+    def lay_out(
+        self,
+        values: np.ndarray,
+    ) -> np.ndarray:
         """Return the rows of the design matrix at values of the load."""
         axes = {self.load: values}
-        for load, mean in self.means.items():
+        for load, mean in grid_means(self.fit.cells).items():
             if load != self.load:
                 axes[load] = np.array([mean])
                 if self.is_factor(load):
@@ -64,34 +63,40 @@ class Curve(NamedTuple):
         rows = self.fit.design.expand(mesh)
         return rows.reshape(len(values), -1, rows.shape[1]).mean(axis=1)
 
-    def sample(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return values of the load, and the rows there.
+    def sample(self) -> CubicSpline:
+        """Return the rows as a function of the load.
 
-        They reach over the limits or, if the formula is not defined there (as a spline), over the
+        It reaches over the limits or, if the formula is not defined there (as a spline), over the
         tested levels.
         """
         values = np.linspace(*self.limits, _POINTS_OF_CURVE)
         try:
-            return values, self.lay_out(values)
+            return CubicSpline(values, self.lay_out(values))
         except ValueError:
             levels = self._find_levels(self.load)
             values = np.linspace(levels[0], levels[-1], _POINTS_OF_CURVE)
-            return values, self.lay_out(values)
+            return CubicSpline(values, self.lay_out(values))
 
-    def is_factor(self, load: str) -> bool:
+    def is_factor(
+        self,
+        load: str,
+    ) -> bool:
         """Return whether the formula takes a load as a factor."""
         return not self.fit.design.factors.isdisjoint(_AS_FACTORS[load])
 
-    def _find_levels(self, load: str) -> np.ndarray:
-        columns = {
-            "log10_N": np.log10(self.fit.cells["N"].astype(float)),
-            "rho": self.fit.cells["ratio_pct"] / 100,
-            "d": self.fit.cells["d"].astype(float),
-        }
-        return np.unique(columns[load])
+    def _find_levels(
+        self,
+        load: str,
+    ) -> np.ndarray:
+        cells = add_logarithm(self.fit.cells)
+        levels = cells["ratio_pct"] / 100 if load == "rho" else cells[load]
+        return np.unique(levels.astype(float))
 
 
-def find_points(fits: Sequence[Fit], point: str) -> pd.DataFrame:
+def find_points(
+    fits: Sequence[Fit],
+    point: str,
+) -> pd.DataFrame:
     """Return a capacity point of each fit: value, se (delta method) and status.
 
     ECL50 is a decimal logarithm. Of several roots, NT50 is the largest; along N and d the predictor
@@ -103,7 +108,7 @@ def find_points(fits: Sequence[Fit], point: str) -> pd.DataFrame:
     load, limits = POINTS[point]
     for places in group_by_design(fits):
         group = [fits[place] for place in places]
-        curve = Curve(load, limits, group[0], grid_means(group[0].cells))
+        curve = Curve(load, limits, group[0])
         variables = group[0].design.spec.required_variables
         foreign = {*map(str, variables)} - _LOADS
         if curve.is_factor(load):
@@ -116,77 +121,44 @@ def find_points(fits: Sequence[Fit], point: str) -> pd.DataFrame:
     return points
 
 
-def _find_in_group(curve: Curve, fits: list[Fit]) -> pd.DataFrame:
-    """Return the rows of `find_points` of fits with the same design matrix."""
-    half = FAMILIES[fits[0].family].half
-    values, rows = curve.sample()
-    heights = np.array([rows @ fit.coef - half for fit in fits])
-    target = values[-1]
-    if curve.load != "rho":
-        target = curve.means[curve.load]
-    brackets = [_find_bracket(curve.load, values, row, target) for row in heights]
-    starts = np.array([start for start, _ in brackets])
-    points = pd.DataFrame({"value": np.nan, "se": np.nan}, index=range(len(fits)))
-    points["status"] = [status for _, status in brackets]
-    found = np.flatnonzero(starts >= 0)
-    if len(found):
-        start = starts[found]
-        above = heights[found, start]
-        share = above / (above - heights[found, start + 1])
-        low = values[start]
-        high = values[start + 1]
-        crossing = [fits[place] for place in found]
-        root, error = _refine(curve, crossing, low + share * (high - low), low, high)
-        points.loc[found, "value"] = root
-        points.loc[found, "se"] = error
-    return points
-
-
-def _refine(
+def _find_in_group(
     curve: Curve,
     fits: list[Fit],
-    root: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return roots by Newton's method between two ends, and their standard errors.
-
-    The error is that of the predictor divided by its slope.
-    """
+) -> pd.DataFrame:
+    """Return the rows of `find_points` of fits with the same design matrix."""
     half = FAMILIES[fits[0].family].half
-    coef = np.array([fit.coef for fit in fits])
-    covariance = np.array([fit.covariance for fit in fits])
-    for _ in range(_NEWTON_STEPS):
-        # the derivative looks back, since a spline ends at the last tested level
-        both = curve.lay_out(np.concatenate([root, root - _STEP]))
-        row, before = np.split(both, 2)
-        height = (row * coef).sum(axis=1) - half
-        slope = ((row - before) * coef).sum(axis=1) / _STEP
-        root = np.clip(root - height / slope, low, high)
-    variance = np.einsum("ip,ipq,iq->i", row, covariance, row)
-    return root, np.sqrt(variance) / np.abs(slope)
+    along = curve.sample()
+    target = along.x[-1]
+    if curve.load != "rho":
+        target = grid_means(curve.fit.cells)[curve.load]
+    points = []
+    for fit in fits:
+        predictor = PPoly(along.c @ fit.coef, along.x)
+        roots = predictor.solve(half, extrapolate=False)
+        slopes = predictor(roots, 1)
+        # along N and d accuracy must fall
+        places = np.flatnonzero((slopes < 0) | (curve.load == "rho"))
+        if len(places):
+            nearest = places[np.abs(roots[places] - target).argmin()]
+            row = along(roots[nearest])
+            error = np.sqrt(row @ fit.covariance @ row) / abs(slopes[nearest])
+            points.append((roots[nearest], error, "ok"))
+        else:
+            is_above = predictor(along.x[0]) > half
+            points.append((np.nan, np.nan, _explain(curve.load, len(roots), is_above)))
+    return pd.DataFrame(points, columns=["value", "se", "status"])
 
 
-def _find_bracket(
+def _explain(
     load: str,
-    values: np.ndarray,
-    height: np.ndarray,
-    target: float,
-) -> tuple[int, str]:
-    """Return the place before the root nearest to a target and "ok", or -1 and why there is none.
-
-    ``height`` is the predictor less that of one half. Along N and d it must fall at the root.
-    """
-    is_above = height > 0
-    crossings = np.flatnonzero(is_above[:-1] != is_above[1:])
-    places = crossings if load == "rho" else crossings[is_above[crossings]]
-    if len(places):
-        nearest = np.abs(values[places] - target).argmin()
-        return int(places[nearest]), "ok"
-    if len(crossings):
-        return -1, f"accuracy does not fall with {_name(load)}"
-    side = "above" if is_above[0] else "below"
-    return -1, f"accuracy is {side} one half at every {_name(load)}"
+    crossings: int,
+    is_above: bool,
+) -> str:
+    """Return why there is no point along a load."""
+    if crossings:
+        return f"accuracy does not fall with {_name(load)}"
+    side = "above" if is_above else "below"
+    return f"accuracy is {side} one half at every {_name(load)}"
 
 
 def _name(load: str) -> str:

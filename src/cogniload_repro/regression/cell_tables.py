@@ -1,7 +1,6 @@
 """Counts by cell (`storage.CELLS`), committed or from a build, and accuracies by level."""
 
 from collections.abc import Collection, Iterable
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -91,18 +90,18 @@ def reconstructed_cells(grid: Iterable[Cell]) -> pd.DataFrame:
     committed = committed.astype({"ratio_pct": float})
     places = pd.MultiIndex.from_frame(committed[CELL])
     names = [(cell.N, cell.d, float(cell.ratio_pct)) for cell in grid]
-    chosen = pd.MultiIndex.from_tuples(names)
-    foreign = chosen.difference(places)
-    if len(foreign):
+    foreign = [name for name in names if name not in places]
+    if foreign:
         N, d, ratio_pct = foreign[0]
         cell = f"N = {N}, a needle ratio of {ratio_pct:g}% and d = {d}"
         raise ValueError(
             f"the paper has no cell with {cell}; only its cells can be reconstructed"
         )
-    cells = committed[places.isin(chosen)]
     lengths = load_table("tokens")[TOKENS.names]
-    with_lengths = cells.merge(lengths, on=["model", "N", "d"], how="left")
-    return with_lengths.assign(provenance="reconstructed")
+    cells = committed[places.isin(names)].merge(
+        lengths, on=["model", "N", "d"], how="left"
+    )
+    return cells.assign(provenance="reconstructed")
 
 
 def load_reconstructions(models: Collection[str] | str | None = None) -> pd.DataFrame:
@@ -160,7 +159,10 @@ def describe_cells(cells: pd.DataFrame) -> str:
     return ". ".join(sentences)
 
 
-def accuracy_by(cells: pd.DataFrame, *levels: str) -> pd.DataFrame:
+def accuracy_by(
+    cells: pd.DataFrame,
+    *levels: str,
+) -> pd.DataFrame:
     """Pool the answers of a cells frame over everything but the named columns.
 
     Returns one row per combination of levels that has answers, models in printed order and numbers
@@ -194,33 +196,28 @@ def wilson_limits(
     return low, high
 
 
-def errors_by(cells: pd.DataFrame, load: str) -> pd.DataFrame:
+def errors_by(
+    cells: pd.DataFrame,
+    load: str,
+) -> pd.DataFrame:
     """Return Table 4 (load d) or 5 (load N): accuracy and errors of each model at each level.
 
     One row per model and level: model, the load, samples (answers), acc_pct (accuracy in %) and the
     number of errors of each type.
     """
     counts = _sum_by(cells, ("model", load), ["total", "correct", *ERRORS])
-    pairs = zip(counts["correct"], counts["total"], strict=True)
-    counts["acc_pct"] = [percent(correct, total) for correct, total in pairs]
+    percentage = 100 * counts["correct"] / counts["total"]
+    counts["acc_pct"] = percentage.round().astype(int)
     named = counts.rename(columns={"total": "samples"})
-    return named[
-        [
-            "model",
-            load,
-            "samples",
-            "acc_pct",
-            *ERRORS,
-        ]
-    ]
+    return named[["model", load, "samples", "acc_pct", *ERRORS]]
 
 
-def percent(correct: int, total: int) -> int:
-    """Return an accuracy in whole percent, rounded half to even as in Tables 4 and 5.
-
-    A fraction makes the ties exact.
-    """
-    return round(Fraction(100 * int(correct), int(total)))
+def percent(
+    correct: int,
+    total: int,
+) -> int:
+    """Return an accuracy in whole percent, rounded half to even as in Tables 4 and 5."""
+    return round(100 * int(correct) / int(total))
 
 
 def coverage(cells: pd.DataFrame) -> tuple[int, int]:
@@ -232,9 +229,8 @@ def coverage(cells: pd.DataFrame) -> tuple[int, int]:
 def count_covered(cells: pd.DataFrame) -> pd.Series:
     """Return the number of grid cells with answers by model."""
     covered = cells[cells["total"] > 0].merge(GRID[CELL])
-    places = covered.drop_duplicates(["model", *CELL])
-    models = cells["model"].unique()
-    return places["model"].value_counts().reindex(models, fill_value=0)
+    counts = covered[["model", *CELL]].drop_duplicates()["model"].value_counts()
+    return counts.reindex(cells["model"].unique(), fill_value=0)
 
 
 def _sum_by(
@@ -243,14 +239,10 @@ def _sum_by(
     columns: list[str],
 ) -> pd.DataFrame:
     """Return sums of columns by levels that have answers, with models in printed order."""
-    names = ", ".join(map(str, cells.columns))
-    if not levels:
-        raise ValueError(
-            f"no column to group by was given; name at least one of: {names}"
-        )
     unknown = [name for name in (*levels, *columns) if name not in cells]
     if unknown:
         absent = ", ".join(unknown)
+        names = ", ".join(map(str, cells.columns))
         raise ValueError(f"the cells have no column {absent}; name some of: {names}")
     groups = cells.groupby(list(levels), as_index=False, sort=True)
     sums = groups[columns].sum()

@@ -1,6 +1,7 @@
 """Validate a table of counts before anything is fitted to it."""
 
 import numbers
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -9,10 +10,12 @@ from cogniload_repro.regression.formulas import COVARIATES, FACTORS, name_covari
 
 #: Largest count accepted.
 MOST_ANSWERS = 10**6
-_NUMBERS_OF_ANSWERS = ["correct", "total"]
 
 
-def check_cells(cells: pd.DataFrame, *formulas: str) -> pd.DataFrame:
+def check_cells(
+    cells: pd.DataFrame,
+    *formulas: str,
+) -> pd.DataFrame:
     """Validate a table of counts and return it with numbers in every column that a fit uses.
 
     Parameters
@@ -39,19 +42,22 @@ def check_cells(cells: pd.DataFrame, *formulas: str) -> pd.DataFrame:
         raise ValueError(f"the cells are a {type(cells).__name__}; pass a DataFrame")
     _check_columns(cells, formulas)
     given = cells.reset_index(drop=True)
-    covariates = [name for name in COVARIATES if name in given]
     checked = given.copy()
-    for name in [*covariates, *_NUMBERS_OF_ANSWERS]:
+    covariates = [name for name in COVARIATES if name in given]
+    for name in [*covariates, "correct", "total"]:
         checked[name] = pd.to_numeric(given[name].astype(object), errors="coerce")
-    _check_names(given)
-    for name in covariates:
-        _check_covariate(given, checked[name])
-    _check_counts(given, checked["correct"], checked["total"])
-    _check_repetitions(checked, covariates)
+    for rule, is_broken in _list_rules(given, checked, covariates):
+        if is_broken.any():
+            row = int(is_broken.argmax())
+            values = {name: _show(given[name].iloc[row]) for name in given}
+            raise ValueError(f"row {row} of the cells {rule.format_map(values)}")
     return checked
 
 
-def _check_columns(cells: pd.DataFrame, formulas: tuple[str, ...]) -> None:
+def _check_columns(
+    cells: pd.DataFrame,
+    formulas: tuple[str, ...],
+) -> None:
     """Raise ValueError if there are no rows, or if a column is missing or duplicated."""
     repeated = cells.columns[cells.columns.duplicated()]
     if len(repeated):
@@ -73,65 +79,41 @@ def _check_columns(cells: pd.DataFrame, formulas: tuple[str, ...]) -> None:
         raise ValueError("the cells have no rows")
 
 
-def _check_names(cells: pd.DataFrame) -> None:
-    """Refuse models whose name is no text."""
-    is_nameless = [not isinstance(name, str) or not name for name in cells["model"]]
-    rule = "does not name its model: it has {model}, not a name"
-    _refuse(cells, pd.Series(is_nameless), rule)
-
-
-def _check_covariate(given: pd.DataFrame, values: pd.Series) -> None:
-    """Refuse words and infinite values; the status of a fit reports missing ones."""
-    name = values.name
-    has = f"has {name} {{{name}}}: "
-    _refuse(given, values.isna() & given[name].notna(), has + "not a number")
-    _refuse(given, np.isinf(values), has + "not a finite number")
-    _refuse(given, (values <= 0) & (name == "N"), has + "not above 0")
-
-
-def _check_counts(
+def _list_rules(
     given: pd.DataFrame,
-    correct: pd.Series,
-    total: pd.Series,
-) -> None:
-    """Refuse counts unless they are whole numbers with 0 <= correct <= total."""
-    rules = {
-        "not a whole number": (correct % 1 != 0) | (total % 1 != 0),
-        "counts may not be negative": (correct < 0) | (total < 0),
-        "more correct answers than answers": correct > total,
-        f"counts may not exceed {MOST_ANSWERS:,}": total > MOST_ANSWERS,
-    }
-    for rule, faults in rules.items():
-        _refuse(given, faults, "has {correct} correct of {total} answers: " + rule)
+    checked: pd.DataFrame,
+    covariates: list[str],
+) -> Iterator[tuple[str, pd.Series]]:
+    """Yield what is wrong with a row, its values in braces, and the rows with which it is wrong.
 
-
-def _check_repetitions(cells: pd.DataFrame, covariates: list[str]) -> None:
-    """Refuse a second row of the same model and configuration."""
-    names = [
-        "reconstruction",
-        "model",
-        *covariates,
-        *FACTORS,
-    ]
-    keys = [name for name in names if name in cells]
-    if not {*covariates, *FACTORS} & {*keys}:
-        return
+    A missing covariate is none of these: the status of a fit reports it.
+    """
+    is_name = [isinstance(name, str) and name != "" for name in given["model"]]
+    yield (
+        "does not name its model: it has {model}, not a name",
+        ~pd.Series(is_name, dtype=bool),
+    )
+    for name in covariates:
+        values = checked[name]
+        has = f"has {name} {{{name}}}: "
+        yield has + "not a number", values.isna() & given[name].notna()
+        yield has + "not a finite number", np.isinf(values)
+        yield has + "not above 0", (values <= 0) & (name == "N")
+    correct = checked["correct"]
+    total = checked["total"]
+    has = "has {correct} correct of {total} answers: "
+    yield has + "not a whole number", (correct % 1 != 0) | (total % 1 != 0)
+    yield has + "counts may not be negative", (correct < 0) | (total < 0)
+    yield has + "more correct answers than answers", correct > total
+    yield has + f"counts may not exceed {MOST_ANSWERS:,}", total > MOST_ANSWERS
+    loads = [name for name in (*covariates, *FACTORS) if name in given]
+    keys = [name for name in ("reconstruction", "model") if name in given] + loads
     values = ", ".join(f"{name} {{{name}}}" for name in keys)
-    rule = f"repeats a configuration ({values}); add up its counts by groupby"
-    is_repeated = cells[cells["total"] > 0].duplicated(keys)
-    _refuse(cells, is_repeated.reindex(cells.index, fill_value=False), rule)
-
-
-def _refuse(
-    cells: pd.DataFrame,
-    faults: pd.Series,
-    rule: str,
-) -> None:
-    """Raise ValueError for the first faulty row, whose values fill the rule."""
-    if faults.any():
-        row = int(faults.argmax())
-        values = {name: _show(cells[name].iloc[row]) for name in cells}
-        raise ValueError(f"row {row} of the cells {rule.format_map(values)}")
+    is_repeated = checked[total > 0].duplicated(keys) & bool(loads)
+    yield (
+        f"repeats a configuration ({values}); add up its counts by groupby",
+        is_repeated.reindex(checked.index, fill_value=False),
+    )
 
 
 def _show(value: object) -> str:

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.regression.formulas import INTERACTIONS, build_design
 
 #: The 140 cells of the paper's grid, in grid order.
 GRID = pd.DataFrame(
@@ -28,22 +29,7 @@ def lay_out(cells: pd.DataFrame) -> np.ndarray:
     The order is 1, d, log10 N, rho, rho^2, d:N, d:rho, N:rho, d:N:rho; in the products, N means
     log10 N.
     """
-    d = cells["d"].to_numpy(float)
-    N = np.log10(cells["N"].to_numpy(float))
-    rho = cells["rho"].to_numpy(float)
-    return np.column_stack(
-        [
-            np.ones(len(cells)),
-            d,
-            N,
-            rho,
-            rho**2,
-            d * N,
-            d * rho,
-            N * rho,
-            d * N * rho,
-        ]
-    )
+    return build_design(cells, INTERACTIONS).x
 
 
 #: The covariates over the grid, shape (140, 9).
@@ -78,7 +64,10 @@ def grid_means(cells: pd.DataFrame) -> dict[str, float]:
     }
 
 
-def roots_along_rho(betas: np.ndarray, means: dict[str, float]) -> np.ndarray:
+def roots_along_rho(
+    betas: np.ndarray,
+    means: dict[str, float],
+) -> np.ndarray:
     """Return the two values of rho at which the fitted accuracy is one half, the smaller first.
 
     betas (r, 5) are coefficients of 1, d, log10 N, rho, rho^2; d and log10 N are held at their

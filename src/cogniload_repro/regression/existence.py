@@ -16,7 +16,10 @@ from cogniload_repro.regression.formulas import (
 _LEVELS = {"log10_N": "N", "rho": "ratio_pct"}
 
 
-def find_missing(cells: pd.DataFrame, formula: str) -> str:
+def find_missing(
+    cells: pd.DataFrame,
+    formula: str,
+) -> str:
     """Return the first covariate of a formula with missing values, "" if there is none."""
     for name in name_covariates(formula):
         if name in cells and cells[name].isna().any():
@@ -24,7 +27,10 @@ def find_missing(cells: pd.DataFrame, formula: str) -> str:
     return ""
 
 
-def describe_deficiency(cells: pd.DataFrame, design: Design) -> str:
+def describe_deficiency(
+    cells: pd.DataFrame,
+    design: Design,
+) -> str:
     """Return why the coefficients of a design are not unique, "" if they are.
 
     The usual reason is a covariate with fewer distinct values than coefficients. Values of rho are
@@ -50,7 +56,10 @@ def describe_deficiency(cells: pd.DataFrame, design: Design) -> str:
     return ""
 
 
-def _count_coefficients(design: Design, name: str) -> int:
+def _count_coefficients(
+    design: Design,
+    name: str,
+) -> int:
     """Return the number of coefficients of terms in one covariate alone, with the intercept."""
     others = {*COVARIATES, *FACTORS} - {name}
     count = 0

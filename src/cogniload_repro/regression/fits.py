@@ -1,5 +1,7 @@
 """Fit a regression to every model, as one tidy table."""
 
+from collections.abc import Iterator
+
 import pandas as pd
 from scipy.stats import norm
 
@@ -12,6 +14,8 @@ from cogniload_repro.regression.glm import Fit, fit_all
 PAPER_TERMS = tuple(SYMBOLS)[:5]
 #: The products of loads that Appendix B tests.
 PRODUCT_TERMS = tuple(term for term in SYMBOLS if ":" in term)
+#: Columns that refer to a term.
+_TERM_COLUMNS = ["term", "coef", "se", "z", "p", "low", "high"]
 #: Columns that refer to a whole fit, not to a term.
 FIT_COLUMNS = [
     "total",
@@ -84,24 +88,25 @@ def fit(
     4  I(rho ** 2)  3.07  0.26     ok
     """
     fitted = fit_all(check_cells(cells, formula), formula, family)
-    terms = pd.concat([_list_terms(one) for one in fitted], ignore_index=True)
+    terms = pd.DataFrame([row for one in fitted for row in _list_terms(one)])
     return terms.assign(formula=formula, family=family)
 
 
-def _list_terms(one: Fit) -> pd.DataFrame:
-    """Return one row per term of a fit."""
+def _list_terms(one: Fit) -> Iterator[dict[str, object]]:
+    """Yield a row for each term of a fit."""
     reach = norm.ppf(1 - ALPHA / 2) * one.se
-    of_terms = {
-        "term": one.terms,
-        "coef": one.coef,
-        "se": one.se,
-        "z": one.z,
-        "p": one.p,
-        "low": one.coef - reach,
-        "high": one.coef + reach,
-    }
+    columns = [
+        one.terms,
+        one.coef,
+        one.se,
+        one.z,
+        one.p,
+        one.coef - reach,
+        one.coef + reach,
+    ]
     of_fit = {name: getattr(one, name) for name in FIT_COLUMNS}
-    return pd.DataFrame(one.key | of_terms | of_fit)
+    for numbers in zip(*columns, strict=True):
+        yield one.key | dict(zip(_TERM_COLUMNS, numbers, strict=True)) | of_fit
 
 
 def spread_terms(fits: pd.DataFrame) -> pd.DataFrame:

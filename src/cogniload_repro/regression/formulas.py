@@ -19,6 +19,11 @@ LINEAR = "correct ~ d + log10_N + rho"
 QUADRATIC = "correct ~ d + log10_N + rho + I(rho**2)"
 #: The specification of Appendix B.
 INTERACTIONS = "correct ~ d * log10_N * rho + I(rho**2)"
+#: The largest identified regression: all columns whose sums the printed tables fix.
+FIXED_SUMS = (
+    "correct ~ C(d) + C(N) + rho + I(rho**2) "
+    "+ d:log10_N + d:rho + log10_N:rho + d:log10_N:rho"
+)
 #: The paper's symbols for the terms of its formulas.
 SYMBOLS = {
     "Intercept": "0",
@@ -60,7 +65,10 @@ class Design(NamedTuple):
         ]
         return {str(name) for names in variables for name in names}
 
-    def expand(self, cells: pd.DataFrame) -> np.ndarray:
+    def expand(
+        self,
+        cells: pd.DataFrame,
+    ) -> np.ndarray:
         """Return the matrix for other cells; ValueError if the fit does not cover them."""
         try:
             with _strictly():
@@ -82,7 +90,10 @@ def name_covariates(formula: str) -> list[str]:
     return [name for name in (*COVARIATES, *FACTORS) if name in words]
 
 
-def build_design(cells: pd.DataFrame, formula: str) -> Design:
+def build_design(
+    cells: pd.DataFrame,
+    formula: str,
+) -> Design:
     """Build the design matrix of ``correct ~ ...``; a ValueError quotes a formula at fault.
 
     Columns are named after their terms. Infinite values are refused.

@@ -22,7 +22,7 @@ from cogniload_repro.regression.formulas import (
     name_covariates,
 )
 from cogniload_repro.regression.identification import are_identified
-from cogniload_repro.regression.likelihood import maximise_counts
+from cogniload_repro.regression.likelihood import maximise_counts, sum_squares
 
 #: Columns that name a table of counts: a model's, in one of several reconstructions.
 TABLE_KEYS = ["reconstruction", "model"]
@@ -48,6 +48,7 @@ class Fit:
     covariance: np.ndarray
     accuracy: np.ndarray
     loglik: float
+    dispersion: float
     identified: bool
 
     @property
@@ -59,6 +60,11 @@ class Fit:
     def terms(self) -> tuple[str, ...]:
         """Names of the coefficients."""
         return tuple(self.design.matrix)
+
+    @property
+    def df(self) -> int:
+        """Number of coefficients."""
+        return len(self.terms)
 
     @property
     def total(self) -> int:
@@ -84,12 +90,12 @@ class Fit:
     @property
     def aic(self) -> float:
         """Akaike's information criterion (Appendix F)."""
-        return 2 * len(self.terms) - 2 * self.loglik
+        return 2 * self.df - 2 * self.loglik
 
     @property
     def bic(self) -> float:
         """Bayesian information criterion, with one observation per answer."""
-        return np.log(self.total or np.nan) * len(self.terms) - 2 * self.loglik
+        return np.log(self.total or np.nan) * self.df - 2 * self.loglik
 
 
 def fit_finite(
@@ -108,45 +114,33 @@ def fit_all(
 ) -> list[Fit]:
     """Fit a binomial regression to every model, and to every reconstruction if there are several.
 
-    Models with the same cells share a design matrix and are fitted together.
+    Models with the same cells share a design matrix and are fitted together. Cells without answers
+    are left out, unless a table has no others.
     """
     check_family(family)
-    rows, tables = _divide(cells)
-    fits: dict[int, Fit] = {}
-    for places in _group_by_covariates(rows, tables, formula):
-        group = np.array([tables[place] for place in places])
-        fits |= zip(places, _fit_group(rows, group, formula, family), strict=True)
-    return [fits[place] for place in range(len(tables))]
-
-
-def _divide(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[np.ndarray]]:
-    """Return the rows with answers, table below table, and the places of each table in them.
-
-    Tables without answers keep all their rows.
-    """
     keys = [name for name in TABLE_KEYS if name in cells]
     answers = cells.groupby(keys, observed=True)["total"].transform("sum")
     rows = cells[(cells["total"] > 0) | (answers == 0)]
-    numbers = rows.groupby(keys, sort=False, observed=True).ngroup().to_numpy()
-    ordered = rows.iloc[np.argsort(numbers, kind="stable")]
-    ends = np.cumsum(np.bincount(numbers))
-    return ordered, np.split(np.arange(len(rows)), ends[:-1])
+    tables = list(rows.groupby(keys, sort=False, observed=True))
+    kinds = rows[keys].assign(kind=_number_cells(rows, formula))
+    kinds = kinds.groupby(keys, sort=False, observed=True)["kind"].agg(tuple)
+    fits: dict[int, Fit] = {}
+    for kind in kinds.unique():
+        places = [place for place, other in enumerate(kinds) if other == kind]
+        group = [tables[place] for place in places]
+        fits |= zip(places, _fit_group(group, keys, formula, family), strict=True)
+    return [fits[place] for place in range(len(tables))]
 
 
-def _group_by_covariates(
+def _number_cells(
     rows: pd.DataFrame,
-    tables: list[np.ndarray],
     formula: str,
-) -> list[list[int]]:
-    """Return the numbers of tables in groups with the same covariates row by row."""
+) -> np.ndarray:
+    """Return the same number for rows with the same covariates."""
     # prompt lengths are each model's own; they matter only if the formula has them
     names = {*COVARIATES, *FACTORS} - {"prompt_mean"} | {*name_covariates(formula)}
     covariates = [rows[name] for name in names if name in rows] or [rows["total"] > 0]
-    kinds = rows.groupby(covariates, dropna=False, observed=True).ngroup().to_numpy()
-    groups: dict[tuple, list[int]] = {}
-    for number, places in enumerate(tables):
-        groups.setdefault(tuple(kinds[places]), []).append(number)
-    return list(groups.values())
+    return rows.groupby(covariates, dropna=False, observed=True).ngroup().to_numpy()
 
 
 def group_by_design(fits: Sequence[Fit]) -> list[list[int]]:
@@ -159,65 +153,55 @@ def group_by_design(fits: Sequence[Fit]) -> list[list[int]]:
 
 
 def _fit_group(
-    rows: pd.DataFrame,
-    places: np.ndarray,
+    group: list[tuple[tuple, pd.DataFrame]],
+    keys: list[str],
     formula: str,
     family: str,
 ) -> list[Fit]:
-    """Fit tables with the same covariates; their rows have the places (tables, cells)."""
-    cells = rows.iloc[places[0]]
-    correct = rows["correct"].to_numpy(float)[places]
-    answers = rows["total"].to_numpy(float)[places]
+    """Fit tables with the same covariates, row by row; each has a value of the keys."""
+    values, tables = zip(*group, strict=True)
+    cells = tables[0]
+    correct = np.array([table["correct"] for table in tables], dtype=float)
+    answers = np.array([table["total"] for table in tables], dtype=float)
     missing = find_missing(cells, formula)
     if missing:
         design = build_design(cells, "correct ~ 1")
         design.matrix.columns = [""]
-        statuses = [f"no {missing}"] * len(places)
+        statuses = [f"no {missing}"] * len(tables)
     else:
         design = build_design(cells, formula)
         statuses = list_statuses(cells, design, correct, answers, family)
-    coef = _maximise(design.x, correct, answers, statuses, family)
-    accuracy, loglik, covariance = _estimate(design.x, correct, answers, coef, family)
-    identified = are_identified(rows.iloc[places.ravel()], design.x, family)
-    names = [name for name in TABLE_KEYS if name in rows]
-    keys = rows[names].iloc[places[:, 0]].to_dict("records")
+    coef = np.full((len(tables), design.x.shape[1]), np.nan)
+    loglik = np.full(len(tables), np.nan)
+    finite = [place for place, status in enumerate(statuses) if status == "ok"]
+    coef[finite], loglik[finite] = maximise_counts(
+        design.x, correct[finite], answers[finite], family
+    )
+    accuracy, dispersion, covariance = _estimate(
+        design.x, correct, answers, coef, family
+    )
+    identified = are_identified(pd.concat(tables), design.x, family)
     fits = []
-    for number, table in enumerate(places):
+    for place, table in enumerate(tables):
+        is_lost = statuses[place] == "ok" and np.isnan(loglik[place])
         fits.append(
             Fit(
-                key=keys[number],
-                cells=rows[table[0] : table[-1] + 1],
-                correct=correct[number],
-                answers=answers[number],
+                key=dict(zip(keys, values[place], strict=True)),
+                cells=table,
+                correct=correct[place],
+                answers=answers[place],
                 design=design,
                 family=family,
-                status=statuses[number],
-                coef=coef[number],
-                covariance=covariance[number],
-                accuracy=accuracy[number],
-                loglik=loglik[number],
-                identified=bool(identified[number]),
+                status="not converged" if is_lost else statuses[place],
+                coef=coef[place],
+                covariance=covariance[place],
+                accuracy=accuracy[place],
+                loglik=np.nan if family == QUASI else loglik[place],
+                dispersion=dispersion[place],
+                identified=bool(identified[place]),
             )
         )
     return fits
-
-
-def _maximise(
-    x: np.ndarray,
-    correct: np.ndarray,
-    answers: np.ndarray,
-    statuses: list[str],
-    family: str,
-) -> np.ndarray:
-    """Return the coefficients of tables with the status "ok"; mark those that do not converge."""
-    coef = np.full((len(correct), x.shape[1]), np.nan)
-    finite = [number for number, status in enumerate(statuses) if status == "ok"]
-    if finite:
-        coef[finite] = maximise_counts(x, correct[finite], answers[finite], family)
-    for number in finite:
-        if np.isnan(coef[number]).any():
-            statuses[number] = "not converged"
-    return coef
 
 
 def _estimate(
@@ -227,9 +211,9 @@ def _estimate(
     coef: np.ndarray,
     family: str,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return accuracy, log-likelihood and covariance of each fit, NaN where it has none.
+    """Return accuracy, dispersion and covariance of each fit, NaN where it has none.
 
-    The covariance is the inverse of the expected information.
+    The covariance is the inverse of the expected information times the dispersion.
     """
     link = FAMILIES[family]
     eta = coef @ x.T
@@ -237,14 +221,13 @@ def _estimate(
     log_error = link.log_error(eta)
     accuracy = np.exp(log_accuracy)
     weights = answers * np.exp(2 * link.log_slope(eta) - log_accuracy - log_error)
-    covariance = np.linalg.inv((x.T * weights[:, None, :]) @ x)
-    loglik = (correct * log_accuracy + (answers - correct) * log_error).sum(axis=1)
+    dispersion = np.ones(len(coef))
     if family == QUASI:
         variance = answers * np.exp(log_accuracy + log_error)
         squares = (correct - answers * accuracy) ** 2
         # where the variance is zero, the accuracy is 0 or 1 to the last digit
         ratios = np.divide(squares, variance, out=0 * squares, where=variance > 0)
-        dispersion = ratios.sum(axis=1) / (len(x) - x.shape[1] or np.nan)
-        covariance *= np.maximum(dispersion, 1)[:, None, None]
-        loglik *= np.nan
-    return accuracy, loglik, covariance
+        scatter = ratios.sum(axis=1) / (len(x) - x.shape[1] or np.nan)
+        dispersion = np.maximum(scatter, 1)
+    covariance = np.linalg.inv(sum_squares(x, weights / dispersion[:, None]))
+    return accuracy, dispersion, covariance

@@ -11,23 +11,17 @@ import numpy as np
 import pandas as pd
 
 from cogniload_repro.grid import CELL
-from cogniload_repro.regression.design import GRID, PRODUCTS, X
+from cogniload_repro.regression.design import GRID
+from cogniload_repro.regression.formulas import FIXED_SUMS, build_design
 from cogniload_repro.regression.reconstructions import (
     committed_answers,
     committed_counts,
     from_printed_tables,
 )
 
-
-def _lay_out_fixed_columns() -> np.ndarray:
-    levels = [pd.get_dummies(GRID[load]) for load in ("d", "N")]
-    rho = X[:, [3, 4]]  # and its square
-    return np.column_stack([*levels, rho, X[:, [*PRODUCTS.values()]]]).astype(float)
-
-
 _GRID_INDEX = pd.MultiIndex.from_frame(GRID[CELL].astype(float))
-#: Columns whose sums over correct answers the paper fixes, shape (140, 15), of rank 14.
-FIXED_COLUMNS = _lay_out_fixed_columns()
+#: Columns whose sums over correct answers the paper fixes, shape (140, 14).
+FIXED_COLUMNS = build_design(GRID, FIXED_SUMS).x
 #: Rounding error of a sum, relative to its largest possible size.
 _ROUNDING_ERROR = 1e-9
 
@@ -54,7 +48,10 @@ def are_identified(
     return identified | _have_printed_sums(counts, x)
 
 
-def _have_printed_sums(counts: pd.DataFrame, x: np.ndarray) -> np.ndarray:
+def _have_printed_sums(
+    counts: pd.DataFrame,
+    x: np.ndarray,
+) -> np.ndarray:
     """Return for each table whether its sums of the columns x are those of the committed tables.
 
     These differ among themselves by the precision of the printed numbers.
@@ -70,7 +67,10 @@ def _have_printed_sums(counts: pd.DataFrame, x: np.ndarray) -> np.ndarray:
     return (is_above & is_below).all(axis=1) & has_answers.all(axis=1)
 
 
-def _spread_over_grid(cells: pd.DataFrame, columns: np.ndarray) -> np.ndarray:
+def _spread_over_grid(
+    cells: pd.DataFrame,
+    columns: np.ndarray,
+) -> np.ndarray:
     """Return columns over the cells of the grid, zero in those without answers."""
     loads = pd.MultiIndex.from_frame(cells[CELL].astype(float))
     spread = np.zeros((len(GRID), columns.shape[1]))

@@ -53,7 +53,8 @@ def each_reconstruction(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
 
 def over_reconstructions(
-    cells: pd.DataFrame, statistic: Callable[[pd.DataFrame], pd.DataFrame]
+    cells: pd.DataFrame,
+    statistic: Callable[[pd.DataFrame], pd.DataFrame],
 ) -> pd.DataFrame:
     """Apply a statistic to the cells of every sampled reconstruction, and stack the results.
 
@@ -132,9 +133,9 @@ def with_ranges(
         medians.loc[in_some.index] = np.nan
         for row, failed, size in in_some.itertuples(name=None):
             table.loc[row, "status"] = f"no fit in {failed} of {size} reconstructions"
-    rows = table.index[is_open].intersection(medians.index)
-    table[medians.columns] = table[medians.columns].astype(float)
-    table.loc[rows, medians.columns] = medians.loc[rows]
+    medians = medians.reindex(table.index)
+    for name in medians:
+        table[name] = table[name].mask(is_open, medians[name])
     return table.reset_index()
 
 
@@ -161,13 +162,13 @@ def committed_counts(cells: pd.DataFrame) -> np.ndarray:
 
     They are NaN if the paper has no such cell.
     """
-    samples = _join(cells, load_tables()).filter(regex=_TABLE).drop(columns=SMOOTH)
+    samples = _join(cells).filter(regex=_TABLE).drop(columns=SMOOTH)
     return samples.to_numpy(float).T
 
 
 def committed_answers(cells: pd.DataFrame) -> np.ndarray:
     """Return the paper's number of answers at each row, NaN if the paper has no such cell."""
-    return _join(cells, _load_answers())["total"].to_numpy(float)
+    return _join(cells)["total"].to_numpy(float)
 
 
 def range_over(
@@ -190,15 +191,16 @@ def mean_cells(cells: pd.DataFrame) -> pd.DataFrame:
 
     A single sample carries the random error of one draw, which averaging over 24 nearly removes.
     """
-    is_reconstructed = have_samples(cells)
-    if not is_reconstructed.any():
-        return cells
     mean = committed_counts(cells).mean(axis=0)
-    return cells.assign(correct=np.where(is_reconstructed, mean, cells["correct"]))
+    correct = np.where(have_samples(cells), mean, cells["correct"])
+    return cells.assign(correct=correct)
 
 
-def prediction_band(cells: pd.DataFrame, *levels: str) -> pd.DataFrame:
-    """Return mean accuracy and prediction band of reconstructed models by some columns.
+def prediction_band(
+    cells: pd.DataFrame,
+    *levels: str,
+) -> pd.DataFrame:
+    """Return the prediction band of reconstructed models' accuracy by some columns.
 
     The first of ``levels`` is "model". Lowest and highest (fractions) are the ends of a 1 -
     `published.ALPHA` prediction interval for one more sample (Student's t). Only cells with answers
@@ -206,23 +208,17 @@ def prediction_band(cells: pd.DataFrame, *levels: str) -> pd.DataFrame:
     """
     from scipy.stats import t  # takes a second, and tables are also read without it
 
-    is_reconstructed = have_samples(cells)
-    rows = cells[is_reconstructed & (cells["total"] > 0)]
+    rows = cells[have_samples(cells) & (cells["total"] > 0)]
+    by_level = [rows[name] for name in levels]
     samples = pd.DataFrame(committed_counts(rows).T, index=rows.index)
-    counts = pd.concat([rows[[*levels, "total"]], samples], axis=1)
-    sums = counts.groupby(list(levels), observed=True).sum()
-    total = sums.pop("total")
+    sums = samples.groupby(by_level, observed=True).sum()
+    total = rows["total"].groupby(by_level, observed=True).sum()
     size = sums.shape[1]
+    reach = sums.std(axis=1) * np.sqrt(1 + 1 / size) * t.ppf(1 - ALPHA / 2, size - 1)
     mean = sums.mean(axis=1)
-    standard_error = sums.std(axis=1) * np.sqrt(1 + 1 / size)
-    reach = t.ppf(1 - ALPHA / 2, size - 1) * standard_error
-    band = pd.DataFrame(
-        {
-            "mean": mean,
-            "lowest": (mean - reach).clip(0),
-            "highest": (mean + reach).clip(upper=total),
-        }
-    )
+    lowest = (mean - reach).clip(0)
+    highest = (mean + reach).clip(upper=total)
+    band = pd.DataFrame({"lowest": lowest, "highest": highest})
     return band.div(total, axis=0).reset_index()
 
 
@@ -233,14 +229,16 @@ def load_tables() -> pd.DataFrame:
 
 
 @cache
-def _load_answers() -> pd.DataFrame:
-    return pd.read_csv(CELLS_FILE, usecols=[*KEYS, "total"]).astype(_LOAD_TYPES)
+def _load_committed() -> pd.DataFrame:
+    """Return the tables with the total of each cell."""
+    answers = pd.read_csv(CELLS_FILE, usecols=[*KEYS, "total"]).astype(_LOAD_TYPES)
+    return load_tables().merge(answers, on=KEYS)
 
 
-def _join(cells: pd.DataFrame, committed: pd.DataFrame) -> pd.DataFrame:
+def _join(cells: pd.DataFrame) -> pd.DataFrame:
     """Return committed counts at each row, NaN if the paper has no such cell."""
     keys = cells[KEYS].reset_index(drop=True)
     if "perturbation" in cells:  # a perturbed puzzle is not the paper's
         is_plain = cells["perturbation"].fillna("").to_numpy() == ""
         keys["ratio_pct"] = keys["ratio_pct"].where(is_plain)
-    return keys.astype(_LOAD_TYPES).merge(committed, on=KEYS, how="left")
+    return keys.astype(_LOAD_TYPES).merge(_load_committed(), on=KEYS, how="left")

@@ -4,6 +4,8 @@ Their z and p-values are NaN where the printed tables do not identify them, in t
 refits too: other tables of counts that agree with the paper have other p-values.
 """
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from statsmodels.genmod.families import Binomial, links
@@ -13,14 +15,14 @@ from statsmodels.genmod.generalized_linear_model import (
     GLMResultsWrapper,
 )
 
+from cogniload_repro.models import resolve_model
 from cogniload_repro.regression.checks import check_cells
-from cogniload_repro.regression.families import QUASI
 from cogniload_repro.regression.formulas import QUADRATIC
 from cogniload_repro.regression.glm import fit_all
 from cogniload_repro.regression.reconstructions import from_printed_tables
 
 _LINKS = {"probit": links.Probit, "cloglog": links.CLogLog}
-_PRECISE = {
+_PRECISE: dict[str, Any] = {
     "maxiter": 100,
     "tol_criterion": "params",
     "atol": 1e-12,
@@ -47,13 +49,28 @@ class CountsGLM(GLM):
     identified = True
     is_reconstructed = False
 
-    def fit(self, *args: object, **options: object) -> GLMResultsWrapper:
-        """Fit as statsmodels does."""
-        results = super().fit(*args, **options)
-        is_robust = results.cov_type != "nonrobust"
-        if not self.identified or (self.is_reconstructed and is_robust):
-            results._results.__class__ = _OpenResults
-        return results
+    def fit(
+        self,
+        *,
+        cov_type: str = "nonrobust",
+        **options: Any,
+    ) -> GLMResultsWrapper:
+        """Fit as statsmodels does; arguments are named."""
+        results = super().fit(cov_type=cov_type, **options)
+        is_robust = cov_type != "nonrobust"
+        if self.identified and not (self.is_reconstructed and is_robust):
+            return results
+        withheld = _OpenResults(
+            self,
+            np.asarray(results.params),
+            results.normalized_cov_params,
+            results.scale,
+            cov_type=cov_type,
+            cov_kwds=options.get("cov_kwds"),
+        )
+        for name in ("method", "fit_history", "converged", "mle_settings"):
+            setattr(withheld, name, getattr(results, name))
+        return GLMResultsWrapper(withheld)
 
 
 def glm(
@@ -69,7 +86,7 @@ def glm(
     cells : DataFrame
         As for `fits.fit`.
     model : str, optional
-        Name of the model; not needed if the cells have only one.
+        Full or short name of the model; not needed if the cells have only one.
     formula, family : str
         As for `fits.fit`.
 
@@ -98,14 +115,12 @@ def glm(
     >>> results.params.round(2).to_dict()
     {'Intercept': 5.68, 'd': -0.21, 'log10_N': -2.08, 'rho': -3.7, 'I(rho ** 2)': 3.07}
     """
-    known = cells["model"].unique() if "model" in cells else []
-    chosen = cells if model is None else cells[cells["model"] == model]
-    if (model is not None and chosen.empty) or (len(known) > 1 and model is None):
-        raise ValueError(f"name one model of the cells; they have {', '.join(known)}")
-    fits = fit_all(check_cells(chosen, formula), formula, family)
-    fit = fits[0]
-    if len(fits) > 1:
-        raise ValueError(f"choose one of the {len(fits)} reconstructions")
+    if model is not None:
+        cells = cells[cells["model"] == resolve_model(model, cells["model"])]
+    fit, *others = fit_all(check_cells(cells, formula), formula, family)
+    if others:
+        models = ", ".join(cells["model"].unique())
+        raise ValueError(f"choose one table; the cells have several, of {models}")
     if fit.status != "ok":
         raise ValueError(
             f"{fit.model}: {fit.status}; {formula!r} has no finite fit to these cells"
@@ -116,9 +131,4 @@ def glm(
     regression.spec = fit.design.spec
     regression.identified = fit.identified
     regression.is_reconstructed = from_printed_tables(fit.cells).any()
-    results = regression.fit(start_params=fit.coef, **_PRECISE)
-    if family == QUASI:
-        # dispersion of at least 1; scale="X2" would ignore the numbers of answers
-        scatter = max(results.pearson_chi2 / results.df_resid, 1.0)
-        results = regression.fit(start_params=fit.coef, scale=scatter, **_PRECISE)
-    return results
+    return regression.fit(start_params=fit.coef, scale=fit.dispersion, **_PRECISE)

@@ -8,6 +8,14 @@ from cogniload_repro.regression.checks import check_cells
 from cogniload_repro.regression.formulas import QUADRATIC
 from cogniload_repro.regression.glm import Fit, fit_all
 
+_CRITERIA = [
+    "status",
+    "df",
+    "loglik",
+    "aic",
+    "bic",
+]
+
 
 def compare_fits(
     cells: pd.DataFrame,
@@ -63,17 +71,18 @@ def compare_fits(
     return pd.DataFrame(map(_compare, fits, others))
 
 
-def _compare(one: Fit, other: Fit) -> dict[str, object]:
+def _compare(
+    one: Fit,
+    other: Fit,
+) -> dict[str, object]:
     """Return a model's two fits side by side, and the test of the smaller within the larger."""
-    numbers = _list_criteria(one)
-    against = _list_criteria(other)
+    numbers = {name: getattr(one, name) for name in _CRITERIA}
+    against = {f"against_{name}": getattr(other, name) for name in _CRITERIA}
     larger = _find_larger(one, other)
+    is_nested = larger in ("formula", "against")
+    lr = 2 * abs(one.loglik - other.loglik) if is_nested else np.nan
+    lr_df = abs(one.df - other.df) if is_nested else 0
     identified = one.identified and other.identified
-    lr = np.nan
-    lr_df = 0
-    if larger in ("formula", "against"):
-        lr_df = abs(numbers["df"] - against["df"])
-        lr = 2 * abs(one.loglik - other.loglik)
     differences = {
         "daic": one.aic - other.aic,
         "dbic": one.bic - other.bic,
@@ -83,22 +92,13 @@ def _compare(one: Fit, other: Fit) -> dict[str, object]:
         "lr_p": chi2.sf(lr, lr_df) if identified else np.nan,
         "identified": identified,
     }
-    prefixed = {f"against_{name}": value for name, value in against.items()}
-    return one.key | numbers | prefixed | differences
+    return one.key | numbers | against | differences
 
 
-def _list_criteria(fit: Fit) -> dict:
-    """Return the columns of one of the two fits."""
-    return {
-        "status": fit.status,
-        "df": sum(term != "" for term in fit.terms),
-        "loglik": fit.loglik,
-        "aic": fit.aic,
-        "bic": fit.bic,
-    }
-
-
-def _find_larger(one: Fit, other: Fit) -> str:
+def _find_larger(
+    one: Fit,
+    other: Fit,
+) -> str:
     """Return which of two regressions contains the other.
 
     The smaller one is nested in the larger if both together span no more than the larger's terms.
@@ -107,10 +107,8 @@ def _find_larger(one: Fit, other: Fit) -> str:
         return ""
     columns = np.hstack([one.design.x, other.design.x])
     scaled = columns / np.abs(columns).max(axis=0)
-    excess = len(one.terms) - len(other.terms)
-    most = max(len(one.terms), len(other.terms))
-    if np.linalg.matrix_rank(scaled, tol=1e-8) != most:
+    if np.linalg.matrix_rank(scaled, tol=1e-8) != max(one.df, other.df):
         return ""
-    if excess == 0:
+    if one.df == other.df:
         return "same"
-    return "formula" if excess > 0 else "against"
+    return "formula" if one.df > other.df else "against"
