@@ -41,7 +41,7 @@ SIZES = {
     "scoring": 4_000,
     "importing": 6_200,
     "regression": 11_780,
-    "analysis": 12_290,
+    "analysis": 12_295,
     "reconstruction": 10_650,
     "ledger": 6_470,
     "asking": 4_500,
