@@ -29,7 +29,7 @@ PATTERNS = (
 )
 TEXTS = [
     ROOT / "Makefile",
-    *(file for pattern in PATTERNS for file in ROOT.glob(pattern)),
+    *(file for pattern in PATTERNS for file in ROOT.glob(pattern) if file.is_file()),
 ]
 #: In code or at the start of a line, as commands are written; "make sense" is none.
 MAKE = re.compile(

@@ -21,4 +21,6 @@ def test_lines_are_short_and_hold_one_statement():
 
 def test_scripts_of_the_project_stay_few():
     """What a page computes belongs into the build."""
-    assert sum(len(script.read_text("utf-8").splitlines()) for script in SCRIPTS) < 900
+    assert (
+        sum(len(script.read_text("utf-8").splitlines()) for script in SCRIPTS) < 1_300
+    )

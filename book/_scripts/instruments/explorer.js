@@ -31,7 +31,8 @@ cogniload.explorer = (() => {
     const answer = values[states.at(-1)[puzzle.poi][asked]];
     const set = moves.flatMap(({ updates }) => updates).filter(([category]) => category === asked);
     const shortcut = values[set.at(-1)?.[1]]; // the last value that any statement sets
-    return { ...puzzle, N: moves.length, moves, states, isNeedle, categories, values, answer, shortcut };
+    const solved = { N: moves.length, moves, states, isNeedle, categories, values };
+    return { ...puzzle, ...solved, answer, shortcut };
   }
 
   // ---- words ----
@@ -290,7 +291,7 @@ cogniload.explorer = (() => {
     return el("div", { class: "stepper" }, first, back, parts.slider, next, last, parts.count);
   }
 
-  function start(container) {
+  async function start(container) {
     data = cogniload.data.puzzles;
     configurations = readRows(data.configurations);
     counts = readRows(data.counts);
@@ -328,6 +329,8 @@ cogniload.explorer = (() => {
       section("The models in this configuration", parts.models),
     );
     const menus = el("p", {}, Object.keys(LOADS).map(chooseLevel), another);
+    // once the puzzles are here, all parts appear together
+    await loadPuzzles(configurations.findIndex(isAt(readAddress().choice)));
     container.replaceChildren(menus, parts.problem, parts.empty, parts.body);
     update();
     addEventListener("hashchange", update);

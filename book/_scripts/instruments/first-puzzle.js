@@ -33,12 +33,13 @@ document.addEventListener("DOMContentLoaded", () => {
 
   function reply(value) {
     if (value === answer) {
-      status.textContent = `Right. Repeating the last value that was set would have given ${shortcut}.`;
+      const other = `Repeating the last value that was set would have given ${shortcut}.`;
+      status.textContent = `Right. ${other}`;
       return;
     }
     const [place, slip] = findSlip(value);
-    const trap = value === shortcut ? " This is the shortcut: it repeats the last value and tracks nobody." : "";
-    status.textContent = `Not ${value}. ${slip}${trap}`;
+    const words = " This is the shortcut: it repeats the last value and tracks nobody.";
+    status.textContent = `Not ${value}. ${slip}${value === shortcut ? words : ""}`;
     show(place + 1, place);
   }
 
@@ -55,6 +56,7 @@ document.addEventListener("DOMContentLoaded", () => {
   addButton("Step", () => {
     const next = done === statements.length ? 0 : done + 1;
     show(next, next - 1);
-    status.textContent = next ? `${next}: ${statements[next - 1].querySelector(".note").textContent}` : "";
+    const note = statements[next - 1]?.querySelector(".note").textContent;
+    status.textContent = next ? `${next}: ${note}` : "";
   });
 });

@@ -192,8 +192,7 @@ def mean_cells(cells: pd.DataFrame) -> pd.DataFrame:
     A single sample carries the random error of one draw, which averaging over 24 nearly removes.
     """
     mean = committed_counts(cells).mean(axis=0)
-    correct = np.where(have_samples(cells), mean, cells["correct"])
-    return cells.assign(correct=correct)
+    return cells.assign(correct=cells["correct"].where(~have_samples(cells), mean))
 
 
 def prediction_band(

@@ -120,7 +120,7 @@ def glm(
     fit, *others = fit_all(check_cells(cells, formula), formula, family)
     if others:
         models = ", ".join(cells["model"].unique())
-        raise ValueError(f"choose one table; the cells have several, of {models}")
+        raise ValueError(f"name one model of the cells; they have {models}")
     if fit.status != "ok":
         raise ValueError(
             f"{fit.model}: {fit.status}; {formula!r} has no finite fit to these cells"
