@@ -51,6 +51,7 @@ def run_cells(cells: list[NotebookNode], run: Run) -> NotebookNode | None:
         config=Config(HistoryManager={"enabled": False}),
     )
     use_backend()
+    take_open_figures()  # of whatever ran in this process before
     failed = None
     figures: list[tuple[NotebookNode, Figure]] = []
     for cell in cells:
