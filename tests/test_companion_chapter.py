@@ -199,3 +199,28 @@ def test_perturbed_answers_are_compared_with_the_baseline_on_the_same_puzzles(
     table = variables["table"]
     assert list(table.index) == [("m (v2)", "baseline"), ("m (v2)", "rail_fence")]
     assert table.loc[("m (v2)", "rail_fence")].tolist() == [0.5, 0.5, 200]
+
+
+@pytest.fixture(scope="module")
+def answered():
+    """The paper's models with their loads, as the chapter reads them."""
+    paper = cl.load_cells().assign(provenance="scored")
+    variables = run_cells(["load"], {"build": ""})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cl, "Build", lambda build: SimpleNamespace(paper=paper))
+        return run_cells(["loads"], variables)
+
+
+@pytest.mark.parametrize("is_load", [True, False], ids=["load decides", "lines decide"])
+def test_one_load_number_is_refuted_only_where_it_does_not_decide(answered, is_load):
+    """Counts are drawn in which accuracy falls with the load alone, or with d and log N."""
+    counts = answered["counts"]
+    steps = counts["everybody"] // 1 - 4  # 0 to 9: a curve that is no line in log-odds
+    lines = 4 - 0.25 * counts["d"] - 0.9 * (counts["log_N"] - 3)
+    accuracy = 0.95 - 0.1 * steps if is_load else 1 / (1 + np.exp(-lines))
+    rng = np.random.default_rng(14)
+    drawn = rng.binomial(counts["total"].astype(int), accuracy)
+    cells = counts.assign(correct=drawn)
+    worse = run_cells(["one-load"], {**answered, "cells": cells})["worse"]
+    assert len(worse) == 22
+    assert worse.sum() <= 1 if is_load else worse.sum() >= 20
