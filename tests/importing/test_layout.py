@@ -22,7 +22,13 @@ def test_every_file_is_read_or_listed(tmp_path):
     """In small or capital letters; hidden files are left out."""
     expected = {
         "answer": [f"QwQ-32B/{NAME}.txt", f"outputs/o3/{NAME}.md"],
-        "table": ["A.JSONL", "a.csv.gz", "b.NDJSON", "m/samples.parquet"],
+        "table": [
+            "A.JSONL",
+            "a.csv.gz",
+            "b.NDJSON",
+            "final_state.jsonl",
+            "m/samples.parquet",
+        ],
         "puzzles": ["puzzles.jsonl"],
         "tokens": ["tokens.csv"],
         "text": [f"exp/a/{NAME}.txt", f"meta/a/{NAME}_state.json"],

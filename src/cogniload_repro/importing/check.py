@@ -28,7 +28,7 @@ EXPLANATION = """
 
 def summarise_responses(report: Report) -> pd.DataFrame:
     """Return one row per model, the paper's first, with the columns that `EXPLANATION` explains."""
-    cells = Counter(model for model, _ in report.cells)
+    cells = Counter(model for model, *_ in report.cells)
     summary = pd.DataFrame({"responses": report.responses, "cells": cells})
     for fact in ("tokens", *STOPS):
         summary[fact] = [report.facts[model, fact] for model in summary.index]

@@ -55,7 +55,7 @@ def find_kind(path: Path) -> str:
     """Return what a file of a source has: table, puzzles, tokens, answer, text (of a puzzle)."""
     name = name_puzzle(path)
     is_text = "exp" in path.parts and path.suffix == ".txt"
-    if is_text or name.endswith("_state"):
+    if is_text or path.match("*_state.json"):
         return "text"
     if parse_name(name):
         return "answer"

@@ -38,7 +38,7 @@ class Report:
 
     responses: Counter[str] = field(default_factory=Counter)
     facts: Counter[tuple[str, str]] = field(default_factory=Counter)
-    cells: set[tuple[str, str]] = field(default_factory=set)
+    cells: set[tuple[str, ...]] = field(default_factory=set)
     settings: set[tuple[str, str, str]] = field(default_factory=set)
     unread: set[str] = field(default_factory=set)
     rejected: list[Rejected] = field(default_factory=list)
@@ -51,7 +51,7 @@ class Report:
         if None not in (response.prompt_tokens, response.response_tokens):
             self.facts[model, "tokens"] += 1
         # a name begins with the configuration: N_d_needles
-        self.cells.add((model, response.name.rsplit("_", 2)[0]))
+        self.cells.add((model, *response.name.split("_")[:3]))
         settings = response.settings.items()
         self.settings.update((model, *setting) for setting in settings)
 
