@@ -177,14 +177,13 @@ def find_outcome(
     else:
         bucket, place = _find_bucket(windows, question, rules.last_mention)
         window = windows[place]
-        values = [question.gold]
-        if bucket in LOGIC_BUCKETS:
-            values = find_alternatives(question.domain, question.gold)
-        answer = _find_last(values, window)
-        reason = f"window {place + 1} has {answer!r}"
-        if bucket == OTHER_BUCKET:
-            answer = ""
-            reason = "no window has the correct value alone or another value alone"
+        reason = "no window has the correct value alone or another value alone"
+        if bucket != OTHER_BUCKET:
+            values = [question.gold]
+            if bucket in LOGIC_BUCKETS:
+                values = find_alternatives(question.domain, question.gold)
+            answer = _find_last(values, window)
+            reason = f"window {place + 1} has {answer!r}"
     return Outcome(
         bucket,
         question=question,
