@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from cogniload_repro.book import explorer
+from cogniload_repro.book import assembly, explorer
 from cogniload_repro.book.page_data import cells_to_show
 from cogniload_repro.grid import MINI_GRID, PAPER_GRID
 from cogniload_repro.puzzles.generate import draw_puzzle
@@ -50,6 +50,16 @@ def test_a_few_puzzles_of_each_cell(build):
     assert sum(map(len, puzzles.values())) == 3 * len(MINI_GRID) - 1
     configurations = explorer.explorer_data(build, puzzles)["configurations"]
     assert len(configurations["N"]) == len(puzzles) == len(MINI_GRID)
+
+
+def test_scripts_of_other_puzzles_do_not_stay(build):
+    """The data of pages are those of the build's own configurations."""
+    (build / "pages").mkdir()
+    (build / "pages/puzzles999-data.js").write_text("old")
+    assembly.write_data(build)
+    scripts = {path.name for path in (build / "pages").glob("puzzles?*-data.js")}
+    names = {f"puzzles{number}-data.js" for number in range(len(MINI_GRID))}
+    assert scripts == names
 
 
 @pytest.mark.parametrize("d", [1, 3, 10])

@@ -107,6 +107,7 @@ def write_data(build: Path) -> None:
     }
     for number, drawn in enumerate(puzzles.values()):
         data[f"puzzles{number}"] = drawn  # a script of its own, loaded if it is chosen
+    shutil.rmtree(build / "pages", ignore_errors=True)  # of other configurations
     for name, value in data.items():
         write_whole(build / "pages" / f"{name}-data.js", write_script(name, value))
 
