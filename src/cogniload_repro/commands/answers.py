@@ -1,7 +1,6 @@
 """The commands that look at answers: explain a score, compare two models."""
 
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -78,8 +77,9 @@ def _compare_answers(build: Path, models: Any) -> Iterator[str]:
     first, second = (
         pd.read_parquet(file).set_index("name")["correct"] for file in files
     )
-    with suppress(ValueError):  # they share no puzzle
-        counts, difference = compare_answers(first, second)
-        yield f"\n{counts.sum():,} puzzles answered by both (first model: {models[0]})"
-        yield counts.to_string()
-        yield f"McNemar's test: {describe_p(difference.p, 2)}"
+    if first.index.intersection(second.index).empty:
+        return
+    counts, difference = compare_answers(first, second)
+    yield f"\n{counts.sum():,} puzzles answered by both (first model: {models[0]})"
+    yield counts.to_string()
+    yield f"McNemar's test: {describe_p(difference.p, 2)}"
