@@ -11,6 +11,7 @@ import pytest
 from test_chapters import run
 
 import cogniload_repro as cl
+from cogniload_repro.book.markdown import Fragment
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import NAMES
 from cogniload_repro.puzzles.baselines import write_baselines
@@ -42,7 +43,11 @@ def run_on_reconstruction(chapter, number, tmp_path, monkeypatch):
     write_parquet(build / "puzzles.parquet", draw_rows(few), few.describe(""))
     write_baselines(build / "puzzles.parquet", build / "baselines.parquet")
     fragments = run(chapter, monkeypatch, build=build)
-    return {key: fragment.markdown for key, fragment in fragments.items()}
+    texts = {}
+    for key, shown in fragments.items():
+        if isinstance(shown, Fragment):  # others are frames and pictures
+            texts[key] = shown.markdown
+    return texts
 
 
 CHAPTERS = ["04_accuracy", "05_glm", "06_interactions", "07_aic", "12_comparison"]
