@@ -107,9 +107,8 @@ def locked(folder: str | Path) -> Iterator[None]:
                 f"process {holder} is at work in {folder}; {remedy}"
             ) from None
         file.truncate(0)
-        with suppress(
-            OSError
-        ):  # on a full disk the step says which of its files has no room
+        # on a full disk the step says which of its files has no room
+        with suppress(OSError):
             os.write(file.fileno(), str(os.getpid()).encode())
         for part in folder.rglob(".*.part"):
             if part.parent.name != "downloads":  # a download may run beside the build
