@@ -40,16 +40,16 @@ SIZES = {
     "puzzles": 7_800,
     "scoring": 4_000,
     "importing": 6_200,
-    "regression": 11_780,
-    "analysis": 12_295,
-    "reconstruction": 10_650,
+    "regression": 11_750,
+    "analysis": 12_280,
+    "reconstruction": 10_620,
     "ledger": 6_470,
     "asking": 4_500,
-    "book": 16_500,
+    "book": 16_460,
     "commands": 4_900,
 }
 DENSITY = 9.0
-DENSER = {"analysis": 9.3}
+DENSER = {"analysis": 9.6, "reconstruction": 9.1}
 #: Tokens that are no code.
 LAYOUT = {
     tokenize.COMMENT,

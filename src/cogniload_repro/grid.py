@@ -56,12 +56,7 @@ class Cell:
         return self.needles / self.N
 
 
-def check_count(
-    name: str,
-    value: Any,
-    low: int,
-    high: int | None = None,
-) -> int:
+def check_count(name: str, value: Any, low: int, high: int | None = None) -> int:
     """Return a whole number from ``low`` to ``high`` as an int; ValueError for any other value."""
     is_whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not is_whole or value < low or (high is not None and value > high):

@@ -33,10 +33,7 @@ class AccuracyTable(NamedTuple):
     expected: np.ndarray
     answers: np.ndarray
 
-    def with_counts(
-        self,
-        cells: pd.DataFrame,
-    ) -> "AccuracyTable":
+    def with_counts(self, cells: pd.DataFrame) -> "AccuracyTable":
         """Return the table with accuracies from other counts of correct answers, same totals."""
         correct = _sum_by_cell(cells, "correct", self.models, self.cells)
         return self._replace(accuracy=correct / np.maximum(self.answers, 1))
@@ -98,11 +95,7 @@ def _sum_by_cell(
     return sums
 
 
-def mean_shares(
-    table: AccuracyTable,
-    models: np.ndarray,
-    masks: np.ndarray,
-) -> Share:
+def mean_shares(table: AccuracyTable, models: np.ndarray, masks: np.ndarray) -> Share:
     """Return mean accuracies of models over masked cells, with their effective sample sizes.
 
     The effective sample size is the number of answers in a single cell whose binomial variance

@@ -98,10 +98,7 @@ def compare_accuracies(
     return rows
 
 
-def _replace_by_ranges(
-    rows: pd.DataFrame,
-    samples: pd.DataFrame,
-) -> None:
+def _replace_by_ranges(rows: pd.DataFrame, samples: pd.DataFrame) -> None:
     """Write medians, ranges and counts over the reconstructions into the rows of the samples."""
     by_row = samples.groupby(level=0)
     medians = by_row[_MEANS].median()
@@ -156,7 +153,7 @@ def measure_samples(
     rows: pd.DataFrame,
     masks: np.ndarray,
 ) -> pd.DataFrame:
-    """Return the accuracies, difference and p of rows in every reconstruction."""
+    """Return the accuracies, difference and p of rows in every reconstruction (column sample)."""
     means = [
         _mean_pairs(table.with_counts(sample), rows, masks)
         for sample in each_reconstruction(cells)
@@ -164,6 +161,7 @@ def measure_samples(
     sides = zip(*means, strict=True)  # all samples at once, since p is searched for
     first, second = (Share(*np.concatenate(side, axis=1)) for side in sides)
     numbers = {
+        "sample": np.repeat(np.arange(1, len(means) + 1), len(rows)),
         "accuracy_first": first.mean,
         "accuracy_second": second.mean,
         "difference": first.mean - second.mean,
@@ -172,10 +170,7 @@ def measure_samples(
     return pd.DataFrame(numbers, np.tile(rows.index, len(means)))
 
 
-def _are_identified(
-    table: AccuracyTable,
-    masks: np.ndarray,
-) -> np.ndarray:
+def _are_identified(table: AccuracyTable, masks: np.ndarray) -> np.ndarray:
     """Return for each mask whether the printed tables identify the mean accuracy over its cells."""
     different, places = np.unique(masks, axis=0, return_inverse=True)
     identified = [is_mean_identified(table.cells[mask]) for mask in different]

@@ -11,10 +11,7 @@ import pandas as pd
 from cogniload_repro.regression.glm import fit_finite
 
 
-def u_contrasts(
-    cells: pd.DataFrame,
-    widest: bool = False,
-) -> pd.DataFrame:
+def u_contrasts(cells: pd.DataFrame, widest: bool = False) -> pd.DataFrame:
     """Test a fall and a rise of accuracy along rho.
 
     The weights of a fall are a parabola that opens upwards, add up to zero at each length and are
@@ -39,10 +36,7 @@ def u_contrasts(
     return pd.DataFrame.from_dict(rows, orient="index", columns=["fall", "rise"])
 
 
-def slope_weights(
-    cells: pd.DataFrame,
-    end: str,
-) -> np.ndarray:
+def slope_weights(cells: pd.DataFrame, end: str) -> np.ndarray:
     """Return rho^2 - slope x rho less its mean at each N, zero or less at an end ("max", "min").
 
     The slope is that of the chord of rho^2 from this end to the mean, at the length that asks most.
@@ -63,11 +57,7 @@ def slope_weights(
     return (parabola - mean(parabola)).to_numpy()
 
 
-def trends(
-    cells: pd.DataFrame,
-    load: str,
-    outcome: str = "correct",
-) -> pd.Series:
+def trends(cells: pd.DataFrame, load: str, outcome: str = "correct") -> pd.Series:
     """Return z of the trend of an outcome's share over a load, by model (Cochran and Armitage)."""
     counts = pd.DataFrame(
         {

@@ -54,20 +54,14 @@ def two_sided_p(z: float | np.ndarray) -> np.ndarray:
     return 2 * norm.sf(np.abs(z))
 
 
-def judge_differences(
-    p: np.ndarray,
-    p_equivalence: np.ndarray,
-) -> np.ndarray:
+def judge_differences(p: np.ndarray, p_equivalence: np.ndarray) -> np.ndarray:
     """Return the verdicts on differences from their two p-values (see `Difference`)."""
     words = np.where(np.less(p_equivalence, ALPHA), "equivalent", "inconclusive")
     return np.where(np.less(p, ALPHA), "different", words).astype(object)
 
 
 # ---- independent answers: Newcombe's combination of two Wilson intervals ----
-def compare_shares(
-    first: Share,
-    second: Share,
-) -> pd.DataFrame:
+def compare_shares(first: Share, second: Share) -> pd.DataFrame:
     """Return a `Difference` per pair of independent accuracies (Newcombe), NaN if one is NaN."""
     low, high = _newcombe_limits(QUANTILE, *first, *second)
     below_margin = norm.cdf(_newcombe_score(first, second, MARGIN))
@@ -83,10 +77,7 @@ def compare_shares(
     )
 
 
-def p_of_difference(
-    first: Share,
-    second: Share,
-) -> np.ndarray:
+def p_of_difference(first: Share, second: Share) -> np.ndarray:
     """Return the p-values of no difference between pairs of independent accuracies."""
     return two_sided_p(_newcombe_score(first, second, 0.0))
 
@@ -106,11 +97,7 @@ def _newcombe_limits(
     return low, high
 
 
-def _newcombe_score(
-    first: Share,
-    second: Share,
-    value: float,
-) -> np.ndarray:
+def _newcombe_score(first: Share, second: Share, value: float) -> np.ndarray:
     """Return the normal quantile at which Newcombe's interval ends at a hypothetical difference.
 
     It serves as test statistic, negative if the observed difference is below the hypothetical one.
@@ -140,11 +127,7 @@ def _distance_to_end(
 
 
 # ---- answers to the same puzzles: Tango's score ----
-def compare_paired(
-    alone: int,
-    against: int,
-    puzzles: int,
-) -> Difference:
+def compare_paired(alone: int, against: int, puzzles: int) -> Difference:
     """Compare two models on the same puzzles by Tango's score method for matched pairs.
 
     ``alone`` and ``against`` are the discordant pairs: the puzzles that only the first, only the
@@ -171,12 +154,7 @@ def compare_paired(
     return Difference(estimate, low, high, float(p), float(p_equivalence))
 
 
-def _tango_score(
-    alone: int,
-    against: int,
-    puzzles: int,
-    value: float,
-) -> float:
+def _tango_score(alone: int, against: int, puzzles: int, value: float) -> float:
     """Return Tango's score statistic of a hypothetical difference, with its variance under it.
 
     against_share is the restricted maximum-likelihood estimate of the share solved by the second

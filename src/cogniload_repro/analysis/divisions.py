@@ -71,11 +71,7 @@ def finished_interactions(
     ]
 
 
-def _find_ends(
-    cells: pd.DataFrame,
-    term: str,
-    level: float | None,
-) -> pd.DataFrame:
+def _find_ends(cells: pd.DataFrame, term: str, level: float | None) -> pd.DataFrame:
     """Return value, low and high of each model: the committed ones for these sums, or its own."""
     answered = cells[cells["total"] > 0]
     sums = (
@@ -123,10 +119,7 @@ def estimate_finished(
     return slope / np.sqrt(weights @ np.linalg.solve(information, weights))
 
 
-def lay_contrast(
-    term: str,
-    level: float | None,
-) -> tuple[tuple[int, ...], np.ndarray]:
+def lay_contrast(term: str, level: float | None) -> tuple[tuple[int, ...], np.ndarray]:
     """Return the columns of a regression, and the weights of the contrast of its coefficients."""
     if term == SLOPE:
         return QUADRATIC_COLUMNS, np.eye(len(QUADRATIC_COLUMNS))[2]

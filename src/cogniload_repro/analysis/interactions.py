@@ -75,10 +75,7 @@ def tested_levels(cells: pd.DataFrame) -> dict[str, list[float]]:
     }
 
 
-def _slopes_of_fit(
-    fit: Fit,
-    levels: dict[str, list[float]],
-) -> Iterator[pd.DataFrame]:
+def _slopes_of_fit(fit: Fit, levels: dict[str, list[float]]) -> Iterator[pd.DataFrame]:
     """Yield the simple slopes of each product in a fit, at the origin and at each level.
 
     The slope of a product of two loads is its coefficient plus the third load times the coefficient

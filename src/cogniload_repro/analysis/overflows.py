@@ -25,10 +25,7 @@ _OUTCOMES = ("correct", *ERRORS)
 _SLACK = 1e-6
 
 
-def overflow_shares(
-    cells: pd.DataFrame,
-    by: str = "N",
-) -> pd.DataFrame:
+def overflow_shares(cells: pd.DataFrame, by: str = "N") -> pd.DataFrame:
     """Count answers that ran out of context by model and one load.
 
     One row per model and level: model, the load, total, wrong and ctx (numbers of answers, wrong

@@ -47,10 +47,7 @@ _RANK_COLUMNS = [
 ]
 
 
-def rank_models(
-    cells: pd.DataFrame,
-    paper: pd.DataFrame,
-) -> pd.DataFrame:
+def rank_models(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     """Rank each of a reader's models among the paper's, over the cells that it has answered.
 
     One row per model: model, total (answers), cells (of the paper's grid); accuracy (mean over
@@ -87,10 +84,7 @@ def rank_models(
     return ranked.fillna({"cells": 0}).reset_index()
 
 
-def _measure_accuracy(
-    table: AccuracyTable,
-    model: str,
-) -> dict[str, object]:
+def _measure_accuracy(table: AccuracyTable, model: str) -> dict[str, object]:
     """Return a model's mean accuracy, and whether the paper's over these cells are identified."""
     place = table.models.index(model)
     mask = table.answers[place] > 0
@@ -117,8 +111,9 @@ def _rank(
     masks = present[places.get_indexer(rivals)] & present[places.get_loc(model)]
     samples = measure_samples(table, cells, pairs, masks)
     samples["rival"] = pairs["first"]
-    tables = samples.groupby(samples.groupby(level=0).cumcount())
-    ranks = pd.DataFrame([_rank_once(table) for _, table in tables])
+    ranks = pd.DataFrame(
+        [_rank_once(sample) for _, sample in samples.groupby("sample")]
+    )
     return {
         "rank": int(ranks["rank"].quantile(0.5, interpolation="nearest")),
         "rank_low": ranks["rank"].min(),

@@ -34,10 +34,7 @@ class _Bound(NamedTuple):
     weights: np.ndarray
 
 
-def shortcut_bound(
-    cells: pd.DataFrame,
-    baselines: pd.DataFrame,
-) -> pd.DataFrame:
+def shortcut_bound(cells: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
     """Return an upper bound on the fraction of each model's answers that repeat the last clause.
 
     The bound assumes that a model uses the shortcut equally often in all cells. If it does not, the
@@ -91,10 +88,7 @@ def shortcut_bound(
     )
 
 
-def _smallest_bound(
-    cells: pd.DataFrame,
-    columns: np.ndarray,
-) -> _Bound:
+def _smallest_bound(cells: pd.DataFrame, columns: np.ndarray) -> _Bound:
     """Return the smallest bound over all non-negative weights in the span of some columns."""
     answers = cells["total"].to_numpy(float)
     correct = cells["correct"].to_numpy(float)
@@ -129,10 +123,7 @@ def _smallest_bound(
     return _Bound(float(share), float(error), weights)
 
 
-def shortcut_use(
-    scores: pd.DataFrame,
-    baselines: pd.DataFrame,
-) -> pd.DataFrame:
+def shortcut_use(scores: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
     """Compare each model's accuracy on puzzles where the shortcut is right with that on others.
 
     ``scores`` are those of real responses (reconstructed counts cannot tell), ``baselines`` as

@@ -74,11 +74,7 @@ def _list_numbers(fit: Fit) -> dict[str, object]:
     return fit.key | numbers
 
 
-def _fit_tables(
-    cells: pd.DataFrame,
-    formula: str,
-    family: str,
-) -> list[Fit]:
+def _fit_tables(cells: pd.DataFrame, formula: str, family: str) -> list[Fit]:
     """Return the fits of a formula to each model, none if some have too few values for it."""
     try:
         return fit_all(cells, formula, family)

@@ -47,10 +47,7 @@ def correct_holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
     return p
 
 
-def correct_within(
-    table: pd.DataFrame,
-    family: list[str],
-) -> np.ndarray:
+def correct_within(table: pd.DataFrame, family: list[str]) -> np.ndarray:
     """Return the column p of a table, Holm-adjusted within each family of tests.
 
     A family is a set of rows with the same values in the columns ``family``.
@@ -110,12 +107,7 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(tables).sort_index(kind="stable")[columns].reset_index(drop=True)
 
 
-def _profile(
-    fit: Fit,
-    point: str,
-    value: float,
-    se: float,
-) -> tuple[float, float]:
+def _profile(fit: Fit, point: str, value: float, se: float) -> tuple[float, float]:
     """Return the ends of a profile-likelihood interval, NaN if there is no such point."""
     if np.isnan(value):
         return np.nan, np.nan
@@ -173,7 +165,7 @@ def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
       `STATED_TROUGH`)
     - within (whether the fit falls significantly at the lower end of `STATED_TROUGH` and rises at
       the upper one), beyond (whether it rises at the lower end or falls at the upper one); tests of
-      level `published.ALPHA`, two-sided
+      level `published.ALPHA`, two-sided; both False if the fit is not identified
     - curvature (beta_rho2), slope_low, slope_high (log-odds per unit of rho, at 5% and 95%)
     - p_u (Sasabuchi's test: the larger of the one-sided p-values of a negative slope at 5% and a
       positive slope at 95%; NaN if the fit is not identified)
@@ -189,6 +181,8 @@ def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
         weights = np.column_stack([np.ones(len(places)), 2 * places])
         variances = ((weights @ fit.covariance[3:, 3:]) * weights).sum(axis=1)
         z = slopes / np.sqrt(variances)
+        if not fit.identified:  # another table of counts would have other tests
+            z[:] = np.nan
         row = {
             "model": fit.model,
             "trough": np.nan,
@@ -199,12 +193,10 @@ def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
             "curvature": curvature,
             "slope_low": slopes[0],
             "slope_high": slopes[-1],
-            "p_u": np.nan,
+            "p_u": max(norm.cdf(z[0]), norm.sf(z[-1])),
         }
         if abs(curvature) > _NO_CURVATURE:
             row["trough"] = -linear / (2 * curvature)
-        if fit.identified:
-            row["p_u"] = max(norm.cdf(z[0]), norm.sf(z[-1]))
         rows.append(row)
     columns = ["model", "trough", "lowest", "inside", "within", "beyond", "curvature"]
     return pd.DataFrame(rows, columns=[*columns, "slope_low", "slope_high", "p_u"])

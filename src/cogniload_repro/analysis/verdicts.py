@@ -42,20 +42,14 @@ class Judgement(NamedTuple):
     evidence: str = ""
 
 
-def single(
-    holds: object,
-    evidence: str = "",
-) -> Judgement:
+def single(holds: object, evidence: str = "") -> Judgement:
     """Judge one statement: True, False, or missing (None, NaN)."""
     if pd.isna(holds):
         return Judgement(UNKNOWN, evidence)
     return Judgement(SUPPORTED if holds else NOT_SUPPORTED, evidence)
 
 
-def each(
-    holds: Iterable[object],
-    what: str = "models",
-) -> Judgement:
+def each(holds: Iterable[object], what: str = "models") -> Judgement:
     """Judge "every X is Y": supported if true of all, in part if of some, not if of none."""
     known, unknown, evidence = _count(holds, what)
     if not known:
@@ -65,11 +59,7 @@ def each(
     return Judgement(PARTLY if any(known) else NOT_SUPPORTED, evidence)
 
 
-def counted(
-    holds: Iterable[object],
-    stated: int,
-    what: str = "models",
-) -> Judgement:
+def counted(holds: Iterable[object], stated: int, what: str = "models") -> Judgement:
     """Judge a printed number of models, such as "in 17 models": it agrees or it does not."""
     known, unknown, evidence = _count(holds, what)
     if unknown or not known:
@@ -104,10 +94,7 @@ def most(
     return Judgement(SUPPORTED if is_majority or is_significant else PARTLY, evidence)
 
 
-def resting_on(
-    main: object,
-    *others: object,
-) -> Judgement:
+def resting_on(main: object, *others: object) -> Judgement:
     """Judge a statement whose other parts mean nothing without the main one.
 
     Not supported if the main part does not hold, supported if all do, otherwise in part.
@@ -170,10 +157,7 @@ def all_parts(**parts: Judgement) -> Judgement:
     return Judgement(PARTLY, evidence)
 
 
-def without_assumption(
-    free: Judgement,
-    assuming: Judgement,
-) -> Judgement:
+def without_assumption(free: Judgement, assuming: Judgement) -> Judgement:
     """Judge by a test that assumes no curve, beside one that does.
 
     What only the assumption supports is left open: the tables agree with other curves, too.
@@ -183,10 +167,7 @@ def without_assumption(
     return free
 
 
-def _count(
-    holds: Iterable[object],
-    what: str,
-) -> tuple[list[bool], int, str]:
+def _count(holds: Iterable[object], what: str) -> tuple[list[bool], int, str]:
     """Return the results of the tests that have one, the number without, and both in words."""
     values = list(holds)
     known = [bool(value) for value in values if not pd.isna(value)]

@@ -273,11 +273,7 @@ def _find_windows(
     return np.column_stack([low, high])
 
 
-def _standard_errors(
-    coding: str,
-    answers: np.ndarray,
-    betas: np.ndarray,
-) -> np.ndarray:
+def _standard_errors(coding: str, answers: np.ndarray, betas: np.ndarray) -> np.ndarray:
     """Return the standard errors of coefficients, from the inverse expected information."""
     covariates = coded_covariates(coding)
     accuracies = expit(betas @ covariates.T)

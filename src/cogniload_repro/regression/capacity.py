@@ -42,10 +42,7 @@ class Curve(NamedTuple):
     limits: tuple[float, float]
     fit: Fit
 
-    def lay_out(
-        self,
-        values: np.ndarray,
-    ) -> np.ndarray:
+    def lay_out(self, values: np.ndarray) -> np.ndarray:
         """Return the rows of the design matrix at values of the load."""
         axes = {self.load: values}
         for load, mean in grid_means(self.fit.cells).items():
@@ -77,26 +74,17 @@ class Curve(NamedTuple):
             values = np.linspace(levels[0], levels[-1], _POINTS_OF_CURVE)
             return CubicSpline(values, self.lay_out(values))
 
-    def is_factor(
-        self,
-        load: str,
-    ) -> bool:
+    def is_factor(self, load: str) -> bool:
         """Return whether the formula takes a load as a factor."""
         return not self.fit.design.factors.isdisjoint(_AS_FACTORS[load])
 
-    def _find_levels(
-        self,
-        load: str,
-    ) -> np.ndarray:
+    def _find_levels(self, load: str) -> np.ndarray:
         cells = add_logarithm(self.fit.cells)
         levels = cells["ratio_pct"] / 100 if load == "rho" else cells[load]
         return np.unique(levels.astype(float))
 
 
-def find_points(
-    fits: Sequence[Fit],
-    point: str,
-) -> pd.DataFrame:
+def find_points(fits: Sequence[Fit], point: str) -> pd.DataFrame:
     """Return a capacity point of each fit: value, se (delta method) and status.
 
     ECL50 is a decimal logarithm. Of several roots, NT50 is the largest; along N and d the predictor
@@ -121,10 +109,7 @@ def find_points(
     return points
 
 
-def _find_in_group(
-    curve: Curve,
-    fits: list[Fit],
-) -> pd.DataFrame:
+def _find_in_group(curve: Curve, fits: list[Fit]) -> pd.DataFrame:
     """Return the rows of `find_points` of fits with the same design matrix."""
     half = FAMILIES[fits[0].family].half
     along = curve.sample()
@@ -149,11 +134,7 @@ def _find_in_group(
     return pd.DataFrame(points, columns=["value", "se", "status"])
 
 
-def _explain(
-    load: str,
-    crossings: int,
-    is_above: bool,
-) -> str:
+def _explain(load: str, crossings: int, is_above: bool) -> str:
     """Return why there is no point along a load."""
     if crossings:
         return f"accuracy does not fall with {_name(load)}"

@@ -159,10 +159,7 @@ def describe_cells(cells: pd.DataFrame) -> str:
     return ". ".join(sentences)
 
 
-def accuracy_by(
-    cells: pd.DataFrame,
-    *levels: str,
-) -> pd.DataFrame:
+def accuracy_by(cells: pd.DataFrame, *levels: str) -> pd.DataFrame:
     """Pool the answers of a cells frame over everything but the named columns.
 
     Returns one row per combination of levels that has answers, models in printed order and numbers
@@ -196,10 +193,7 @@ def wilson_limits(
     return low, high
 
 
-def errors_by(
-    cells: pd.DataFrame,
-    load: str,
-) -> pd.DataFrame:
+def errors_by(cells: pd.DataFrame, load: str) -> pd.DataFrame:
     """Return Table 4 (load d) or 5 (load N): accuracy and errors of each model at each level.
 
     One row per model and level: model, the load, samples (answers), acc_pct (accuracy in %) and the
@@ -212,10 +206,7 @@ def errors_by(
     return named[["model", load, "samples", "acc_pct", *ERRORS]]
 
 
-def percent(
-    correct: int,
-    total: int,
-) -> int:
+def percent(correct: int, total: int) -> int:
     """Return an accuracy in whole percent, rounded half to even as in Tables 4 and 5."""
     return round(100 * int(correct) / int(total))
 

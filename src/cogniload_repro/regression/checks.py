@@ -12,10 +12,7 @@ from cogniload_repro.regression.formulas import COVARIATES, FACTORS, name_covari
 MOST_ANSWERS = 10**6
 
 
-def check_cells(
-    cells: pd.DataFrame,
-    *formulas: str,
-) -> pd.DataFrame:
+def check_cells(cells: pd.DataFrame, *formulas: str) -> pd.DataFrame:
     """Validate a table of counts and return it with numbers in every column that a fit uses.
 
     Parameters
@@ -54,10 +51,7 @@ def check_cells(
     return checked
 
 
-def _check_columns(
-    cells: pd.DataFrame,
-    formulas: tuple[str, ...],
-) -> None:
+def _check_columns(cells: pd.DataFrame, formulas: tuple[str, ...]) -> None:
     """Raise ValueError if there are no rows, or if a column is missing or duplicated."""
     repeated = cells.columns[cells.columns.duplicated()]
     if len(repeated):

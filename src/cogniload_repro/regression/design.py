@@ -64,10 +64,7 @@ def grid_means(cells: pd.DataFrame) -> dict[str, float]:
     }
 
 
-def roots_along_rho(
-    betas: np.ndarray,
-    means: dict[str, float],
-) -> np.ndarray:
+def roots_along_rho(betas: np.ndarray, means: dict[str, float]) -> np.ndarray:
     """Return the two values of rho at which the fitted accuracy is one half, the smaller first.
 
     betas (r, 5) are coefficients of 1, d, log10 N, rho, rho^2; d and log10 N are held at their

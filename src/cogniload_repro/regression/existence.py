@@ -16,10 +16,7 @@ from cogniload_repro.regression.formulas import (
 _LEVELS = {"log10_N": "N", "rho": "ratio_pct"}
 
 
-def find_missing(
-    cells: pd.DataFrame,
-    formula: str,
-) -> str:
+def find_missing(cells: pd.DataFrame, formula: str) -> str:
     """Return the first covariate of a formula with missing values, "" if there is none."""
     for name in name_covariates(formula):
         if name in cells and cells[name].isna().any():
@@ -27,10 +24,7 @@ def find_missing(
     return ""
 
 
-def describe_deficiency(
-    cells: pd.DataFrame,
-    design: Design,
-) -> str:
+def describe_deficiency(cells: pd.DataFrame, design: Design) -> str:
     """Return why the coefficients of a design are not unique, "" if they are.
 
     The usual reason is a covariate with fewer distinct values than coefficients. Values of rho are
@@ -56,10 +50,7 @@ def describe_deficiency(
     return ""
 
 
-def _count_coefficients(
-    design: Design,
-    name: str,
-) -> int:
+def _count_coefficients(design: Design, name: str) -> int:
     """Return the number of coefficients of terms in one covariate alone, with the intercept."""
     others = {*COVARIATES, *FACTORS} - {name}
     count = 0
@@ -89,10 +80,7 @@ def list_statuses(
     return np.where(separated, "separation", "ok")[places].tolist()
 
 
-def is_separated(
-    covariates: np.ndarray,
-    side: np.ndarray,
-) -> bool:
+def is_separated(covariates: np.ndarray, side: np.ndarray) -> bool:
     """Return whether the data are separated, completely or quasi-completely.
 
     ``side`` is 1 in rows with only correct answers, -1 in rows with only wrong ones, else 0.

@@ -65,10 +65,7 @@ class Design(NamedTuple):
         ]
         return {str(name) for names in variables for name in names}
 
-    def expand(
-        self,
-        cells: pd.DataFrame,
-    ) -> np.ndarray:
+    def expand(self, cells: pd.DataFrame) -> np.ndarray:
         """Return the matrix for other cells; ValueError if the fit does not cover them."""
         try:
             with _strictly():
@@ -90,10 +87,7 @@ def name_covariates(formula: str) -> list[str]:
     return [name for name in (*COVARIATES, *FACTORS) if name in words]
 
 
-def build_design(
-    cells: pd.DataFrame,
-    formula: str,
-) -> Design:
+def build_design(cells: pd.DataFrame, formula: str) -> Design:
     """Build the design matrix of ``correct ~ ...``; a ValueError quotes a formula at fault.
 
     Columns are named after their terms. Infinite values are refused.

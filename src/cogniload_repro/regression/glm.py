@@ -132,10 +132,7 @@ def fit_all(
     return [fits[place] for place in range(len(tables))]
 
 
-def _number_cells(
-    rows: pd.DataFrame,
-    formula: str,
-) -> np.ndarray:
+def _number_cells(rows: pd.DataFrame, formula: str) -> np.ndarray:
     """Return the same number for rows with the same covariates."""
     # prompt lengths are each model's own; they matter only if the formula has them
     names = {*COVARIATES, *FACTORS} - {"prompt_mean"} | {*name_covariates(formula)}

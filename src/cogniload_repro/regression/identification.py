@@ -26,11 +26,7 @@ FIXED_COLUMNS = build_design(GRID, FIXED_SUMS).x
 _ROUNDING_ERROR = 1e-9
 
 
-def are_identified(
-    counts: pd.DataFrame,
-    x: np.ndarray,
-    family: str,
-) -> np.ndarray:
+def are_identified(counts: pd.DataFrame, x: np.ndarray, family: str) -> np.ndarray:
     """Return for each of several tables of counts whether its regression is identified.
 
     ``counts`` are tables with the same cells, one below the other, ``x`` the columns of the
@@ -48,29 +44,27 @@ def are_identified(
     return identified | _have_printed_sums(counts, x)
 
 
-def _have_printed_sums(
-    counts: pd.DataFrame,
-    x: np.ndarray,
-) -> np.ndarray:
+def _have_printed_sums(counts: pd.DataFrame, x: np.ndarray) -> np.ndarray:
     """Return for each table whether its sums of the columns x are those of the committed tables.
 
     These differ among themselves by the precision of the printed numbers.
     """
     shape = (len(counts) // len(x), len(x))
     answers = counts["total"].to_numpy(float).reshape(shape)
-    sums = counts["correct"].to_numpy(float).reshape(shape) @ x
-    committed = committed_counts(counts).reshape(-1, *shape) @ x
-    slack = _ROUNDING_ERROR * (answers @ np.abs(x))
+    correct = counts["correct"].to_numpy(float).reshape(shape)
+    sums = correct @ x
+    samples = committed_counts(counts).reshape(-1, *shape)
+    committed = samples @ x
+    largest = answers @ np.abs(x)
+    slack = _ROUNDING_ERROR * largest
     is_above = sums >= committed.min(axis=0) - slack
     is_below = sums <= committed.max(axis=0) + slack
-    has_answers = answers == committed_answers(counts).reshape(shape)
+    printed = committed_answers(counts).reshape(shape)
+    has_answers = answers == printed
     return (is_above & is_below).all(axis=1) & has_answers.all(axis=1)
 
 
-def _spread_over_grid(
-    cells: pd.DataFrame,
-    columns: np.ndarray,
-) -> np.ndarray:
+def _spread_over_grid(cells: pd.DataFrame, columns: np.ndarray) -> np.ndarray:
     """Return columns over the cells of the grid, zero in those without answers."""
     loads = pd.MultiIndex.from_frame(cells[CELL].astype(float))
     spread = np.zeros((len(GRID), columns.shape[1]))

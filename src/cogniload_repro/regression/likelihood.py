@@ -32,27 +32,18 @@ class _Tables(NamedTuple):
     link: Link
     offset: np.ndarray | float
 
-    def take(
-        self,
-        places: np.ndarray,
-    ) -> "_Tables":
+    def take(self, places: np.ndarray) -> "_Tables":
         """Return some of the tables."""
         return self._replace(correct=self.correct[places], wrong=self.wrong[places])
 
-    def find_loglik(
-        self,
-        b: np.ndarray,
-    ) -> np.ndarray:
+    def find_loglik(self, b: np.ndarray) -> np.ndarray:
         """Return the log-likelihood of each table at its coefficients."""
         eta = b @ self.x.T + self.offset
         of_correct = self.correct * self.link.log_accuracy(eta)
         of_wrong = self.wrong * self.link.log_error(eta)
         return (of_correct + of_wrong).sum(axis=1)
 
-    def find_step(
-        self,
-        b: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def find_step(self, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the Newton step I^-1 U of each table, NaN if I is singular, and U'I^-1 U."""
         eta = b @ self.x.T + self.offset
         log_slope = self.link.log_slope(eta)
@@ -131,20 +122,14 @@ def maximise_all(
     return maximise_counts(covariates, correct, answers, start=start, offset=offset)
 
 
-def sum_squares(
-    x: np.ndarray,
-    weights: np.ndarray,
-) -> np.ndarray:
+def sum_squares(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return x'Wx, shape (tables, q, q), for weights of the cells, shape (tables, cells)."""
     return (x.T * weights[:, None, :]) @ x
 
 
 # a step that overflows does not raise the log-likelihood, and is halved
 @np.errstate(over="ignore", invalid="ignore")
-def _climb(
-    tables: _Tables,
-    start: np.ndarray,
-) -> np.ndarray:
+def _climb(tables: _Tables, start: np.ndarray) -> np.ndarray:
     """Return the coefficients at the maximum by Newton steps with step halving, NaN if not found.
 
     The log-likelihoods are concave.

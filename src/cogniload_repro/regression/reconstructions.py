@@ -171,10 +171,7 @@ def committed_answers(cells: pd.DataFrame) -> np.ndarray:
     return _join(cells)["total"].to_numpy(float)
 
 
-def range_over(
-    groups: DataFrameGroupBy,
-    names: Sequence[str],
-) -> pd.DataFrame:
+def range_over(groups: DataFrameGroupBy, names: Sequence[str]) -> pd.DataFrame:
     """Return the 10 and 90% quantiles of numbers over the samples of each group.
 
     The columns are ``NAME_p10`` and ``NAME_p90``.
@@ -195,10 +192,7 @@ def mean_cells(cells: pd.DataFrame) -> pd.DataFrame:
     return cells.assign(correct=cells["correct"].where(~have_samples(cells), mean))
 
 
-def prediction_band(
-    cells: pd.DataFrame,
-    *levels: str,
-) -> pd.DataFrame:
+def prediction_band(cells: pd.DataFrame, *levels: str) -> pd.DataFrame:
     """Return the prediction band of reconstructed models' accuracy by some columns.
 
     The first of ``levels`` is "model". Lowest and highest (fractions) are the ends of a 1 -
@@ -213,7 +207,9 @@ def prediction_band(
     sums = samples.groupby(by_level, observed=True).sum()
     total = rows["total"].groupby(by_level, observed=True).sum()
     size = sums.shape[1]
-    reach = sums.std(axis=1) * np.sqrt(1 + 1 / size) * t.ppf(1 - ALPHA / 2, size - 1)
+    error = sums.std(axis=1) * np.sqrt(1 + 1 / size)
+    quantile = t.ppf(1 - ALPHA / 2, size - 1)
+    reach = quantile * error
     mean = sums.mean(axis=1)
     lowest = (mean - reach).clip(0)
     highest = (mean + reach).clip(upper=total)

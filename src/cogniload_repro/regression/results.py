@@ -49,12 +49,7 @@ class CountsGLM(GLM):
     identified = True
     is_reconstructed = False
 
-    def fit(
-        self,
-        *,
-        cov_type: str = "nonrobust",
-        **options: Any,
-    ) -> GLMResultsWrapper:
+    def fit(self, *, cov_type: str = "nonrobust", **options: Any) -> GLMResultsWrapper:
         """Fit as statsmodels does; arguments are named."""
         results = super().fit(cov_type=cov_type, **options)
         is_robust = cov_type != "nonrobust"

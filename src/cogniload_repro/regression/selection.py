@@ -71,10 +71,7 @@ def compare_fits(
     return pd.DataFrame(map(_compare, fits, others))
 
 
-def _compare(
-    one: Fit,
-    other: Fit,
-) -> dict[str, object]:
+def _compare(one: Fit, other: Fit) -> dict[str, object]:
     """Return a model's two fits side by side, and the test of the smaller within the larger."""
     numbers = {name: getattr(one, name) for name in _CRITERIA}
     against = {f"against_{name}": getattr(other, name) for name in _CRITERIA}
@@ -95,10 +92,7 @@ def _compare(
     return one.key | numbers | against | differences
 
 
-def _find_larger(
-    one: Fit,
-    other: Fit,
-) -> str:
+def _find_larger(one: Fit, other: Fit) -> str:
     """Return which of two regressions contains the other.
 
     The smaller one is nested in the larger if both together span no more than the larger's terms.
