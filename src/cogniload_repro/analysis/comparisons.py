@@ -211,7 +211,9 @@ def compare_ecl50(cells: pd.DataFrame) -> pd.DataFrame:
     difference = first["value"] - second["value"]
     z = difference / np.hypot(first["se"], second["se"])
     p = two_sided_p(z.where(first["identified"] & second["identified"]))
-    pairs = pd.DataFrame({"first": first["model"], "second": second["model"]})
+    pairs = pd.DataFrame(
+        {"first": first["model"], "second": second["model"]}, dtype=str
+    )
     return pairs.assign(difference=difference, p=p, p_holm=correct_holm(p))
 
 
