@@ -11,7 +11,7 @@ import pytest
 from test_chapters import run
 
 import cogniload_repro as cl
-from cogniload_repro.book.markdown import Fragment
+from cogniload_repro.book.markdown import Fragment, unescape
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import NAMES
 from cogniload_repro.puzzles.baselines import write_baselines
@@ -46,7 +46,7 @@ def run_on_reconstruction(chapter, number, tmp_path, monkeypatch):
     texts = {}
     for key, shown in fragments.items():
         if isinstance(shown, Fragment):  # others are frames and pictures
-            texts[key] = shown.markdown
+            texts[key] = unescape(shown.markdown)
     return texts
 
 
@@ -81,7 +81,7 @@ def test_sentences_do_not_depend_on_the_reconstruction(chapter, tmp_path, monkey
     """
     first, second = (
         run_on_reconstruction(chapter, number, tmp_path, monkeypatch)
-        for number in (0, 17)
+        for number in (1, 17)
     )
     assert first.keys() == second.keys()
     assert "22" in first["lead"]
