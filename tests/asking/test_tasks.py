@@ -181,7 +181,7 @@ def know(perturbation=None):
     }
     pairs = [(name, row["text"]) for name, row in drawn.items()]
     known = {
-        query.text: drawn[query.name] for query in write_queries(pairs, perturbation)
+        query.prompt: drawn[query.name] for query in write_queries(pairs, perturbation)
     }
 
     def answers(messages, tools, tool_choice, config):
