@@ -171,11 +171,15 @@ def _read_toc(sources: Path, leave_out: Collection[str]) -> dict:
     """Return the table of contents without some pages."""
     toc = yaml.safe_load((sources / "_toc.yml").read_text(encoding="utf-8"))
     for part in toc.get("parts", []):
-        chapters = part["chapters"]
-        part["chapters"] = [
-            chapter for chapter in chapters if chapter.get("file") not in leave_out
-        ]
+        part["chapters"] = _keep(part["chapters"], leave_out)
+        for chapter in part["chapters"]:
+            if "sections" in chapter:
+                chapter["sections"] = _keep(chapter["sections"], leave_out)
     return toc
+
+
+def _keep(entries: list[dict], leave_out: Collection[str]) -> list[dict]:
+    return [entry for entry in entries if entry.get("file") not in leave_out]
 
 
 def _complaints(log: str) -> str:
