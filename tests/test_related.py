@@ -96,8 +96,6 @@ def numbers(puzzles):
         "shares",
         "sampling",
         "perturbed-verdicts",
-        "made-up",
-        "critical-load",
     ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cl, "show_verdicts", lambda page, judged: None)
@@ -132,46 +130,6 @@ def test_another_printed_number_is_not_supported(numbers):
     circular = ["models", "qwen_vertical", "within_limit"]
     rows = checked[(checked["check"] != "") & ~checked["check"].isin(circular)]
     assert set(rows["verdict"]) == {"not supported"}
-
-
-@pytest.mark.parametrize("size", [1, 2, 5, 40])
-@pytest.mark.parametrize("number", range(5))
-def test_the_prompt_of_rules_gives_the_answer(size, number):
-    """Its rules are read again as text, and applied to the initial values in another order."""
-    source = CELLS["probe-rules"].replace("size = 2", f"size = {size}")
-    source = source.replace("key = (1, size, 0)", f"key = (1, size, {number})")
-    variables = run_cells(["load"], {})
-    exec(source, variables)
-    run_cells(["probe-rules-prompt"], variables)
-    prompt = "\n".join(variables["prompt"])
-    x, y = map(int, re.search(r"X=(\d+), Y=(\d+)", prompt).groups())
-    initial = {"X": x, "Y": y, "X+Y": x + y}
-    final = {"X": x, "Y": y}
-    pattern = r"If (\S+) is (even|odd|greater|less)(?: than (-?\d+))?, then add (\d) to ([XY])"
-    rules = re.findall(pattern, prompt)
-    assert len(rules) == size
-    for subject, word, bound, amount, target in reversed(rules):
-        value = initial[subject]
-        holds = {
-            "even": value % 2 == 0,
-            "odd": value % 2 == 1,
-            "greater": value > int(bound or 0),
-            "less": value < int(bound or 0),
-        }
-        final[target] += int(amount) * holds[word]
-    assert variables["answer"] == [final["X"] % 100, final["Y"] % 100]
-
-
-def test_the_protocol_stops_at_the_first_size_that_is_failed():
-    """A larger size that is mastered does not count."""
-    variables = run_cells(["load", "made-up"], {})
-    answers = variables["answers"]
-    is_failed = (answers["probe"] == "rules") & (answers["size"] == 3)
-    variables["answers"] = answers.assign(right=~is_failed)
-    capacity = run_cells(["critical-load"], variables)["capacity"]
-    assert capacity["n_max"].dropna().to_dict() == {"state": 39, "rules": 2, "path": 29}
-    loads = capacity["load"]
-    assert loads["critical"] == pytest.approx(loads[["state", "rules", "path"]].mean())
 
 
 ANSWERS = [
