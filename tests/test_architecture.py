@@ -40,7 +40,7 @@ SIZES = {
     "puzzles": 7_800,
     "scoring": 4_000,
     "importing": 6_200,
-    "regression": 11_750,
+    "regression": 11_000,
     "analysis": 12_280,
     "reconstruction": 10_620,
     "ledger": 6_470,

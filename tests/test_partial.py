@@ -111,7 +111,7 @@ def test_one_own_model_on_two_cells(tmp_path):
     assert results.cells["total"].tolist() == [4, 4]
     for frame in (results.glm, results.aic, results.interactions):
         assert frame["status"].tolist() == [
-            "N takes 1 of the 2 values that the formula needs"
+            "the cells determine 2 of its 5 coefficients"
         ]
         assert (
             frame.filter(regex="^(beta|se|p|ecl50|nt50|id50|aic|loglik)")
@@ -122,7 +122,7 @@ def test_one_own_model_on_two_cells(tmp_path):
     table = tables.table2(fits, cl.capacity_points(results.cells)).frame
     assert table.iloc[0].tolist() == [
         "mine",
-        "N takes 1 of the 2 values that the formula needs",
+        "the cells determine 2 of its 5 coefficients",
         *[""] * 7,
     ]
     assert describe_cells(results.cells) == "Partial grid: 2 of the paper's 140 cells"
