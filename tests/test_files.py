@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -77,11 +78,11 @@ def test_a_folder_is_free_when_its_process_is_killed(tmp_path, holder):
 def test_an_equal_file_keeps_its_time(tmp_path):
     """What is written again with the same content is not newer, for make; another content is."""
     path = tmp_path / "new" / "a.json"
-    assert write_if_changed(path, "ρ", mode=0o600)
+    write_if_changed(path, "ρ", mode=0o600)
     os.utime(path, ns=(1, 1))
-    assert not write_if_changed(path, "ρ")
+    write_if_changed(path, "ρ")
     assert path.stat().st_mtime_ns == 1
-    assert write_if_changed(path, "d")
+    write_if_changed(path, "d")
     assert path.read_text() == "d"
     assert path.stat().st_mtime_ns > 1
 
@@ -125,6 +126,15 @@ def test_a_refusal_of_the_system_names_the_file_and_the_remedy(
         names = [str(part)] if named else []
         raise OSError(number, "pyarrow's words", *names)
     assert re.match(f"{tmp_path}/a: {sentence}", describe_error(caught.value))
+
+
+def test_a_copy_and_what_the_system_does_not_name_end_in_a_sentence(tmp_path):
+    """The first file that was not copied is named; otherwise the places that have no name."""
+    full = "[Errno 28] No space left on device"
+    copies = [("a/x", "b/x", full), ("a/y", "b/y", full)]
+    assert describe_error(shutil.Error(copies)) == f"b/x cannot be written: {full}"
+    nameless = OSError(errno.ENOSPC, "No space left on device")
+    assert describe_error(nameless).startswith("standard output or /dev/shm: No space")
 
 
 def test_a_full_disk_is_named_by_the_file_of_a_step_and_not_by_the_lock(

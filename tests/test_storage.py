@@ -18,16 +18,17 @@ LABEL = {"scorer": "pseudocode", "source": "a test"}
 
 def test_the_same_table_gives_the_same_bytes(tmp_path):
     """Neither time, nor path, nor the order of the metadata is in the file."""
-    first = write_table(tmp_path / "folder/first.parquet", FRAME, LABEL)
-    second = write_table(
-        tmp_path / "second.parquet", FRAME, dict(reversed(LABEL.items()))
-    )
+    first = tmp_path / "folder/first.parquet"
+    second = tmp_path / "second.parquet"
+    write_table(first, FRAME, LABEL)
+    write_table(second, FRAME, dict(reversed(LABEL.items())))
     assert first.read_bytes() == second.read_bytes()
 
 
 def test_a_table_comes_back_with_its_label(tmp_path):
     """Content and metadata are those that were written."""
-    path = write_table(tmp_path / "cells.parquet", FRAME, LABEL)
+    path = tmp_path / "cells.parquet"
+    write_table(path, FRAME, LABEL)
     pd.testing.assert_frame_equal(pd.read_parquet(path), FRAME)
     assert read_metadata(path) == LABEL
 

@@ -5,6 +5,7 @@ Standard library only, since `make` calls these functions before every build.
 
 import errno
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -31,9 +32,14 @@ def describe_error(error: Exception) -> str:
     """Return an error as one sentence; for a system error, with the file and the remedy."""
     if isinstance(error, MemoryError):
         return "there is not enough memory; close other programs, or give fewer --jobs"
+    if isinstance(error, shutil.Error):  # of several files that were copied
+        _, place, cause = error.args[0][0]
+        return f"{place} cannot be written: {cause}"
     if not isinstance(error, OSError) or error.errno not in _SYSTEM_REMEDIES:
         return str(error)
-    place = error.filename2 or error.filename or "a file"  # filename2: a copy's target
+    # filename2 is the target of a copy; no file is named where results are printed, and where
+    # processes have their locks
+    place = error.filename2 or error.filename or "standard output or /dev/shm"
     return f"{place}: {os.strerror(error.errno)}; {_SYSTEM_REMEDIES[error.errno]}"
 
 
@@ -75,15 +81,13 @@ def write_whole(
     return Path(path)
 
 
-def write_if_changed(path: Path, content: str, mode: int | None = None) -> bool:
-    """Write a text only if it changes, and return whether it was written.
+def write_if_changed(path: Path, content: str, mode: int | None = None) -> None:
+    """Write a text only if it changes.
 
     An unchanged file keeps its modification time, which make compares; see `write_whole`.
     """
-    if path.is_file() and path.read_bytes() == content.encode("utf-8"):
-        return False
-    write_whole(path, content, mode)
-    return True
+    if not path.is_file() or path.read_bytes() != content.encode("utf-8"):
+        write_whole(path, content, mode)
 
 
 @contextmanager

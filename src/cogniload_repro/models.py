@@ -72,8 +72,7 @@ def short_names(models: Iterable[str]) -> dict[str, str]:
     names = list(dict.fromkeys(models))
     last_parts = {}
     for name in names:
-        _, _, last_part = name.rpartition("/")
-        last_parts[name] = last_part.strip() or name
+        last_parts[name] = name.split("/")[-1].strip() or name
     counts = Counter(last_parts.values())
     short = {}
     for name, last_part in last_parts.items():
@@ -119,5 +118,4 @@ def order_models(models: Iterable[str]) -> list[str]:
     """Return each model once: the paper's in printed order, then the others by name."""
     present = set(models)
     of_the_paper = [name for name in NAMES if name in present]
-    others = sorted(present.difference(NAMES))
-    return of_the_paper + others
+    return of_the_paper + sorted(present.difference(NAMES))

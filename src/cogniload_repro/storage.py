@@ -226,13 +226,12 @@ def write_table(
     path: str | Path,
     table: pa.Table | pd.DataFrame,
     metadata: Mapping[str, str] | None = None,
-) -> Path:
-    """Write a table to a Parquet file, and return its path; see `table_writer`."""
+) -> None:
+    """Write a table to a Parquet file; see `table_writer`."""
     if isinstance(table, pd.DataFrame):
         table = pa.Table.from_pandas(table, preserve_index=False)
     with table_writer(path, table.schema, metadata or {}) as writer:
         writer.write_table(table.replace_schema_metadata(writer.schema.metadata))
-    return Path(path)
 
 
 @contextmanager
@@ -242,9 +241,9 @@ def open_parquet(path: str | Path) -> Iterator[pq.ParquetFile]:
         try:
             file = pq.ParquetFile(stream, pre_buffer=False)
         except (pa.ArrowException, OSError) as error:
-            remedy = "delete it; the next `make` recreates it, or download it again"
             raise ValueError(
-                f"{path} is not a whole Parquet file ({error}); {remedy}"
+                f"{path} is not a whole Parquet file ({error}); delete it; the next `make` "
+                "recreates it, or download it again"
             ) from None
         with file:
             yield file

@@ -3,18 +3,25 @@
 Its numbers are those of the build, and bad addresses are told.
 """
 
+import json
 import re
+from contextlib import nullcontext
 from urllib.parse import urlencode
 
 import numpy as np
 import pytest
-from browsing import complaints, visit, wait
+from browsing import complaints, phone, visit, wait
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 
 import cogniload_repro as cl
-from cogniload_repro.book.compare_rows import identified_specifications, pair_rows
+from cogniload_repro.book.compare_rows import (
+    compare_pair,
+    identified_specifications,
+    pair_rows,
+)
 from cogniload_repro.book.page_data import cells_to_show
+from cogniload_repro.book.terminal import format_pair
 from cogniload_repro.formats import display_names
 from cogniload_repro.models import NAMES
 from cogniload_repro.regression.cell_tables import accuracy_by
@@ -34,6 +41,27 @@ _COLORS = """
     while (isClear(box)) box = box.parentElement;
     return [getComputedStyle(problem).color, getComputedStyle(box).backgroundColor].map(read);
 """
+#: The axis: texts and places of its marks; per length the places of both points; sizes of letters.
+_CHART = """
+    const middle = (node) => {
+        const box = node.getBoundingClientRect();
+        return (box.left + box.right) / 2;
+    };
+    const chart = document.querySelector("#compare .chart");
+    const lines = [...chart.querySelectorAll(".line")];
+    const marks = [...lines[0].querySelectorAll("b")];
+    const axis = marks.map((mark) => [parseFloat(mark.textContent), middle(mark)]);
+    const lengths = lines.filter((line) => line.textContent.startsWith("N = "));
+    const points = lengths.map((line) => [parseFloat(line.textContent.slice(4)),
+        ...[".one", ".other"].map((side) => middle(line.querySelector(`.point${side}`)))]);
+    const sizes = [...chart.querySelectorAll("span, b, .load")]
+        .map((node) => parseFloat(getComputedStyle(node).fontSize));
+    const boxes = [...chart.querySelectorAll("*")].map((node) => node.getBoundingClientRect());
+    const width = Math.max(...boxes.map(({right}) => right)) - innerWidth;
+    return [axis, points, sizes, width];
+"""
+_DECIMAL = r"-?[\d,]+\.\d"
+NAMED = cl.models.BY_LABEL
 _HOSTILE = "<img src=x onerror=alert(1)></script>"
 
 
@@ -148,6 +176,77 @@ def test_a_choice_changes_the_address_and_an_address_the_choice(browser, html):
         "document.getElementById('compare-first').selectedOptions[0].text === 'QwQ-32B'",
     )
     assert _rows(browser, "compare-fit-table") == fitted
+
+
+def test_back_and_forward_show_the_choices_again(browser, html):
+    """Each choice is an entry of the history; its address has the short names."""
+    _open(browser, html, first="QwQ-32B", second="Qwen3-32B")
+    menu = Select(browser.find_element(By.ID, "compare-second"))
+    verdict = "document.querySelector('#compare [role=status]').textContent"
+    before = browser.execute_script(f"return {verdict}")
+    menu.select_by_visible_text("gpt-5-2025-08-07")
+    assert browser.current_url.endswith("#first=QwQ-32B&second=gpt-5")
+    after = browser.execute_script(f"return {verdict}")
+    assert "gpt-5-2025-08-07 minus QwQ-32B" in after
+    for step, text in (("back", before), ("forward", after), ("back", before)):
+        getattr(browser, step)()
+        wait(browser, f"{verdict} === {json.dumps(text)}")
+    assert menu.first_selected_option.text == "Qwen3-32B"
+
+
+def test_the_verdict_is_the_commands(browser, html, cells):
+    """The sentence has the difference, its interval and the word that the command prints."""
+    names = display_names(cells["model"])
+    for pair in [("o3", "gpt-5"), ("QwQ-32B", "Qwen3-32B"), ("gpt-5", "Qwen3-1.7B")]:
+        printed = list(format_pair(compare_pair(html.parents[2], *pair)))
+        overall = printed[1].splitlines()[1].split()
+        numbers = _numbers(" ".join(overall[2:6]))[:3]
+        _open(browser, html, first=pair[0], second=pair[1])
+        text = browser.find_element(By.CSS_SELECTOR, "#compare [role=status]").text
+        title = printed[0].removeprefix("Accuracy of ").removesuffix(", in points")
+        verdict, difference = text.split(f" {title}: ")
+        assert verdict == f"Verdict: {overall[-1]}."
+        shown = [float(number) for number in re.findall(_DECIMAL, difference)]
+        assert shown == pytest.approx(numbers)
+        assert set(title.split(" minus ")) <= set(names.values())
+
+
+def test_the_chart_has_both_models_on_one_axis(browser, html, cells):
+    """A point's place is its accuracy; on a phone nothing is cut off and labels are readable."""
+    _open(browser, html, first="o3", second="QwQ-32B")
+    accuracy = accuracy_by(cells, "model", "N").set_index(["model", "N"])["accuracy"]
+    for screen in (nullcontext(), phone(browser)):
+        with screen:
+            axis, points, sizes, width = browser.execute_script(_CHART)
+            low, left = axis[0]
+            high, right = axis[-1]
+            for N, *places in points:
+                shares = [accuracy[NAMED[name], N] for name in ("o3", "QwQ-32B")]
+                scale = (right - left) / (high - low)
+                expected = [left + (100 * share - low) * scale for share in shares]
+                assert places == pytest.approx(expected, abs=1.5)
+            assert min(sizes) >= 11
+            assert width <= 0
+    assert len(points) >= 2
+    label = browser.find_element(By.CSS_SELECTOR, ".chart[role=img]")
+    assert "o3-2025-04-16 and QwQ-32B" in label.get_attribute("aria-label")
+
+
+def test_where_the_counts_come_from_is_said_once(browser, html):
+    """And not once per model."""
+    _open(browser, html, first="o3", second="gpt-5")
+    text = browser.find_element(By.ID, "compare").text
+    assert text.count("econstructed from") == 1
+    assert "Both models: reconstructed from" in text
+
+
+def test_an_unknown_model_is_named_with_a_close_one(browser, html):
+    """Both models and the regression are told in sentences."""
+    _open(browser, html, first="gpt5", second="nobody", regression="none")
+    text = browser.find_element(By.CSS_SELECTOR, "#compare .problem").text
+    assert "unknown first model: “gpt5”. Did you mean gpt-5?" in text
+    assert "unknown second model: “nobody”." in text
+    assert "unknown regression: “none”." in text
 
 
 def _contrast(colors):

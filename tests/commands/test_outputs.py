@@ -1,5 +1,8 @@
 """Sources of outputs on the command line: exit codes, counts and names."""
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import pandas as pd
 import pytest
 from harness import run as invoke
@@ -81,6 +84,22 @@ def test_a_path_is_added_as_it_stands(tmp_path, monkeypatch, name):
         "download-outputs", "--source", source, "--build", tmp_path / "build"
     )
     assert (code, f"{name}: responses: 1, models: 1" in printed) == (0, True)
+
+
+def test_a_build_is_given_by_a_relative_path(tmp_path, monkeypatch):
+    """Temporary folders have an absolute path since Python 3.12, before that a relative one."""
+
+    def absolute(prefix, dir):
+        return TemporaryDirectory(prefix=prefix, dir=Path(dir).absolute())
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(commands, "TemporaryDirectory", absolute)
+    write_lines(tmp_path / "answers.jsonl", [ROW | {"model": "mine"}])
+    code, printed, errors = run(
+        "download-outputs", "--source", "answers.jsonl", "--build", "build"
+    )
+    assert code == 0, errors
+    assert "responses: 1, models: 1" in printed
 
 
 def test_model_names_the_one_source_of_the_reader(tmp_path):

@@ -30,6 +30,7 @@ def test_without_options_the_papers_default_set_is_drawn(tmp_path):
         ),
         (("--per-cell", "0"), "0 is not in the range"),
         (("--out", __file__), "is a file"),
+        (("--perturb", "TYPO"), "unknown perturbation 'TYPO'"),
     ],
 )
 def test_bad_arguments_end_in_one_sentence(tmp_path, arguments, words):

@@ -129,7 +129,8 @@ def test_puzzles_are_read_from_their_table(tmp_path):
     """Those that a source adds follow; the same one may come again."""
     rows = [draw_named(NAME), puzzle_row(draw_puzzle(20, 3, 5, 4))]
     table = pa.Table.from_pylist(rows[:1], PUZZLES)
-    path = write_table(tmp_path / "puzzles.parquet", table)
+    path = tmp_path / "puzzles.parquet"
+    write_table(path, table)
     known = KnownPuzzles(path)
     known.add(rows[0])
     known.add(rows[1])

@@ -84,5 +84,5 @@ cogniload.dom = (() => {
     return found.length || !squash(wanted) ? found : having(squash);
   }
 
-  return { el, table, menu, readRows, section, findCalled };
+  return { el, table, menu, readRows, section, callNames, findCalled };
 })();

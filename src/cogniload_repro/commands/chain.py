@@ -107,5 +107,7 @@ def _fit_paper(build: Path) -> None:
         say(entries.scoreboard(ledger).to_string(index=False))
         say(entries.LEGEND)
         write_table(build / "fidelity.parquet", ledger)
-        csv = ledger.to_csv(index=False, lineterminator="\n")
-        write_whole(build / "fidelity.csv", csv)  # last, for make compares its time
+        # last, for make compares its time
+        write_whole(
+            build / "fidelity.csv", ledger.to_csv(index=False, lineterminator="\n")
+        )

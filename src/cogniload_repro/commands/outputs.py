@@ -1,7 +1,6 @@
 """The commands that import outputs, and that check them."""
 
 import json
-import os
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -47,8 +46,7 @@ def download_outputs(build: Path, jobs: int, **options: Any) -> None:
     Writes puzzles.parquet, outputs/ (real answers) and counts.parquet (the reconstructed counts of
     models without answers). By default nothing is downloaded.
     """
-    values = {name: options.pop(name) for name in OUTPUTS_PARAMETERS}
-    parameters = Parameters(**values)
+    parameters = Parameters(**{name: options.pop(name) for name in OUTPUTS_PARAMETERS})
     inputs = describe_outputs(parameters)  # as they are before they are read
     with locked(build), TemporaryDirectory(prefix=_STAGE, dir=build) as name:
         stage = Path(name)
@@ -58,9 +56,10 @@ def download_outputs(build: Path, jobs: int, **options: Any) -> None:
             imported.append(_write_counts(stage, parameters.grid, jobs))
             for answers in sorted(ANSWERS.glob("*.jsonl")):
                 imported.append(_import(stage, str(answers), 0, build, known_only=True))
-        limit = parameters.max_rejected
         for address in parameters.sources():
-            imported.append(_import(stage, address, limit, build, **options))
+            imported.append(
+                _import(stage, address, parameters.max_rejected, build, **options)
+            )
         _refuse_repeated_models(imported)
         write_inputs(build, "outputs", inputs)
         _replace_outputs(stage, build)
@@ -98,8 +97,11 @@ def _write_counts(stage: Path, grid: str, jobs: int) -> dict:
     counts = reconstructed_cells(cells)  # refuses cells that the paper lacks
     write_set(stage, PuzzleSet(cells), jobs)
     write_table(stage / COUNTS_FILE, counts)
-    models = list(counts["model"].unique())
-    return {"source": RECONSTRUCTED_SOURCE, "models": models, "settings": []}
+    return {
+        "source": RECONSTRUCTED_SOURCE,
+        "models": list(counts["model"].unique()),
+        "settings": [],
+    }
 
 
 def _import(
@@ -117,9 +119,11 @@ def _import(
     # on a part of the grid there may be no puzzle that the committed answers belong to
     if "known_only" not in options:
         report.check(max_rejected)
-    models = sorted(report.responses)
-    settings = sorted(report.settings)
-    return {"source": label_of(address), "models": models, "settings": settings}
+    return {
+        "source": label_of(address),
+        "models": sorted(report.responses),
+        "settings": sorted(report.settings),
+    }
 
 
 def _refuse_repeated_models(imported: list[dict]) -> None:
@@ -138,10 +142,10 @@ def _replace_outputs(stage: Path, build: Path) -> None:
     for name in (SOURCES, COUNTS_FILE):
         (build / name).unlink(missing_ok=True)
     for folder in (build / "outputs", *build.glob(f"{_STAGE}*")):
-        if folder != stage:
+        if folder.name != stage.name:  # since Python 3.12 one path is absolute
             shutil.rmtree(folder, ignore_errors=True)
     for new in stage.iterdir():
-        os.replace(new, build / new.name)
+        new.replace(build / new.name)
 
 
 @click.command()
