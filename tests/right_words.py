@@ -77,7 +77,7 @@ RIGHT = {
         "Formats drift mainly in smaller models": AGAINST_TILT,
         '"Other" failures rise with N': {"tilt": SUPPORTED, "null": NOT_SUPPORTED},
     },
-    "11_alternatives": {
+    "07_alternatives": {
         "narrow_range": AGAINST_CONTINUUM,
         "Length enters as log₁₀ N rather than N": {
             "null": SUPPORTED,

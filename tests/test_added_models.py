@@ -16,7 +16,7 @@ from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.storage import FIDELITY, write_table
 
 #: Chapters that take another regression.
-REGRESSIONS = ["05_glm", "06_interactions", "07_aic", "11_alternatives"]
+REGRESSIONS = ["05_glm", "06_interactions", "07_aic", "07_alternatives"]
 
 
 def write_build(folder, cells):

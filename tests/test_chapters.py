@@ -264,7 +264,7 @@ def show(monkeypatch, build):
         return drawn(*arguments, **options)
 
     monkeypatch.setattr(page.Page, "figure", keep_name)
-    run("15_your_model", monkeypatch, build=build)
+    run("13_your_model", monkeypatch, build=build)
     return [fragment.markdown for fragment in fragments], figures
 
 
@@ -329,7 +329,7 @@ def test_runs_of_alike_models_lie_in_no_other_run():
     p_of_pair = {"ab": 0.9, "ac": 0.2, "ad": 0.01, "bc": 0.5, "bd": 0.02, "cd": 0.06}
     rows = [(*pair, p) for pair, p in p_of_pair.items()]
     space["pairs"] = pd.DataFrame(rows, columns=["first", "second", "p_holm"])
-    exec(read("12_comparison", "code")["runs"], space)  # our own notebook
+    exec(read("11_comparison", "code")["runs"], space)  # our own notebook
     assert space["groups"] == [{"a", "b", "c"}, {"c", "d"}]
 
 
@@ -341,7 +341,7 @@ def test_sampling_errors_are_those_of_shares():
     space = {}
     for cell in ("load", "shares", "sampling"):
         exec(
-            read("14_companions", "code")[cell].partition("\n\ndata = ")[0], space
+            read("related", "code")[cell].partition("\n\ndata = ")[0], space
         )  # our own notebook
     first, _, drop, *_ = space["z"].to_dict("records")
     error = ((0.99 * 0.01 + 0.65 * 0.35) / 240) ** 0.5

@@ -11,7 +11,7 @@ from statsmodels.stats.proportion import proportions_ztest
 
 import cogniload_repro as cl
 
-CHAPTER = Path(__file__).parents[1] / "notebooks" / "12_comparison.ipynb"
+CHAPTER = Path(__file__).parents[1] / "notebooks" / "11_comparison.ipynb"
 CELLS = {
     cell["id"]: "".join(cell["source"])
     for cell in json.loads(CHAPTER.read_text(encoding="utf-8"))["cells"]

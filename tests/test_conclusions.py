@@ -59,7 +59,7 @@ EXPECTED = {
         "lower_bound": verdicts.SUPPORTED,
         "budget": verdicts.NOT_SUPPORTED,
     },
-    "11_alternatives": {"narrow_range": verdicts.SUPPORTED},
+    "07_alternatives": {"narrow_range": verdicts.SUPPORTED},
 }
 
 
@@ -139,7 +139,7 @@ def test_every_conclusion_is_judged_in_one_visible_cell():
 
 @pytest.mark.parametrize(
     "chapter",
-    [*list(EXPECTED)[:-1], pytest.param("11_alternatives", marks=pytest.mark.slow)],
+    [*list(EXPECTED)[:-1], pytest.param("07_alternatives", marks=pytest.mark.slow)],
 )
 def test_the_committed_counts_lead_to_the_known_verdicts(chapter, build):
     """The cells with the tag are enough."""
@@ -262,7 +262,7 @@ def test_tau_solves_its_equation():
     """At Paule and Mandel's tau Cochran's Q equals its degrees of freedom."""
     shared = {"pd": pd, "np": np, "cl": cl, "data": SimpleNamespace(paper=CELLS)}
     shared["combine_effects"] = combine_effects
-    table = run_cell("11_alternatives", "shared", **shared)["heterogeneity"]
+    table = run_cell("07_alternatives", "shared", **shared)["heterogeneity"]
     fits = list(fit_finite(CELLS))
     terms = ("d", "log10_N", "rho", "I(rho ** 2)")
     for place, term in enumerate(terms, start=1):

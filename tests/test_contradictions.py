@@ -316,7 +316,7 @@ def test_versions_are_compared_by_their_printed_rows():
     A row gives back the model's accuracy, and the covariance that a fit has.
     """
     cells = json.loads(
-        (DATA.parent / "notebooks" / "13_errata.ipynb").read_text(encoding="utf-8")
+        (DATA.parent / "notebooks" / "12_errata.ipynb").read_text(encoding="utf-8")
     )["cells"]
     code = {
         cell["id"]: "".join(cell["source"])

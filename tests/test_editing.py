@@ -123,7 +123,7 @@ def test_the_papers_formula_needs_no_remark(build, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("formula", FORMULAS)
-@pytest.mark.parametrize("name", ["05_glm", "07_aic", "11_alternatives"])
+@pytest.mark.parametrize("name", ["05_glm", "07_aic", "07_alternatives"])
 def test_any_formula_renders(build, tmp_path, formula, name):
     """Factors, splines, no covariate at all and no intercept.
 

@@ -50,7 +50,7 @@ def run_on_reconstruction(chapter, number, tmp_path, monkeypatch):
     return texts
 
 
-CHAPTERS = ["04_accuracy", "05_glm", "06_interactions", "07_aic", "12_comparison"]
+CHAPTERS = ["04_accuracy", "05_glm", "06_interactions", "07_aic", "11_comparison"]
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 

@@ -160,7 +160,7 @@ def test_an_evaluation_can_be_walked_through(walk, copy):
         / "_build"
         / "html"
         / "notebooks"
-        / "15_your_model.html"
+        / "13_your_model.html"
     ).exists()
     walk(*served)
     assert len(list((copy / "logs").glob("*.eval"))) == 2

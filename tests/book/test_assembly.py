@@ -218,7 +218,12 @@ def _toc_pages():
     toc = yaml.safe_load((_BOOK / "_toc.yml").read_text(encoding="utf-8"))
     return [
         toc["root"],
-        *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"]),
+        *(
+            entry["file"]
+            for part in toc["parts"]
+            for chapter in part["chapters"]
+            for entry in (chapter, *chapter.get("sections", ()))
+        ),
     ]
 
 

@@ -31,8 +31,8 @@ def test_a_book_has_the_chapters_that_its_build_can_fill():
     part = names(False, True)
     alone = names(True, False)
     assert full == {source.stem for source in _SOURCES}
-    assert full - alone == {"15_your_model"}
-    assert full - part == {"10_conclusions", "11_alternatives", "14_companions"}
+    assert full - alone == {"13_your_model"}
+    assert full - part == {"10_conclusions", "07_alternatives", "related"}
 
 
 def test_a_changed_text_needs_no_run(tmp_path):

@@ -1,4 +1,4 @@
-"""What chapter 15 says of a reader's model."""
+"""What chapter 13 says of a reader's model."""
 
 import re
 
@@ -35,7 +35,7 @@ def chapter(one_process, tmp_path_factory):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "save_nothing", keep)
-        outputs = reading.read_chapter("15_your_model", patch, build=str(folder))
+        outputs = reading.read_chapter("13_your_model", patch, build=str(folder))
     return outputs, figures
 
 

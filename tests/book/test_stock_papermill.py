@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 BUILDS = [ROOT / "data/build", ROOT / "data/build-mini"]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 #: Chapters for every run of the tests, with a figure, tables and verdicts.
-QUICK = ("07_aic", "12_comparison")
+QUICK = ("07_aic", "11_comparison")
 
 
 def _mark(source):

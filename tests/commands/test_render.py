@@ -41,4 +41,4 @@ def test_the_chapter_on_your_model_needs_a_model_that_is_not_the_papers(
     tmp_path, models, has_own
 ):
     """Answers of one of the paper's models do not make it a reader's own."""
-    assert ("15_your_model" in chapters_of(tmp_path, "paper", models)) == has_own
+    assert ("13_your_model" in chapters_of(tmp_path, "paper", models)) == has_own

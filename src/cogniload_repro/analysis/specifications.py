@@ -30,7 +30,7 @@ class Specification(NamedTuple):
     family: str = "logit"
 
 
-#: The regressions of chapter 11, the paper's first.
+#: The regressions of *Other regressions*, the paper's first.
 SPECIFICATIONS = tuple(
     Specification(*row)
     for row in pd.read_csv(DATA / "specifications.csv").itertuples(index=False)

@@ -170,12 +170,14 @@ def _configure(config: str, notice: str, left_out: Collection[str]) -> str:
 def _read_toc(sources: Path, leave_out: Collection[str]) -> dict:
     """Return the table of contents without some pages."""
     toc = yaml.safe_load((sources / "_toc.yml").read_text(encoding="utf-8"))
-    for part in toc.get("parts", []):
-        chapters = part["chapters"]
-        part["chapters"] = [
-            chapter for chapter in chapters if chapter.get("file") not in leave_out
-        ]
+    _drop_pages(toc.get("parts", []), leave_out)
     return toc
+
+
+def _drop_pages(entries: list[dict], pages: Collection[str]) -> None:
+    entries[:] = [entry for entry in entries if entry.get("file") not in pages]
+    for entry in entries:
+        _drop_pages(entry.get("chapters", entry.get("sections", [])), pages)
 
 
 def _complaints(log: str) -> str:

@@ -150,7 +150,7 @@ def overflow_rows(cells: pd.DataFrame) -> pd.DataFrame:
 
 # ---- regressions ----
 def identified_specifications() -> list[Specification]:
-    """Return the regressions of chapter 11 that the printed tables identify, the paper's first."""
+    """Return the regressions that the printed tables identify, the paper's first."""
     cells = load_cells(models=NAMES[0])  # the same for each of the paper's models
     return [one for one in SPECIFICATIONS if fit_all(cells, *one[1:])[0].identified]
 

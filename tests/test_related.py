@@ -17,7 +17,7 @@ import cogniload_repro as cl
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles.generate import draw_grid
 
-CHAPTER = Path(__file__).parents[1] / "notebooks" / "14_companions.ipynb"
+CHAPTER = Path(__file__).parents[1] / "notebooks" / "related.ipynb"
 CELLS = {
     cell["id"]: "".join(cell["source"])
     for cell in json.loads(CHAPTER.read_text(encoding="utf-8"))["cells"]
