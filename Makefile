@@ -47,7 +47,7 @@ export OPENBLAS_NUM_THREADS := 1
 # pip's setting --user is not for environments; pandas gives other numbers without assertions; without compiled modules,
 # as in many containers, every process would compile them again
 export PIP_USER := 0
-unexport PYTHONOPTIMIZE PYTHONDONTWRITEBYTECODE
+unexport PYTHONOPTIMIZE PYTHONDONTWRITEBYTECODE PYTHONWARNINGS
 
 .PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' Makefile)
 help:  ## this list
