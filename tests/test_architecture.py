@@ -40,7 +40,7 @@ SIZES = {
     "puzzles": 7_800,
     "scoring": 4_000,
     "importing": 6_200,
-    "regression": 11_000,
+    "regression": 11_070,
     "analysis": 12_280,
     "reconstruction": 10_620,
     "ledger": 6_470,

@@ -64,6 +64,11 @@ REFUSED = {
         "correct ~ prompt_mean",
         "correct ~ C(d, levels=[1, 3])",
     ],
+    "write I(rho**2)": [
+        "correct ~ d + log10_N + rho + rho**2",
+        "correct ~ rho^2",
+    ],
+    "write I(d**3)": ["correct ~ d**3 + rho"],
 }
 
 

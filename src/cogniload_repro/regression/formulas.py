@@ -93,6 +93,7 @@ def build_design(cells: pd.DataFrame, formula: str) -> Design:
         raise ValueError(
             f"formula {formula!r} must read 'correct ~ ...', such as 'correct ~ d'"
         )
+    _refuse_lost_power(formula)
     try:
         with _strictly():
             matrix = formulaic.model_matrix(
@@ -113,6 +114,20 @@ def build_design(cells: pd.DataFrame, formula: str) -> Design:
         )
     design.columns = [_WHOLE_LEVEL.sub(r"\1]", term) for term in design.columns]
     return Design(design, matrix.model_spec)
+
+
+def _refuse_lost_power(formula: str) -> None:
+    """Refuse rho**2 outside a function: in a formula it is rho."""
+    outside = formula
+    calls = 1
+    while calls:
+        outside, calls = re.subn(r"[\w.]*\([^()]*\)", "", outside)
+    power = re.search(r"(\w+)\s*(?:\*\*|\^)\s*(\w+)", outside)
+    if power:
+        name, exponent = power.groups()
+        raise ValueError(
+            f"formula {formula!r} takes {power[0]} as {name}; write I({name}**{exponent})"
+        )
 
 
 def _take_covariates(cells: pd.DataFrame) -> pd.DataFrame:
