@@ -42,7 +42,7 @@ SIZES = {
     "importing": 6_200,
     "regression": 11_070,
     "analysis": 12_220,
-    "reconstruction": 10_620,
+    "reconstruction": 10_600,
     "ledger": 6_470,
     "asking": 4_500,
     "book": 16_515,
