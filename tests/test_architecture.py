@@ -41,7 +41,7 @@ SIZES = {
     "scoring": 4_000,
     "importing": 6_200,
     "regression": 11_070,
-    "analysis": 12_220,
+    "analysis": 12_120,
     "reconstruction": 10_600,
     "ledger": 6_470,
     "asking": 4_500,
