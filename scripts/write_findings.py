@@ -1,34 +1,59 @@
-"""Copy the findings of the book's first page into README.md, from the last build of the paper's grid."""
+"""Copy what the book finds into README.md, from the last build of the paper's grid.
+
+The findings are those of the first page; each chapter has a row with its question and its answer.
+"""
 
 import json
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-BEGIN, END = "<!-- findings: begin -->", "<!-- findings: end -->"
-FIRST_PAGE = ROOT / "data" / "build" / "notebooks" / "00_introduction.ipynb"
+COPIES = ROOT / "data" / "build" / "notebooks"
 
 
-def plain_links(findings: str) -> str:
-    """Return the list with every link replaced by its words."""
-    return re.sub(r"\{\w+\}`([^`<]+) <[^>]+>`", r"\1", findings)
+def plain_links(text: str) -> str:
+    """Return the text with every link replaced by its words."""
+    return re.sub(r"\{\w+\}`([^`<]+) <[^>]+>`", r"\1", text)
 
 
-def read_findings(notebook: Path = FIRST_PAGE) -> str:
-    """Return the list of findings that an executed first page shows."""
-    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-    (cell,) = (cell for cell in cells if cell["id"] == "findings")
-    return plain_links("".join(cell["outputs"][-1]["data"]["text/markdown"]))
+def read_outputs(cell: dict) -> list[str]:
+    """Return the Markdown that a cell shows."""
+    outputs = [output.get("data", {}) for output in cell.get("outputs", ())]
+    return ["".join(data.get("text/markdown", "")) for data in outputs]
 
 
-def replace_findings(readme: str, findings: str) -> str:
-    """Return the README with the list between its two marks replaced."""
-    before, _, rest = readme.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{findings}\n{END}{after}"
+def read_findings(folder: Path = COPIES) -> str:
+    """Return the list of findings that the executed first page shows."""
+    page = json.loads((folder / "00_introduction.ipynb").read_text(encoding="utf-8"))
+    (cell,) = (cell for cell in page["cells"] if cell["id"] == "findings")
+    return plain_links(read_outputs(cell)[-1])
+
+
+def read_answers(folder: Path = COPIES) -> str:
+    """Return a table of the chapters: the title asks, the first sentence in bold answers."""
+    lines = ["| chapter | question | answer |", "|:--|:--|:--|"]
+    # not the first page, and not the last chapter, whose model is not the paper's
+    for copy in sorted(folder.glob("[0-9]*.ipynb"))[1:-1]:
+        title, *cells = json.loads(copy.read_text(encoding="utf-8"))["cells"]
+        question = "".join(title["source"]).splitlines()[0].removeprefix("# ")
+        shown = "\n".join(text for cell in cells for text in read_outputs(cell))
+        answer = re.search(r"^\*\*(.+?)\*\*", shown, re.M | re.S)[1]
+        link = f"[{copy.stem}](notebooks/{copy.name})"
+        lines.append(f"| {link} | {question} | {plain_links(answer)} |")
+    return "\n".join(lines)
+
+
+def replace_part(readme: str, part: str, text: str) -> str:
+    """Return the README with the text between the two marks of a part replaced."""
+    begin, end = f"<!-- {part}: begin -->", f"<!-- {part}: end -->"
+    before, _, rest = readme.partition(begin)
+    _, _, after = rest.partition(end)
+    return f"{before}{begin}\n{text}\n{end}{after}"
 
 
 if __name__ == "__main__":
     README = ROOT / "README.md"
-    text = replace_findings(README.read_text(encoding="utf-8"), read_findings())
-    README.write_text(text, encoding="utf-8")
+    readme = README.read_text(encoding="utf-8")
+    readme = replace_part(readme, "findings", read_findings())
+    readme = replace_part(readme, "answers", read_answers())
+    README.write_text(readme, encoding="utf-8")

@@ -130,8 +130,18 @@ def test_the_readme_has_the_findings_of_the_first_page(tmp_path, monkeypatch):
     findings = outputs["findings"].markdown
     readme = (_ROOT / "README.md").read_text(encoding="utf-8")
     script = run_path(str(_ROOT / "scripts" / "write_findings.py"))
-    copied = script["replace_findings"](readme, script["plain_links"](findings))
-    assert readme == copied
+    findings = script["plain_links"](findings)
+    assert readme == script["replace_part"](readme, "findings", findings)
+
+
+def test_the_readme_has_the_question_of_each_chapter():
+    """The script copies the answers too, which only a build has."""
+    readme = (_ROOT / "README.md").read_text(encoding="utf-8")
+    for name in ANALYSES:
+        if name[:2].isdigit() and name not in ("00_introduction", "13_your_model"):
+            (title, *_) = read(name, "markdown").values()
+            question = title.splitlines()[0].removeprefix("# ")
+            assert f"notebooks/{name}.ipynb) | {question} | " in readme
 
 
 @pytest.mark.parametrize("levels", [(1, 4), (1,)])

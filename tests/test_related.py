@@ -216,11 +216,11 @@ def test_one_load_number_is_refuted_only_where_it_does_not_decide(answered, is_l
     """Counts are drawn in which accuracy falls with the load alone, or with d and log N."""
     counts = answered["counts"]
     steps = counts["everybody"] // 1 - 4  # 0 to 9: a curve that is no line in log-odds
-    lines = 4 - 0.25 * counts["d"] - 0.9 * (counts["log_N"] - 3)
+    lines = 4 - 0.25 * counts["d"] - 0.9 * (np.log(counts["N"]) - 3)
     accuracy = 0.95 - 0.1 * steps if is_load else 1 / (1 + np.exp(-lines))
     rng = np.random.default_rng(14)
     drawn = rng.binomial(counts["total"].astype(int), accuracy)
-    cells = counts.assign(correct=drawn)
-    worse = run_cells(["one-load"], {**answered, "cells": cells})["worse"]
+    counts = counts.assign(correct=drawn)
+    worse = run_cells(["one-load"], {**answered, "counts": counts})["worse"]
     assert len(worse) == 22
     assert worse.sum() <= 1 if is_load else worse.sum() >= 20

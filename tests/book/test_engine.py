@@ -1,5 +1,7 @@
 """What the cells of a notebook show, in a book as in Jupyter."""
 
+import logging
+
 import matplotlib as mpl
 import nbformat
 import pytest
@@ -111,6 +113,33 @@ def test_outputs_stand_in_the_order_in_which_they_came():
     assert show(code) == [expected]
 
 
+def test_an_updated_display_keeps_its_place():
+    """An unknown one is not shown, as in Jupyter."""
+    first = "handle = display('one', display_id='k')"
+    second = "handle.update('two')\nprint(1)\nhandle.display('x', update=True)"
+    unknown = (
+        "from IPython.display import update_display\nupdate_display(1, display_id='no')"
+    )
+    assert show(first, second, unknown) == [[("'x'",)], [("stdout", "1\n")], []]
+
+
+def test_a_log_stands_below_the_cell_that_writes_it():
+    """Its handler may be made by an earlier cell, or by another chapter."""
+    code = "import logging\nlogging.warning('a')"
+    expected = [("stderr", "WARNING:root:a\n")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(logging.getLogger(), "handlers", [])
+        assert show(code, code) == [expected, expected]
+        assert show(code) == [expected]
+
+
+def test_an_error_without_a_message_has_none():
+    """It is the end of no notebook."""
+    notebook = [new_code_cell("raise ValueError")]
+    assert run_cells(notebook, Run()) is notebook[0]
+    assert notebook[0].outputs[0].evalue == ""
+
+
 def test_cleared_outputs_are_gone():
     """What comes after them stays."""
     display = "from IPython.display import clear_output\n"
@@ -123,7 +152,7 @@ def test_a_cell_that_ends_the_notebook_fails(code):
     notebook = [new_code_cell(code), new_code_cell("print(1)")]
     with pytest.warns(UserWarning, match="To exit"):
         assert run_cells(notebook, Run()) is notebook[0]
-    assert notebook[0].outputs[-1].ename == "RuntimeError"
+    assert notebook[0].outputs[-1].ename == "NotebookEnded"
     assert notebook[1].outputs == []
 
 

@@ -125,7 +125,7 @@ def build_book(build_dir: str | Path, jobs: int = 1) -> Path:
     if (staged / _DOCTREES).is_dir():
         shutil.copytree(staged / "_build", new, ignore=_LATE)
     code, text = _run_sphinx(staged, new, jobs)
-    if code != 0:
+    if code:
         shutil.rmtree(new, ignore_errors=True)
         raise ValueError(
             f"the book in {staged} does not build; correct these pages:\n{_complaints(text)}"
@@ -178,6 +178,8 @@ def _drop_pages(entries: list[dict], pages: Collection[str]) -> None:
     entries[:] = [entry for entry in entries if entry.get("file") not in pages]
     for entry in entries:
         _drop_pages(entry.get("chapters", entry.get("sections", [])), pages)
+        if not entry.get("sections"):
+            entry.pop("sections", None)  # Sphinx refuses an empty list
 
 
 def _complaints(log: str) -> str:

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from papermill.engines import Engine
-from traitlets import Instance
+from traitlets import Dict, Instance
 from traitlets.config import Config
 
 from cogniload_repro.book.backend import Run, take_open_figures, use_backend
@@ -55,7 +55,7 @@ def run_cells(cells: list[NotebookNode], run: Run) -> NotebookNode | None:
     failed = None
     figures: list[tuple[NotebookNode, Figure]] = []
     for cell in cells:
-        if cell.cell_type != "code" or not cell.source.strip():
+        if cell.cell_type != "code":
             continue
         result = _run_cell(shell, cell)
         new = [figure for figure in take_open_figures() if figure is not result.result]
@@ -75,50 +75,51 @@ def _run_cell(shell: "_Shell", cell: NotebookNode) -> ExecutionResult:
     """Run a cell, and put what it shows among its outputs."""
     cell.outputs = []
     shell.display_pub.outputs = cell.outputs
-    out, err = (_Stream(cell.outputs, name) for name in ("stdout", "stderr"))
-    with redirect_stdout(out), redirect_stderr(err):
+    with redirect_stdout(_Stream("stdout")), redirect_stderr(_Stream("stderr")):
         result = shell.run_cell(cell.source, store_history=True)
     cell.execution_count = result.execution_count
     error = result.error_before_exec or result.error_in_exec
     if error is not None:
-        lines = traceback.format_exception(error)
         # papermill takes the name SystemExit for the intended end of a notebook
-        name = type(error).__name__.replace("SystemExit", "RuntimeError")
-        message = str(error) or "the cell ends the notebook"
-        output = new_output("error", ename=name, evalue=message, traceback=lines)
+        name = type(error).__name__.replace("SystemExit", "NotebookEnded")
+        output = new_output("error", ename=name, evalue=str(error))
+        output.traceback = traceback.format_exception(error)
         cell.outputs.append(output)
     return result
 
 
 class _Stream(io.TextIOBase):
-    """Collects what a cell prints; consecutive prints become one output."""
+    """Collects what the present cell prints, or logs through a handler of an earlier cell."""
 
-    def __init__(self, outputs: list[NotebookNode], name: str):
-        self._outputs = outputs
+    def __init__(self, name: str):
         self._name = name
 
     def write(self, text: str) -> int:
-        if not self._outputs or self._outputs[-1].get("name") != self._name:
-            self._outputs.append(new_output("stream", name=self._name, text=""))
-        self._outputs[-1].text += text
+        outputs = _Shell.instance().display_pub.outputs
+        if not outputs or outputs[-1].get("name") != self._name:
+            outputs.append(new_output("stream", name=self._name, text=""))
+        outputs[-1].text += text
         return len(text)
 
 
 class _Publisher(DisplayPublisher):
-    """Puts what a cell displays among its outputs."""
+    """Puts what a cell displays among its outputs; what it updates keeps its place."""
 
     outputs: list[NotebookNode]
+    named = Dict()
 
-    def publish(
-        self, data: Any, metadata: Any = None, *_: Any, **_options: Any
-    ) -> None:
+    def publish(self, data: Any, metadata: Any = None, *_: Any, **options: Any) -> None:
         texts = dict(data)
         for kind, value in data.items():
             if isinstance(value, bytes):
                 texts[kind] = b64encode(value).decode()
-        self.outputs.append(
-            new_output("display_data", data=texts, metadata=metadata or {})
-        )
+        output = new_output("display_data", data=texts, metadata=metadata or {})
+        name = str(options.get("transient"))  # has the id of what can be updated
+        if options.get("update"):
+            self.named.get(name, {}).update(output)
+        else:
+            self.named[name] = output
+            self.outputs.append(output)
 
     def clear_output(self, wait: bool = False) -> None:
         self.outputs.clear()
@@ -127,13 +128,12 @@ class _Publisher(DisplayPublisher):
 class _Hook(DisplayHook):
     """Displays the value at the end of a cell."""
 
-    shell: Any
-
     def __call__(self, result: object = None) -> None:
         if result is not None and not self.quiet():
             self.update_user_ns(result)
             self.fill_exec_result(result)
-            self.shell.display_pub.publish(*self.compute_format_data(result))
+            publisher = _Shell.instance().display_pub
+            publisher.publish(*self.compute_format_data(result))
 
 
 class _Shell(InteractiveShell):
@@ -146,5 +146,5 @@ class _Shell(InteractiveShell):
     def _showtraceback(self, *_arguments: object, **_options: object) -> None:
         pass
 
-    def enable_matplotlib(self, gui: str | None = None) -> tuple[str | None, str]:
+    def enable_matplotlib(self, gui: Any = None) -> Any:
         return gui, mpl.get_backend()
