@@ -45,7 +45,7 @@ SIZES = {
     "reconstruction": 10_600,
     "ledger": 6_470,
     "asking": 4_500,
-    "book": 16_527,
+    "book": 16_500,
     "commands": 4_900,
 }
 DENSITY = 9.0
