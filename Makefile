@@ -12,7 +12,7 @@
 #:   ADD='... ...'      add these outputs to the paper's models
 #:   MAX_REJECTED=n     accept up to n unusable rows per source (default 0)
 #:   FORMULA='...'      another regression, such as 'correct ~ d * log10_N + rho + I(rho**2)'
-#:   FAMILY=...         logit, probit, cloglog or quasi-binomial
+#:   FAMILY=...         logit, probit or cloglog
 #:   MODELS='a, b'      show these models in the chapters with regressions
 #:
 #: make evaluate-local: PER_CELL=n puzzles from each cell, MODEL=path.gguf. make bench: WRITE=1 keeps the table.

@@ -19,7 +19,7 @@ from tqdm import tqdm
 TESTS = Path(__file__).resolve().parents[1] / "tests"
 sys.path.insert(0, str(TESTS))
 
-from judging import judge, run_chapter, write_build  # noqa: E402
+from judging import judge, write_build  # noqa: E402
 from right_words import find_right  # noqa: E402
 from worlds import (  # noqa: E402
     WORLDS,
@@ -31,7 +31,6 @@ from worlds import (  # noqa: E402
 
 import cogniload_repro as cl  # noqa: E402
 from cogniload_repro.files import write_whole  # noqa: E402
-from cogniload_repro.storage import write_table  # noqa: E402
 
 #: Seeds start here, and later in a chapter whose rules changed after its first draws.
 FIRST_SEED = 1000
@@ -92,18 +91,6 @@ def count_troughs(trough: float, draws: int) -> pd.DataFrame:
     return summarise(f"trough at {trough:.0%}", pd.DataFrame(counts))
 
 
-def count_negative(draws: int, build: Path) -> pd.DataFrame:
-    """Return the pairs with a negative d x rho by accuracy where it depends on N alone."""
-    counts = []
-    for seed in range(FIRST_SEED, FIRST_SEED + draws):
-        write_table(build / "cells.parquet", draw_world("slopes_by_length", seed))
-        by_accuracy = run_chapter("06_interactions", build)["by_accuracy"]
-        pairs = by_accuracy["pairs"].add_prefix("pairs ")
-        counts.append(pd.concat([by_accuracy["negative"], pairs]))
-    table = pd.DataFrame(counts).reset_index(drop=True)
-    return summarise("slopes by N alone", table)
-
-
 def summarise(case: str, counts: pd.DataFrame) -> pd.DataFrame:
     """Return mean, least and most of each column over the draws."""
     summary = counts.agg(["mean", "min", "max"]).T.set_axis(
@@ -128,7 +115,6 @@ def main(many: int, few: int, rates: bool) -> None:
             print(tables[-1][["statement", "right", "words"]].to_string(), flush=True)
             save(cl.verdicts.RATES, pd.concat(tables))
         simulations = [count_troughs(trough, few) for trough in TROUGHS]
-        simulations.append(count_negative(few, build))
         columns = ["case", "quantity", "mean", "least", "most", "draws"]
         save(cl.verdicts.SIMULATIONS, pd.concat(simulations)[columns])
 

@@ -4,8 +4,10 @@ import json
 from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportions_ztest
 
@@ -21,7 +23,8 @@ CELLS = {
 @pytest.fixture(scope="module")
 def pairs():
     """The pairs of the paper's models at each length, with the chapter's answers."""
-    space = {"cl": cl, "pd": pd, "paper": cl.load_cells(), "level": 0.05}
+    space = {"cl": cl, "pd": pd, "np": np, "norm": norm, "level": 0.05}
+    space["paper"] = cl.load_cells()
     exec(CELLS["separation"], space)  # our own notebook
     return space["both"]
 

@@ -110,9 +110,7 @@ def test_one_own_model_on_two_cells(tmp_path):
     results = load_results(build)
     assert results.cells["total"].tolist() == [4, 4]
     for frame in (results.glm, results.aic, results.interactions):
-        assert frame["status"].tolist() == [
-            "N takes 1 of the 2 values that the formula needs"
-        ]
+        assert frame["status"].str.startswith("the cells determine 2 of its ").all()
         assert (
             frame.filter(regex="^(beta|se|p|ecl50|nt50|id50|aic|loglik)")
             .isna()
@@ -122,7 +120,7 @@ def test_one_own_model_on_two_cells(tmp_path):
     table = tables.table2(fits, cl.capacity_points(results.cells)).frame
     assert table.iloc[0].tolist() == [
         "mine",
-        "N takes 1 of the 2 values that the formula needs",
+        "the cells determine 2 of its 5 coefficients",
         *[""] * 7,
     ]
     assert describe_cells(results.cells) == "Partial grid: 2 of the paper's 140 cells"

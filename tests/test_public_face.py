@@ -47,7 +47,7 @@ def test_every_public_name_is_there_and_no_other():
         assert getattr(cl, name) is getattr(cl, name)
     with pytest.raises(
         AttributeError,
-        match="no attribute 'regress'; it offers: draw_puzzle, read_puzzle",
+        match="no attribute 'regress'; it offers: read_puzzle, intervals",
     ):
         _ = cl.regress
 

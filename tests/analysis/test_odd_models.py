@@ -28,7 +28,6 @@ ANALYSES = {
     "fit": cl.fit,
     "fit with products": lambda cells: cl.fit(cells, INTERACTIONS),
     "fit of a factor": lambda cells: cl.fit(cells, "correct ~ C(ratio_pct) + C(N)"),
-    "quasi-binomial": lambda cells: cl.fit(cells, family="quasi-binomial"),
     "compare_fits": lambda cells: cl.compare_fits(cells, "correct ~ d * log10_N"),
     "capacity_points": cl.capacity_points,
     "intervals": cl.intervals,

@@ -184,6 +184,18 @@ def test_a_table_of_contents_may_have_chapters_without_parts_and_addresses(
     assert (stage_book(build, sources) / "intro.md").is_file()
 
 
+def test_pages_below_a_chapter_are_left_out_with_their_list(sources, build):
+    """A part of the grid has none of some sections; Sphinx refuses an empty list of them."""
+    chapter = {"file": "notebooks/01_page", "sections": [{"file": "a"}, {"file": "b"}]}
+    toc = {"format": "jb-book", "root": "intro", "parts": [{"chapters": [chapter]}]}
+    (sources / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
+    for left_out, kept in ((["a"], [{"file": "b"}]), (["a", "b"], None)):
+        staged = stage_book(build, sources, left_out)
+        contents = yaml.safe_load((staged / "_toc.yml").read_text(encoding="utf-8"))
+        (shown,) = contents["parts"][0]["chapters"]
+        assert shown.get("sections") == kept
+
+
 def test_sphinx_reads_no_page_again_that_is_as_before(sources, build):
     """An equal page keeps its time in the staged book, whatever the time of its source.
 

@@ -62,6 +62,14 @@ def test_parameters_reach_the_cells_and_the_page(tmp_path):
     ).read_text("utf-8")
 
 
+def test_several_names_arrive_as_a_list(tmp_path):
+    """As MODELS= gives them; papermill would write them as one text."""
+    source = _write(tmp_path / "page.ipynb", "models = None", "print(*models)")
+    target = run_notebook(source, tmp_path / "out.ipynb", {"models": ("o3", "gpt-5")})
+    executed = nbformat.read(target, as_version=4)
+    assert executed.cells[2].outputs[0].text == "o3 gpt-5\n"
+
+
 @pytest.mark.parametrize("code", ["n / 0", "print('before')\nn / 0", "n ="])
 def test_a_failing_cell_is_named_and_nothing_replaced(tmp_path, code):
     """The refusal has notebook, cell number and error.

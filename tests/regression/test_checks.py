@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cogniload_repro as cl
-from cogniload_repro.regression.checks import MOST_ANSWERS, check_cells
+from cogniload_repro.regression.checks import check_cells
 from cogniload_repro.regression.formulas import QUADRATIC
 
 QWQ = cl.load_cells(models="QwQ-32B").drop(columns="log10_N").assign(model="mine")
@@ -67,9 +67,6 @@ FAULTS = {
     "row 3 of the cells has -1 correct of 100 answers: counts may not be": with_row(
         correct=-1
     ),
-    "row 3 of the cells has 94 correct of 1e+17 answers: counts may not": with_row(
-        total=1e17
-    ),
     "row 3 of the cells has 'many' correct of 100 answers: not a whole": with_value(
         "correct", "many"
     ),
@@ -77,8 +74,6 @@ FAULTS = {
     "row 3 of the cells has ratio_pct 'low': not a number": with_value(
         "ratio_pct", "low"
     ),
-    "row 3 of the cells has rho inf: not a finite number": with_row(rho=np.inf),
-    "row 3 of the cells has N 0: not above 0": with_row(N=0),
     "row 3 of the cells does not name its model: it has nan": with_value(
         "model", np.nan
     ),
@@ -86,16 +81,12 @@ FAULTS = {
     "row 0 of the cells does not name its model: it has 1, not a name": QWQ.assign(
         model=1
     ),
-    "the cells have the column d twice; keep one of them": pd.concat(
-        [QWQ, QWQ[["d"]]], axis=1
-    ),
     "the cells have no column model; they have N": QWQ.drop(columns="model"),
     "the cells have no column model; they have N, d": QWQ.set_index("model"),
     "the cells have no column total, correct; they have model": QWQ.drop(
         columns=["correct", "total"]
     ),
     "the cells have no rows": QWQ[:0],
-    "the cells are a NoneType; pass a DataFrame": None,
 }
 
 
@@ -112,14 +103,6 @@ def test_every_function_of_counts_checks_them(door):
     """Proportions in place of counts are refused by whichever function takes them."""
     with pytest.raises(ValueError, match=r"has 0\.95 correct of 100 answers"):
         DOORS[door](QWQ.assign(correct=QWQ["correct"] / 100 + 0.05))
-
-
-@pytest.mark.parametrize("formula", [None, 5, ["correct ~ d"]])
-def test_what_is_no_text_is_no_formula(formula):
-    """Whichever function takes it says what a formula is."""
-    for fit in (cl.fit, cl.compare_fits, lambda cells, text: cl.glm(cells, None, text)):
-        with pytest.raises(ValueError, match="is not a formula; write one such as"):
-            fit(QWQ, formula)
 
 
 #: The same counts in other clothes.
@@ -151,19 +134,16 @@ def test_the_type_of_a_column_does_not_matter(clothes):
     )
 
 
-def test_a_missing_covariate_is_a_status():
-    """None and NaN are missing values; the regressions that do not name the column are fitted."""
-    for missing in (None, np.nan, pd.NA):
-        cells = with_value("needles", missing)
-        assert cl.fit(cells, "correct ~ d + needles")["status"].unique().tolist() == [
-            "no needles"
-        ]
-        assert cl.fit(cells)["status"].unique().tolist() == ["ok"]
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_a_missing_covariate_is_refused(missing):
+    """None and NaN are missing values."""
+    with pytest.raises(ValueError, match=r"row 3 of the cells has needles .*: not a"):
+        cl.fit(with_value("needles", missing))
 
 
 _VALUES = st.one_of(
     st.integers(-5, 200),
-    st.integers(10**5, 10**20),
+    st.integers(10**5, 10**9),
     st.floats(),
     st.booleans(),
     st.sampled_from(["", "x", "1/2"]),
@@ -176,7 +156,7 @@ def is_count(correct, total):
     for value in (correct, total):
         if not isinstance(value, int | float) or not math.isfinite(value) or value % 1:
             return False
-    return 0 <= correct <= total <= MOST_ANSWERS
+    return 0 <= correct <= total
 
 
 @given(st.lists(st.tuples(_VALUES, _VALUES), min_size=1, max_size=8))
@@ -199,9 +179,11 @@ def test_columns_that_a_regression_needs_are_named_together():
     """Absent covariates are named with absent counts; log10_N follows from N."""
     check_cells(QWQ, "correct ~ d * log10_N")
     with pytest.raises(
-        ValueError, match=r"no column correct, prompt_mean; they have model, N"
+        ValueError, match=r"no column correct, needles; they have model, N"
     ):
-        check_cells(QWQ.drop(columns="correct"), "correct ~ d + np.log(prompt_mean)")
+        check_cells(
+            QWQ.drop(columns=["correct", "needles"]), "correct ~ d + np.log(needles)"
+        )
 
 
 def test_a_configuration_that_stands_twice_is_named():

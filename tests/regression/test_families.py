@@ -23,9 +23,7 @@ DOORS = {
 @pytest.mark.parametrize("door", DOORS)
 def test_an_unknown_family_is_refused_at_every_door(door, formula, family):
     """The sentence names the families that there are."""
-    with pytest.raises(
-        ValueError, match="choose one of: logit, probit, cloglog, quasi-binomial"
-    ):
+    with pytest.raises(ValueError, match=r"choose one of: logit, probit, cloglog$"):
         DOORS[door](formula, family)
 
 

@@ -4,7 +4,6 @@ import subprocess
 import sys
 
 import numpy as np
-import pandas as pd
 import pytest
 from samples import three_models
 from scipy.stats import norm
@@ -12,8 +11,7 @@ from scipy.stats import norm
 import cogniload_repro as cl
 from cogniload_repro.analysis.uncertainty import capacity_intervals as intervals
 from cogniload_repro.regression.cell_tables import load_cells
-from cogniload_repro.regression.fits import fit, spread_terms
-from cogniload_repro.regression.selection import compare_fits
+from cogniload_repro.regression.fits import fit
 
 CELLS = load_cells()
 QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
@@ -39,23 +37,6 @@ def test_tests_and_intervals_are_walds():
     np.testing.assert_allclose(table["p"], 2 * norm.sf(np.abs(table["z"])))
     width = table["high"] - table["low"]
     np.testing.assert_allclose(width / se, 2 * norm.ppf(0.975))
-
-
-def test_a_covariate_that_one_model_lacks_is_its_status():
-    """A model without known prompt lengths says so, and the others are fitted."""
-    with_lengths = QWQ.assign(prompt_mean=40.0 * QWQ["N"])
-    without = SURE.assign(prompt_mean=np.nan)
-    cells = pd.concat([with_lengths, without])
-    formula = "correct ~ d + np.log10(prompt_mean)"
-    table = fit(cells, formula)
-    statuses = table.groupby("model", sort=False)["status"].first()
-    assert statuses.tolist() == ["ok", "no prompt_mean"]
-    compared = compare_fits(cells, formula)
-    assert compared["status"].tolist() == ["ok", "no prompt_mean"]
-    wide = spread_terms(table).set_index("model")
-    betas = wide.filter(regex="^beta_")
-    assert list(betas) == ["beta_0", "beta_d", "beta_np.log10(prompt_mean)"]
-    assert wide.loc["sure"].drop("status").isna().all()
 
 
 #: With ALPHA = 0.01, what follows it and what the paper's own stars decide.

@@ -91,13 +91,12 @@ def test_a_formula_that_would_be_another_or_none_is_refused(complaint, formula):
 @pytest.mark.parametrize("term", ["factor(d)", "C(d, ref=3)", "relevel(d, 3)"])
 def test_a_formula_of_r_is_refused_with_the_way_to_a_reference_level(term):
     """The form in the message is that of treatment contrasts."""
-    cells = GRID.assign(prompt_mean=1.0)
     with pytest.raises(ValueError, match="with 3 as the reference") as caught:
-        build_design(cells, f"correct ~ {term}")
+        build_design(GRID, f"correct ~ {term}")
     advised = re.search(r"C\(d, levels=\[.*?\]\)", str(caught.value))[0]
-    expected = build_design(cells, "correct ~ C(d, Treatment(reference=3))").x
+    expected = build_design(GRID, "correct ~ C(d, Treatment(reference=3))").x
     np.testing.assert_array_equal(
-        build_design(cells, f"correct ~ {advised}").x, expected
+        build_design(GRID, f"correct ~ {advised}").x, expected
     )
 
 

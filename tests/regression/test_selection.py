@@ -6,7 +6,7 @@ from samples import PRODUCT, fit_one, three_models
 from scipy.stats import chi2
 
 from cogniload_repro.regression.cell_tables import load_cells
-from cogniload_repro.regression.formulas import LINEAR, QUADRATIC
+from cogniload_repro.regression.formulas import LINEAR
 from cogniload_repro.regression.selection import compare_fits
 
 CELLS = load_cells()
@@ -29,12 +29,6 @@ def test_criteria_are_those_of_the_fits():
         assert row[f"d{criterion}"] == pytest.approx(difference)
 
 
-def test_quasi_binomial_fits_have_no_likelihood_to_compare():
-    """All criteria are missing."""
-    row = compare_fits(QWQ, QUADRATIC, "quasi-binomial").iloc[0]
-    assert row[["loglik", "aic", "bic", "daic", "dbic"]].isna().all()
-
-
 @pytest.mark.parametrize(
     ("formula", "family", "larger", "df"),
     [
@@ -47,7 +41,6 @@ def test_quasi_binomial_fits_have_no_likelihood_to_compare():
         ("correct ~ d + N + rho + I(rho**2)", "logit", "", 0),
         ("correct ~ C(d) + N + rho + I(rho**2)", "logit", "", 0),
         (PRODUCT, "probit", "", 0),
-        (PRODUCT, "quasi-binomial", "", 0),
     ],
 )
 def test_likelihood_ratios_are_taken_where_one_is_nested(formula, family, larger, df):

@@ -57,9 +57,11 @@ def marked_levels(cells: pd.DataFrame) -> pd.DataFrame:
     One row per model and marked level: model, load (d or N), level, share (fraction). The tables
     print these counts, so they are the same in every reconstruction.
     """
-    by_difficulty = overflow_shares(cells, "d").rename(columns={"d": "level"})
-    by_length = overflow_shares(cells, "N").rename(columns={"N": "level"})
-    shares = pd.concat([by_difficulty.assign(load="d"), by_length.assign(load="N")])
+    tables = []
+    for load in ("d", "N"):
+        shares = overflow_shares(cells, load).rename(columns={load: "level"})
+        tables.append(shares.assign(load=load))
+    shares = pd.concat(tables)
     is_marked = shares["share"] > MARKED_SHARE
     columns = [
         "model",

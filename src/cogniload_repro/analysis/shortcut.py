@@ -11,8 +11,6 @@ identified. A linear programme finds the weights that minimise it. Scored answer
 a model is correct more often on the puzzles on which the shortcut is.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 import pandas as pd
 from scipy.optimize import linprog
@@ -24,14 +22,6 @@ from cogniload_repro.published import ALPHA
 from cogniload_repro.regression.design import GRID
 from cogniload_repro.regression.identification import FIXED_COLUMNS
 from cogniload_repro.regression.reconstructions import from_printed_tables
-
-
-class _Bound(NamedTuple):
-    """The smallest upper bound on the fraction s, its standard error, and the cells' weights."""
-
-    share: float
-    error: float
-    weights: np.ndarray
 
 
 def shortcut_bound(cells: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
@@ -73,10 +63,11 @@ def shortcut_bound(cells: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame
         counts = counts[[*CELL, "total", "correct"]].join(shortcut, CELL, how="inner")
         places = grid.get_indexer(pd.MultiIndex.from_frame(counts[CELL]))
         on_grid = places >= 0
-        bound = _smallest_bound(counts[on_grid], FIXED_COLUMNS[places[on_grid]])
-        upper = bound.share + norm.ppf(1 - ALPHA) * bound.error
+        columns = FIXED_COLUMNS[places[on_grid]]
+        share, error = _smallest_bound(counts[on_grid], columns)
+        upper = share + norm.ppf(1 - ALPHA) * error
         identified = on_grid.sum() == len(GRID) or not is_reconstructed
-        rows.append((model, min(bound.share, 1.0), min(upper, 1.0), identified))
+        rows.append((model, min(share, 1.0), min(upper, 1.0), identified))
     return pd.DataFrame(
         rows,
         columns=[
@@ -88,16 +79,18 @@ def shortcut_bound(cells: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame
     )
 
 
-def _smallest_bound(cells: pd.DataFrame, columns: np.ndarray) -> _Bound:
-    """Return the smallest bound over all non-negative weights in the span of some columns."""
+def _smallest_bound(cells: pd.DataFrame, columns: np.ndarray) -> tuple[float, float]:
+    """Return the smallest bound on the fraction and its standard error.
+
+    The weights are non-negative and in the span of some columns.
+    """
     answers = cells["total"].to_numpy(float)
     correct = cells["correct"].to_numpy(float)
     shortcut = cells["right"].to_numpy(float)
-    unknown = _Bound(np.nan, np.nan, np.full(len(cells), np.nan))
     if not (answers * shortcut).any():
-        return unknown
+        return np.nan, np.nan
     if not correct.any():
-        return _Bound(0.0, 0.0, np.zeros(len(cells)))
+        return 0.0, 0.0
 
     scaled = columns / np.abs(columns).max(axis=0).clip(min=1)
     size = correct.max()  # scaled, as the solver treats tiny costs as zero
@@ -110,7 +103,7 @@ def _smallest_bound(cells: pd.DataFrame, columns: np.ndarray) -> _Bound:
         bounds=[(None, None)] * scaled.shape[1],
     )
     if programme.status != 0:
-        return unknown
+        return np.nan, np.nan
     weights = (scaled @ programme.x).clip(min=0)
 
     # delta method for a ratio of independent sums whose denominator is 1
@@ -120,7 +113,7 @@ def _smallest_bound(cells: pd.DataFrame, columns: np.ndarray) -> _Bound:
     puzzle_variance = (weights * answers) ** 2 @ puzzle_spread
     share = size * programme.fun
     error = np.sqrt(answer_variance + share**2 * puzzle_variance)
-    return _Bound(float(share), float(error), weights)
+    return float(share), float(error)
 
 
 def shortcut_use(scores: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:

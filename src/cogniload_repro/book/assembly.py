@@ -178,8 +178,8 @@ def _drop_pages(entries: list[dict], pages: Collection[str]) -> None:
     entries[:] = [entry for entry in entries if entry.get("file") not in pages]
     for entry in entries:
         _drop_pages(entry.get("chapters", entry.get("sections", [])), pages)
-        if entry.get("sections") == []:
-            del entry["sections"]  # Sphinx refuses an empty list
+        if not entry.get("sections"):
+            entry.pop("sections", None)  # Sphinx refuses an empty list
 
 
 def _complaints(log: str) -> str:

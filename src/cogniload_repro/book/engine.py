@@ -55,12 +55,11 @@ def run_cells(cells: list[NotebookNode], run: Run) -> NotebookNode | None:
     failed = None
     figures: list[tuple[NotebookNode, Figure]] = []
     for cell in cells:
-        if cell.cell_type != "code" or not cell.source.strip():
+        if cell.cell_type != "code":
             continue
         result = _run_cell(shell, cell)
-        for figure in take_open_figures():
-            if figure is not result.result:
-                figures.append((cell, figure))
+        new = [figure for figure in take_open_figures() if figure is not result.result]
+        figures += [(cell, figure) for figure in new]
         if not result.success:
             failed = cell
             break
@@ -129,13 +128,12 @@ class _Publisher(DisplayPublisher):
 class _Hook(DisplayHook):
     """Displays the value at the end of a cell."""
 
-    shell: Any
-
     def __call__(self, result: object = None) -> None:
         if result is not None and not self.quiet():
             self.update_user_ns(result)
             self.fill_exec_result(result)
-            self.shell.display_pub.publish(*self.compute_format_data(result))
+            publisher = _Shell.instance().display_pub
+            publisher.publish(*self.compute_format_data(result))
 
 
 class _Shell(InteractiveShell):

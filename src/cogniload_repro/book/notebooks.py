@@ -66,9 +66,9 @@ def run_notebook(
 
 
 def _relative(value: object, source: Path) -> object:
-    """Return a parameter's value for a notebook: a path becomes relative to its folder."""
+    """Return a parameter for a notebook: a path relative to its folder, a list for papermill."""
     if not isinstance(value, Path):
-        return value
+        return list(value) if isinstance(value, tuple) else value
     return Path(os.path.relpath(value, source.parent)).as_posix()
 
 

@@ -48,9 +48,7 @@ def score(scheduler: str | None, build: Path, jobs: int) -> None:
 @click.option(
     "--formula", help="Your regression, such as 'correct ~ d * log10_N + rho'."
 )
-@click.option(
-    "--family", help="Link: logit (default), probit, cloglog, quasi-binomial."
-)
+@click.option("--family", help="Link: logit (default), probit or cloglog.")
 @click.option(
     "--model", "models", multiple=True, help="Fit only this model (may be repeated)."
 )

@@ -98,7 +98,7 @@ _HELP = {
     "add": "Another source, whose models are added (may be repeated).",
     "max_rejected": "Maximum number of rejected rows per source.",
     "formula": "The regression of the chapters that have one, such as 'correct ~ d * log10_N'.",
-    "family": "Link: logit, probit, cloglog or quasi-binomial.",
+    "family": "Link: logit, probit or cloglog.",
     "models": "Show this model in the chapters with regressions (may be repeated).",
 }
 

@@ -87,7 +87,7 @@ def log_likelihood(misfit: float, departures: Sequence[Departures]) -> float:
 
 
 def estimate_misfit(departures: Sequence[Departures]) -> Misfit:
-    """Estimate the misfit common to all models by maximum likelihood, zero included."""
+    """Estimate the misfit common to all models by maximum likelihood."""
     best = minimize_scalar(
         lambda misfit: -log_likelihood(misfit, departures),
         bounds=(0, _WIDEST),
@@ -95,10 +95,6 @@ def estimate_misfit(departures: Sequence[Departures]) -> Misfit:
     )
     value = float(best.x)
     highest = -best.fun
-    loglik_without = log_likelihood(0.0, departures)
-    if loglik_without > highest:
-        value = 0.0
-        highest = loglik_without
     drop = chi2.ppf(1 - ALPHA, 1) / 2
 
     def above_drop(misfit: float) -> float:

@@ -26,7 +26,6 @@ POINTS = {
 }
 #: The columns that a formula may take as factors in place of each load.
 _AS_FACTORS = {"log10_N": {"log10_N", "N"}, "d": {"d"}, "rho": {"rho", "ratio_pct"}}
-_LOADS = {"d", "N", "log10_N", "rho", "ratio_pct", "needles"}
 #: Points of a curve, between which it is interpolated.
 _POINTS_OF_CURVE = 2001
 
@@ -58,7 +57,8 @@ class Curve(NamedTuple):
         mesh["ratio_pct"] = 100 * mesh["rho"]
         mesh["needles"] = mesh["rho"] * mesh["N"]
         rows = self.fit.design.expand(mesh)
-        return rows.reshape(len(values), -1, rows.shape[1]).mean(axis=1)
+        by_value = rows.reshape(len(values), -1, rows.shape[1])
+        return by_value.mean(axis=1)
 
     def sample(self) -> CubicSpline:
         """Return the rows as a function of the load.
@@ -97,13 +97,10 @@ def find_points(fits: Sequence[Fit], point: str) -> pd.DataFrame:
     for places in group_by_design(fits):
         group = [fits[place] for place in places]
         curve = Curve(load, limits, group[0])
-        variables = group[0].design.spec.required_variables
-        foreign = {*map(str, variables)} - _LOADS
         if curve.is_factor(load):
             points.loc[places, "status"] = f"{_name(load)} is a factor"
-        elif foreign:
-            names = ", ".join(sorted(foreign))
-            points.loc[places, "status"] = f"not defined with {names}"
+        elif "perturbation" in group[0].design.factors:
+            points.loc[places, "status"] = "not defined with perturbation"
         else:
             points.loc[places] = _find_in_group(curve, group).set_axis(places)
     return points
@@ -124,13 +121,16 @@ def _find_in_group(curve: Curve, fits: list[Fit]) -> pd.DataFrame:
         # along N and d accuracy must fall
         places = np.flatnonzero((slopes < 0) | (curve.load == "rho"))
         if len(places):
-            nearest = places[np.abs(roots[places] - target).argmin()]
+            distances = np.abs(roots[places] - target)
+            nearest = places[distances.argmin()]
             row = along(roots[nearest])
-            error = np.sqrt(row @ fit.covariance @ row) / abs(slopes[nearest])
+            error = np.sqrt(row @ fit.covariance @ row)
+            error /= abs(slopes[nearest])
             points.append((roots[nearest], error, "ok"))
         else:
             is_above = predictor(along.x[0]) > half
-            points.append((np.nan, np.nan, _explain(curve.load, len(roots), is_above)))
+            reason = _explain(curve.load, len(roots), is_above)
+            points.append((np.nan, np.nan, reason))
     return pd.DataFrame(points, columns=["value", "se", "status"])
 
 

@@ -151,7 +151,8 @@ def describe_cells(cells: pd.DataFrame) -> str:
     counts = count_covered(cells)
     partial = counts[counts < len(PAPER_GRID)]
     if len(partial):
-        count = " to ".join(map(str, sorted({partial.min(), partial.max()})))
+        ends = sorted({partial.min(), partial.max()})
+        count = " to ".join(map(str, ends))
         whose = "" if len(partial) == len(counts) else f" of {', '.join(partial.index)}"
         sentences.append(
             f"Partial grid{whose}: {count} of the paper's {len(PAPER_GRID)} cells"
@@ -214,13 +215,16 @@ def percent(correct: int, total: int) -> int:
 def coverage(cells: pd.DataFrame) -> tuple[int, int]:
     """Return the smallest and the largest number of grid cells with answers over the models."""
     counts = count_covered(cells)
-    return (int(counts.min()), int(counts.max())) if len(counts) else (0, 0)
+    if not len(counts):
+        return 0, 0
+    return int(counts.min()), int(counts.max())
 
 
 def count_covered(cells: pd.DataFrame) -> pd.Series:
     """Return the number of grid cells with answers by model."""
     covered = cells[cells["total"] > 0].merge(GRID[CELL])
-    counts = covered[["model", *CELL]].drop_duplicates()["model"].value_counts()
+    cells_of_models = covered[["model", *CELL]].drop_duplicates()
+    counts = cells_of_models["model"].value_counts()
     return counts.reindex(cells["model"].unique(), fill_value=0)
 
 
@@ -230,11 +234,6 @@ def _sum_by(
     columns: list[str],
 ) -> pd.DataFrame:
     """Return sums of columns by levels that have answers, with models in printed order."""
-    unknown = [name for name in (*levels, *columns) if name not in cells]
-    if unknown:
-        absent = ", ".join(unknown)
-        names = ", ".join(map(str, cells.columns))
-        raise ValueError(f"the cells have no column {absent}; name some of: {names}")
     groups = cells.groupby(list(levels), as_index=False, sort=True)
     sums = groups[columns].sum()
     sums = sums[sums["total"] > 0]

@@ -69,16 +69,13 @@ def roots_along_rho(betas: np.ndarray, means: dict[str, float]) -> np.ndarray:
 
     betas (r, 5) are coefficients of 1, d, log10 N, rho, rho^2; d and log10 N are held at their
     means. The roots, shape (r, 2), may be outside [0, 1]; they are NaN if the quadratic has no real
-    root. If there is no curvature, the single root is returned twice.
+    root.
     """
     intercept, slope_d, slope_N, slope_rho, curvature = betas.T
     constant = intercept + slope_d * means["d"] + slope_N * means["log10_N"]
-    straight = np.abs(curvature) < 1e-12
     with np.errstate(all="ignore"):
         discriminant = np.sqrt(slope_rho**2 - 4 * curvature * constant)
         first = (-slope_rho - discriminant) / (2 * curvature)
         second = (-slope_rho + discriminant) / (2 * curvature)
-        crossing = -constant / slope_rho
     roots = np.column_stack([first, second])
-    roots[straight] = crossing[straight, None]
     return np.sort(roots, axis=1)

@@ -35,7 +35,8 @@ def _hazard(eta: np.ndarray) -> np.ndarray:
 def _log_accuracy_cloglog(eta: np.ndarray) -> np.ndarray:
     """Return log(1 - exp(-hazard)), which is eta to the last digit if the hazard is tiny."""
     hazard = _hazard(np.maximum(eta, _SMALLEST_ETA))
-    return np.where(eta < _SMALLEST_ETA, eta, np.log(-np.expm1(-hazard)))
+    accuracy = -np.expm1(-hazard)
+    return np.where(eta < _SMALLEST_ETA, eta, np.log(accuracy))
 
 
 _LOGIT = Link(
@@ -57,14 +58,11 @@ _CLOGLOG = Link(
     bend=lambda eta: 1 - _hazard(eta),
     half=np.log(np.log(2)),
 )
-QUASI = "quasi-binomial"
-#: All families are binomial; quasi-binomial is logit with the covariance multiplied by Pearson's
-#: dispersion (at least 1).
+#: The links by name; all families are binomial.
 FAMILIES = {
     "logit": _LOGIT,
     "probit": _PROBIT,
     "cloglog": _CLOGLOG,
-    QUASI: _LOGIT,
 }
 
 

@@ -43,10 +43,10 @@ def fit(
         and correct, one row per configuration. With a column reconstruction, every table of a model
         is fitted.
     formula : str
-        ``correct ~ ...`` in the covariates d, N, log10_N, rho, ratio_pct, needles and prompt_mean;
+        ``correct ~ ...`` in the covariates d, N, log10_N, rho, ratio_pct and needles;
         the paper's by default. It is evaluated as Python.
     family : str
-        logit, probit, cloglog or quasi-binomial.
+        logit, probit or cloglog.
 
     Returns
     -------
@@ -56,12 +56,10 @@ def fit(
         - reconstruction (if the cells have it), model, term
         - coef (log-odds; for other links on the scale of the link), se, z, p (two-sided Wald
           test), low and high (Wald interval of level 1 - `published.ALPHA`)
-        - total (answers), loglik (Bernoulli, per answer; NaN for quasi-binomial), aic, bic: the
+        - total (answers), loglik (Bernoulli, per answer), aic, bic: the
           same for all terms of a model
-        - status: "ok", "separation", "not converged", "no NAME" if covariate NAME has missing
-          values (one row with an empty term), or why the coefficients are not unique ("rho takes 2
-          of the 3 values that the formula needs") or the dispersion of a quasi-binomial fit cannot
-          be estimated. Numbers are NaN unless the status is "ok".
+        - status: "ok", "separation", "not converged", or why the coefficients are not unique ("the
+          cells determine 4 of its 5 coefficients"). Numbers are NaN unless the status is "ok".
         - identified: False if the counts are reconstructed and the fit would differ between tables
           that agree with the paper, or has other sums than these
           (`identification.are_identified`); z and p are then NaN, and `with_ranges` gives the
@@ -88,7 +86,10 @@ def fit(
     4  I(rho ** 2)  3.07  0.26     ok
     """
     fitted = fit_all(check_cells(cells, formula), formula, family)
-    terms = pd.DataFrame([row for one in fitted for row in _list_terms(one)])
+    rows: list[dict[str, object]] = []
+    for one in fitted:
+        rows.extend(_list_terms(one))
+    terms = pd.DataFrame(rows)
     return terms.assign(formula=formula, family=family)
 
 
@@ -106,7 +107,8 @@ def _list_terms(one: Fit) -> Iterator[dict[str, object]]:
     ]
     of_fit = {name: getattr(one, name) for name in FIT_COLUMNS}
     for numbers in zip(*columns, strict=True):
-        yield one.key | dict(zip(_TERM_COLUMNS, numbers, strict=True)) | of_fit
+        of_term = dict(zip(_TERM_COLUMNS, numbers, strict=True))
+        yield one.key | of_term | of_fit
 
 
 def spread_terms(fits: pd.DataFrame) -> pd.DataFrame:
@@ -116,11 +118,10 @@ def spread_terms(fits: pd.DataFrame) -> pd.DataFrame:
     """
     fits = fits.set_index("model")
     is_first = ~fits.index.duplicated()
-    wide = fits.loc[is_first, ["status"]]
+    wide = fits.loc[is_first, []]
     for number, kind in _PREFIXES.items():
         for term in fits["term"].unique():
-            if term:
-                symbol = SYMBOLS.get(term, term)
-                wide[f"{kind}_{symbol}"] = fits.loc[fits["term"] == term, number]
-    wide["status"] = wide.pop("status")
+            symbol = SYMBOLS.get(term, term)
+            wide[f"{kind}_{symbol}"] = fits.loc[fits["term"] == term, number]
+    wide["status"] = fits.loc[is_first, "status"]
     return wide.reset_index()

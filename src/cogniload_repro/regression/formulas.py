@@ -37,7 +37,7 @@ SYMBOLS = {
     "d:log10_N:rho": "dNrho",
 }
 #: Names of the covariates.
-COVARIATES = ("d", "N", "log10_N", "rho", "ratio_pct", "needles", "prompt_mean")
+COVARIATES = ("d", "N", "log10_N", "rho", "ratio_pct", "needles")
 #: Columns that enter a regression as factors: C(perturbation).
 FACTORS = ("perturbation",)
 #: Functions that formulaic knows only as numpy's, such as np.sqrt.
@@ -79,10 +79,6 @@ class Design(NamedTuple):
 
 def name_covariates(formula: str) -> list[str]:
     """Return the covariates and factors that a formula names."""
-    if not isinstance(formula, str):
-        raise ValueError(
-            f"{formula!r:.60} is not a formula; write one such as 'correct ~ d + rho'"
-        )
     words = {*re.findall(r"\w+", formula)}
     return [name for name in (*COVARIATES, *FACTORS) if name in words]
 
@@ -92,13 +88,12 @@ def build_design(cells: pd.DataFrame, formula: str) -> Design:
 
     Columns are named after their terms. Infinite values are refused.
     """
-    name_covariates(formula)  # refuses what is no text
     response, _, right = formula.partition("~")
     if response.strip() != "correct" or not right.strip():
         raise ValueError(
             f"formula {formula!r} must read 'correct ~ ...', such as 'correct ~ d'"
         )
-    _refuse_lost_power(right)
+    _refuse_lost_power(formula)
     try:
         with _strictly():
             matrix = formulaic.model_matrix(
@@ -121,18 +116,17 @@ def build_design(cells: pd.DataFrame, formula: str) -> Design:
     return Design(design, matrix.model_spec)
 
 
-def _refuse_lost_power(right: str) -> None:
+def _refuse_lost_power(formula: str) -> None:
     """Refuse rho**2 outside a function: in a formula it is rho."""
-    outside = right
+    outside = formula
     calls = 1
     while calls:
         outside, calls = re.subn(r"[\w.]*\([^()]*\)", "", outside)
     power = re.search(r"(\w+)\s*(?:\*\*|\^)\s*(\w+)", outside)
     if power:
-        name = power[1]
+        name, exponent = power.groups()
         raise ValueError(
-            f"formula 'correct ~{right}' multiplies {name} by itself, which in a formula is just "
-            f"{name}; write I({name}**{power[2]})"
+            f"formula {formula!r} takes {power[0]} as {name}; write I({name}**{exponent})"
         )
 
 
@@ -161,4 +155,5 @@ def add_logarithm(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the cells with log10_N, if they have N."""
     if "N" not in cells:
         return cells
-    return cells.assign(log10_N=np.log10(cells["N"].astype(float)))
+    lengths = cells["N"].astype(float)
+    return cells.assign(log10_N=np.log10(lengths))

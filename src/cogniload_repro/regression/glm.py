@@ -11,15 +11,14 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from cogniload_repro.regression.existence import find_missing, list_statuses
-from cogniload_repro.regression.families import FAMILIES, QUASI, check_family
+from cogniload_repro.regression.existence import list_statuses
+from cogniload_repro.regression.families import FAMILIES, Link, check_family
 from cogniload_repro.regression.formulas import (
     COVARIATES,
     FACTORS,
     QUADRATIC,
     Design,
     build_design,
-    name_covariates,
 )
 from cogniload_repro.regression.identification import are_identified
 from cogniload_repro.regression.likelihood import maximise_counts, sum_squares
@@ -34,7 +33,7 @@ class Fit:
 
     ``key`` names the model, and the reconstruction if the cells have several; ``cells`` are its
     rows with answers, ``correct`` and ``answers`` their counts, ``design`` the columns of the
-    formula over them. If a covariate has missing values, the only term is "".
+    formula over them.
     """
 
     key: dict[str, object]
@@ -48,7 +47,6 @@ class Fit:
     covariance: np.ndarray
     accuracy: np.ndarray
     loglik: float
-    dispersion: float
     identified: bool
 
     @property
@@ -122,7 +120,7 @@ def fit_all(
     answers = cells.groupby(keys, observed=True)["total"].transform("sum")
     rows = cells[(cells["total"] > 0) | (answers == 0)]
     tables = list(rows.groupby(keys, sort=False, observed=True))
-    kinds = rows[keys].assign(kind=_number_cells(rows, formula))
+    kinds = rows[keys].assign(kind=_number_cells(rows))
     kinds = kinds.groupby(keys, sort=False, observed=True)["kind"].agg(tuple)
     fits: dict[int, Fit] = {}
     for kind in kinds.unique():
@@ -132,12 +130,14 @@ def fit_all(
     return [fits[place] for place in range(len(tables))]
 
 
-def _number_cells(rows: pd.DataFrame, formula: str) -> np.ndarray:
+def _number_cells(rows: pd.DataFrame) -> np.ndarray:
     """Return the same number for rows with the same covariates."""
-    # prompt lengths are each model's own; they matter only if the formula has them
-    names = {*COVARIATES, *FACTORS} - {"prompt_mean"} | {*name_covariates(formula)}
-    covariates = [rows[name] for name in names if name in rows] or [rows["total"] > 0]
-    return rows.groupby(covariates, dropna=False, observed=True).ngroup().to_numpy()
+    names = [*COVARIATES, *FACTORS]
+    covariates = [rows[name] for name in names if name in rows]
+    if not covariates:
+        return np.zeros(len(rows))
+    groups = rows.groupby(covariates, dropna=False, observed=True)
+    return groups.ngroup().to_numpy()
 
 
 def group_by_design(fits: Sequence[Fit]) -> list[list[int]]:
@@ -160,23 +160,15 @@ def _fit_group(
     cells = tables[0]
     correct = np.array([table["correct"] for table in tables], dtype=float)
     answers = np.array([table["total"] for table in tables], dtype=float)
-    missing = find_missing(cells, formula)
-    if missing:
-        design = build_design(cells, "correct ~ 1")
-        design.matrix.columns = [""]
-        statuses = [f"no {missing}"] * len(tables)
-    else:
-        design = build_design(cells, formula)
-        statuses = list_statuses(cells, design, correct, answers, family)
+    design = build_design(cells, formula)
+    statuses = list_statuses(cells, formula, design.x, correct, answers)
     coef = np.full((len(tables), design.x.shape[1]), np.nan)
     loglik = np.full(len(tables), np.nan)
     finite = [place for place, status in enumerate(statuses) if status == "ok"]
     coef[finite], loglik[finite] = maximise_counts(
         design.x, correct[finite], answers[finite], family
     )
-    accuracy, dispersion, covariance = _estimate(
-        design.x, correct, answers, coef, family
-    )
+    accuracy, covariance = _estimate(design.x, answers, coef, FAMILIES[family])
     identified = are_identified(pd.concat(tables), design.x, family)
     fits = []
     for place, table in enumerate(tables):
@@ -193,8 +185,7 @@ def _fit_group(
                 coef=coef[place],
                 covariance=covariance[place],
                 accuracy=accuracy[place],
-                loglik=np.nan if family == QUASI else loglik[place],
-                dispersion=dispersion[place],
+                loglik=loglik[place],
                 identified=bool(identified[place]),
             )
         )
@@ -203,28 +194,18 @@ def _fit_group(
 
 def _estimate(
     x: np.ndarray,
-    correct: np.ndarray,
     answers: np.ndarray,
     coef: np.ndarray,
-    family: str,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return accuracy, dispersion and covariance of each fit, NaN where it has none.
+    link: Link,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return accuracy and covariance of each fit, NaN where it has none.
 
-    The covariance is the inverse of the expected information times the dispersion.
+    The covariance is the inverse of the expected information.
     """
-    link = FAMILIES[family]
     eta = coef @ x.T
     log_accuracy = link.log_accuracy(eta)
     log_error = link.log_error(eta)
-    accuracy = np.exp(log_accuracy)
-    weights = answers * np.exp(2 * link.log_slope(eta) - log_accuracy - log_error)
-    dispersion = np.ones(len(coef))
-    if family == QUASI:
-        variance = answers * np.exp(log_accuracy + log_error)
-        squares = (correct - answers * accuracy) ** 2
-        # where the variance is zero, the accuracy is 0 or 1 to the last digit
-        ratios = np.divide(squares, variance, out=0 * squares, where=variance > 0)
-        scatter = ratios.sum(axis=1) / (len(x) - x.shape[1] or np.nan)
-        dispersion = np.maximum(scatter, 1)
-    covariance = np.linalg.inv(sum_squares(x, weights / dispersion[:, None]))
-    return accuracy, dispersion, covariance
+    log_variance = log_accuracy + log_error
+    weights = answers * np.exp(2 * link.log_slope(eta) - log_variance)
+    information = sum_squares(x, weights)
+    return np.exp(log_accuracy), np.linalg.inv(information)

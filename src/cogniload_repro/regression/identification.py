@@ -39,7 +39,8 @@ def are_identified(counts: pd.DataFrame, x: np.ndarray, family: str) -> np.ndarr
     identified = ~is_reconstructed.any(axis=1)
     if family != "logit" or identified.all():
         return identified
-    if not in_span(_spread_over_grid(counts[: len(x)], x)):
+    spread = _spread_over_grid(counts[: len(x)], x)
+    if not in_span(spread):
         return identified
     return identified | _have_printed_sums(counts, x)
 
@@ -61,7 +62,8 @@ def _have_printed_sums(counts: pd.DataFrame, x: np.ndarray) -> np.ndarray:
     is_below = sums <= committed.max(axis=0) + slack
     printed = committed_answers(counts).reshape(shape)
     has_answers = answers == printed
-    return (is_above & is_below).all(axis=1) & has_answers.all(axis=1)
+    has_sums = (is_above & is_below).all(axis=1)
+    return has_sums & has_answers.all(axis=1)
 
 
 def _spread_over_grid(cells: pd.DataFrame, columns: np.ndarray) -> np.ndarray:
@@ -83,4 +85,5 @@ def in_span(columns: np.ndarray) -> bool:
 
 def is_mean_identified(cells: pd.DataFrame) -> bool:
     """Return whether the printed tables fix the mean accuracy over some cells of the grid."""
-    return in_span(_spread_over_grid(cells, np.ones((len(cells), 1))))
+    constant = np.ones((len(cells), 1))
+    return in_span(_spread_over_grid(cells, constant))

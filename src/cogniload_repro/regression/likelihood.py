@@ -135,7 +135,8 @@ def _climb(tables: _Tables, start: np.ndarray) -> np.ndarray:
     The log-likelihoods are concave.
     """
     coefficients = np.full(start.shape, np.nan)
-    is_known = np.isfinite(start).all(axis=1) & np.isfinite(tables.correct).all(axis=1)
+    is_known = np.isfinite(start).all(axis=1)
+    is_known &= np.isfinite(tables.correct).all(axis=1)
     places = np.flatnonzero(is_known)
     b = start[places]
     for _ in range(_MOST_STEPS):

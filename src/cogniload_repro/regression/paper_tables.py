@@ -27,7 +27,8 @@ def glm_table(cells: pd.DataFrame) -> pd.DataFrame:
             "total",
         ]
     ]
-    return spread_terms(fits).merge(points, on="model").merge(criteria, on="model")
+    wide = spread_terms(fits).merge(points, on="model")
+    return wide.merge(criteria, on="model")
 
 
 def interactions_table(cells: pd.DataFrame) -> pd.DataFrame:

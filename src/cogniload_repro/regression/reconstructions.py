@@ -99,9 +99,8 @@ def with_ranges(
     -------
     DataFrame
         The table. In rows that are not identified, a number is the median over the reconstructions;
-        all numbers have their 10 and 90% quantiles in ``NAME_p10`` and ``NAME_p90``. If a fit fails
-        in some reconstructions only, its status says in how many and its numbers are NaN. A number
-        that only some of the reconstructions have, such as NT50, is the median over these.
+        all numbers have their 10 and 90% quantiles in ``NAME_p10`` and ``NAME_p90``. A number that
+        only some of the reconstructions have, such as NT50, is the median over these.
 
     Examples
     --------
@@ -124,15 +123,8 @@ def with_ranges(
     open_cells = cells[cells["model"].isin(models)]
     samples = statistic(over_reconstructions(open_cells, lambda table: table))
     groups = samples.groupby([*keys], sort=False)
-    medians = groups[[*numbers]].median().join(range_over(groups, numbers))
-    if "status" in table:
-        is_failure = samples["status"] != "ok"
-        failures = is_failure.groupby([samples[key] for key in keys])
-        shares = failures.agg(["sum", "size"])
-        in_some = shares[(shares["sum"] > 0) & (shares["sum"] < shares["size"])]
-        medians.loc[in_some.index] = np.nan
-        for row, failed, size in in_some.itertuples(name=None):
-            table.loc[row, "status"] = f"no fit in {failed} of {size} reconstructions"
+    medians = groups[[*numbers]].median()
+    medians = medians.join(range_over(groups, numbers))
     medians = medians.reindex(table.index)
     for name in medians:
         table[name] = table[name].mask(is_open, medians[name])
@@ -189,7 +181,8 @@ def mean_cells(cells: pd.DataFrame) -> pd.DataFrame:
     A single sample carries the random error of one draw, which averaging over 24 nearly removes.
     """
     mean = committed_counts(cells).mean(axis=0)
-    return cells.assign(correct=cells["correct"].where(~have_samples(cells), mean))
+    correct = cells["correct"].where(~have_samples(cells), mean)
+    return cells.assign(correct=correct)
 
 
 def prediction_band(cells: pd.DataFrame, *levels: str) -> pd.DataFrame:
@@ -226,7 +219,8 @@ def load_tables() -> pd.DataFrame:
 @cache
 def _load_committed() -> pd.DataFrame:
     """Return the tables with the total of each cell."""
-    answers = pd.read_csv(CELLS_FILE, usecols=[*KEYS, "total"]).astype(_LOAD_TYPES)
+    answers = pd.read_csv(CELLS_FILE, usecols=[*KEYS, "total"])
+    answers = answers.astype(_LOAD_TYPES)
     return load_tables().merge(answers, on=KEYS)
 
 
@@ -236,4 +230,5 @@ def _join(cells: pd.DataFrame) -> pd.DataFrame:
     if "perturbation" in cells:  # a perturbed puzzle is not the paper's
         is_plain = cells["perturbation"].fillna("").to_numpy() == ""
         keys["ratio_pct"] = keys["ratio_pct"].where(is_plain)
-    return keys.astype(_LOAD_TYPES).merge(_load_committed(), on=KEYS, how="left")
+    keys = keys.astype(_LOAD_TYPES)
+    return keys.merge(_load_committed(), on=KEYS, how="left")

@@ -42,8 +42,8 @@ class _OpenResults(GLMResults):
 class CountsGLM(GLM):
     """statsmodels' regression of correct and wrong answers, which withholds open p-values.
 
-    Whether the coefficients are identified says `identified`. Robust errors depend on the scatter
-    of single cells, which the printed tables never identify.
+    Whether the coefficients are identified says `identified`. Robust errors and an
+    estimated scale depend on the scatter of single cells, which the printed tables never identify.
     """
 
     identified = True
@@ -52,7 +52,7 @@ class CountsGLM(GLM):
     def fit(self, *, cov_type: str = "nonrobust", **options: Any) -> GLMResultsWrapper:
         """Fit as statsmodels does; arguments are named."""
         results = super().fit(cov_type=cov_type, **options)
-        is_robust = cov_type != "nonrobust"
+        is_robust = cov_type != "nonrobust" or "scale" in options
         if self.identified and not (self.is_reconstructed and is_robust):
             return results
         withheld = _OpenResults(
@@ -126,4 +126,4 @@ def glm(
     regression.spec = fit.design.spec
     regression.identified = fit.identified
     regression.is_reconstructed = from_printed_tables(fit.cells).any()
-    return regression.fit(start_params=fit.coef, scale=fit.dispersion, **_PRECISE)
+    return regression.fit(start_params=fit.coef, **_PRECISE)

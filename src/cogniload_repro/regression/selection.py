@@ -49,7 +49,7 @@ def compare_fits(
         - identified: whether both fits are, as in `fit`; if not, lr_p is NaN, and `with_ranges`
           gives the range over the reconstructions
 
-        Numbers are NaN if a fit has failed or has no likelihood (quasi-binomial).
+        Numbers are NaN if a fit has failed.
 
     Raises
     ------
