@@ -41,11 +41,11 @@ SIZES = {
     "scoring": 4_000,
     "importing": 6_200,
     "regression": 11_070,
-    "analysis": 12_220,
+    "analysis": 12_120,
     "reconstruction": 10_600,
     "ledger": 6_470,
     "asking": 4_500,
-    "book": 16_527,
+    "book": 16_500,
     "commands": 4_900,
 }
 DENSITY = 9.0

@@ -8,15 +8,12 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 from cogniload_repro.analysis.comparisons import (
-    MANY,
     compare_accuracies,
     compare_answers,
     compare_ecl50,
     compare_pairs,
-    limit_models,
 )
 from cogniload_repro.analysis.differences import judge_differences
-from cogniload_repro.models import NAMES
 from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.regression.reconstructions import each_reconstruction
 
@@ -219,18 +216,3 @@ def test_models_on_part_of_a_level_are_compared_over_all_reconstructions():
     assert len(compare_pairs(part.assign(provenance="scored"))) == 1
     whole = CELLS.query("model in ('QwQ-32B', 'Qwen3-32B') and N <= 50")
     assert compare_pairs(whole)["identified"].all()
-
-
-def test_of_very_many_models_some_are_compared():
-    """The paper's models and as many others as make `MANY` are shown and compared."""
-    cells = CELLS[CELLS["model"] == "QwQ-32B"]
-    many = pd.concat(
-        [*(cells.assign(model=f"m{number}") for number in range(MANY)), CELLS],
-        ignore_index=True,
-    )
-    models = set(limit_models(many)["model"])
-    assert (len(models), set(NAMES) < models) == (MANY, True)
-    assert limit_models(CELLS) is CELLS
-    table = compare_pairs(many)
-    assert len(table) == MANY * (MANY - 1) / 2
-    assert set(table["first"]) | set(table["second"]) == models

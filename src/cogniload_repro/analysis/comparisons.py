@@ -25,7 +25,6 @@ from cogniload_repro.analysis.differences import (
     two_sided_p,
 )
 from cogniload_repro.analysis.uncertainty import correct_holm
-from cogniload_repro.models import NAMES
 from cogniload_repro.published import ALPHA
 from cogniload_repro.regression.capacity import find_points
 from cogniload_repro.regression.glm import fit_finite
@@ -36,8 +35,6 @@ from cogniload_repro.regression.reconstructions import (
     range_over,
 )
 
-#: Largest number of models that are shown and compared; the paper's models come first.
-MANY = 40
 _PAIR = ["first", "second"]
 _MEANS = ["accuracy_first", "accuracy_second", "difference"]
 _TESTS = [
@@ -46,14 +43,6 @@ _TESTS = [
     "p",
     "p_equivalence",
 ]
-
-
-def limit_models(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells of at most `MANY` models: the paper's, then others in their order."""
-    if cells["model"].nunique() <= MANY:
-        return cells
-    models = sorted(cells["model"].unique(), key=lambda name: name not in NAMES)
-    return cells[cells["model"].isin(models[:MANY])]
 
 
 # ---- independent answers ----
@@ -178,11 +167,10 @@ def _are_identified(table: AccuracyTable, masks: np.ndarray) -> np.ndarray:
 
 
 def compare_pairs(cells: pd.DataFrame) -> pd.DataFrame:
-    """Compare every pair of models (of the first `MANY`), the larger accuracy first.
+    """Compare every pair of models, the larger accuracy first.
 
     One row per pair with cells in common, as `compare_accuracies` returns it.
     """
-    cells = limit_models(cells)
     table = tabulate_accuracies(cells)
     has_answers = (table.answers > 0).sum(axis=1)
     mean = table.accuracy.sum(axis=1) / np.maximum(has_answers, 1)
@@ -193,13 +181,13 @@ def compare_pairs(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def compare_ecl50(cells: pd.DataFrame) -> pd.DataFrame:
-    """Compare the log10 ECL50 of every pair of models (of the first `MANY`) by a Wald test.
+    """Compare the log10 ECL50 of every pair of models by a Wald test.
 
     One row per pair, the larger ECL50 first: first, second, difference (of the logarithms), p
     (standard errors by the delta method; NaN unless both are identified) and p_holm. Models without
     an ECL50 are left out.
     """
-    fits = fit_finite(limit_models(cells))
+    fits = fit_finite(cells)
     points = find_points(fits, "ecl50")
     points["model"] = [fit.model for fit in fits]
     points["identified"] = [fit.identified for fit in fits]
@@ -239,14 +227,12 @@ def compare_answers(
     pair = pd.concat(columns, axis=1, join="inner").astype(bool)
     if pair.empty:
         raise ValueError("no puzzle was answered by both models; compare them by cell")
-    counts = pd.Series(
-        {
-            "both": (pair["first"] & pair["second"]).sum(),
-            "first_alone": (pair["first"] & ~pair["second"]).sum(),
-            "second_alone": (~pair["first"] & pair["second"]).sum(),
-            "neither": (~pair["first"] & ~pair["second"]).sum(),
-        }
-    )
-    alone = int(counts["first_alone"])
-    against = int(counts["second_alone"])
-    return counts, compare_paired(alone, against, len(pair))
+    alone = int((pair["first"] & ~pair["second"]).sum())
+    against = int((pair["second"] & ~pair["first"]).sum())
+    counts = {
+        "both": pair.all(axis=1).sum(),
+        "first_alone": alone,
+        "second_alone": against,
+        "neither": len(pair) - pair.any(axis=1).sum(),
+    }
+    return pd.Series(counts), compare_paired(alone, against, len(pair))

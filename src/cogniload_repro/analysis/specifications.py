@@ -45,8 +45,8 @@ def fit_specifications(
     """Fit every specification to every model.
 
     One row per specification and model: reconstruction (if the cells have it), model,
-    specification, status, terms (number), loglik, aic, bic, ecl50 (statements, as in
-    `capacity.capacity_points`), ecl50_status, identified and fit (a `Fit`, even if its status is
+    specification, status, terms (number), aic, bic, ecl50 (statements, as in
+    `capacity.capacity_points`), identified and fit (a `Fit`, even if its status is
     not "ok").
     """
     tables = []
@@ -55,9 +55,7 @@ def fit_specifications(
         points = find_points(fits, "ecl50")
         ecl50 = 10.0 ** points["value"]
         table = pd.DataFrame([_list_numbers(fit) for fit in fits])
-        tables.append(
-            table.assign(specification=name, ecl50=ecl50, ecl50_status=points["status"])
-        )
+        tables.append(table.assign(specification=name, ecl50=ecl50))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -65,7 +63,6 @@ def _list_numbers(fit: Fit) -> dict[str, object]:
     numbers = {
         "status": fit.status,
         "terms": len(fit.terms),
-        "loglik": fit.loglik,
         "aic": fit.aic,
         "bic": fit.bic,
         "identified": fit.identified,
@@ -111,7 +108,8 @@ def compare_specifications(
         needed = dict.fromkeys([specifications[0], *varying])  # each once
         fits = pd.concat([fits, fit_specifications(samples, needed)])
     fits = _keep_fitted(fits)
-    models = fits.dropna(subset="terms").groupby("specification")["model"].nunique()
+    fitted = fits.dropna(subset="terms").groupby("specification")
+    models = fitted["model"].nunique()
     table = pd.DataFrame({"identified": identified})
     table["models"] = models.reindex(names, fill_value=0)
     ends = intervals[intervals["point"] == "ecl50"].set_index("model")

@@ -10,7 +10,6 @@ from scipy.stats import norm
 from cogniload_repro.analysis.comparisons import (
     compare_accuracies,
     compare_pairs,
-    limit_models,
 )
 from cogniload_repro.analysis.differences import MARGIN
 from cogniload_repro.analysis.overflows import overflow_shares
@@ -49,7 +48,7 @@ def compare_data(build: str | Path) -> dict[str, Any]:
 
     ``origins`` say where the counts of each model come from ("" for scored answers).
     """
-    cells = limit_models(cells_to_show(build))
+    cells = cells_to_show(build)
     models = order_models(cells["model"])
     names = display_names(models)
     pairs = pair_rows(cells)

@@ -16,7 +16,6 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 
-from cogniload_repro.analysis.comparisons import limit_models
 from cogniload_repro.analysis.overflows import marked_levels
 from cogniload_repro.book.style import PHONE_IN, STYLE, WIDTH_IN, Pen, pens
 from cogniload_repro.models import BY_NAME, order_models
@@ -116,16 +115,14 @@ class PaperFigure:
     """
 
     def __init__(self, name: str, cells: pd.DataFrame):
-        limited = limit_models(cells)  # if there are many: the paper's and some others
-        self.left_out = cells["model"].nunique() - limited["model"].nunique()
         self.panels = FIGURES[name]
         self.is_large = len(self.panels) == 1
-        self.banded = bool(from_printed_tables(limited).any())
+        self.banded = bool(from_printed_tables(cells).any())
         self.accuracies = []
         for panel in self.panels:
-            accuracy = panel_accuracy(panel, limited, banded=self.banded)
+            accuracy = panel_accuracy(panel, cells, banded=self.banded)
             self.accuracies.append(accuracy)
-        self.cells = limited[limited["total"] > 0]
+        self.cells = cells[cells["total"] > 0]
         self.pens = pens(order_models(self.cells["model"]))
 
     def draw(self) -> Figure:
