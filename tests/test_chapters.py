@@ -305,7 +305,7 @@ def test_an_own_model_on_other_levels_has_its_chapter(
     (lacking,) = (
         text for text in texts if text.startswith("There is no regression for mine")
     )
-    assert ("takes 1 of the" in lacking) == (grid == "N=250 ratio=50 d=5")
+    assert ("determine 1 of its 5" in lacking) == (grid == "N=250 ratio=50 d=5")
     assert figures == ["your-accuracy", "your-slide"]
 
 
