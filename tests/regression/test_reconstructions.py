@@ -46,9 +46,13 @@ FORMULA = "correct ~ d + log10_N + C(ratio_pct)"
 def fits():
     """A regression that the printed tables do not identify, of the paper's and an own model."""
     cells = pd.concat([CELLS, OWN])
-    return cl.with_ranges(
-        cells, lambda table: cl.fit(table, FORMULA), ["model", "term"]
-    )
+    return cl.with_ranges(cells, lambda table: cl.fit(table, FORMULA))
+
+
+def test_rows_that_no_key_tells_apart_are_refused():
+    """Their medians would be over several numbers."""
+    with pytest.raises(ValueError, match="the same model"):
+        cl.with_ranges(CELLS, lambda table: cl.fit(table, FORMULA), ["model"])
 
 
 def test_fits_that_are_not_identified_have_the_range_over_the_samples(fits):

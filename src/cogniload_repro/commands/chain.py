@@ -81,8 +81,7 @@ def _fit_own(
     has_counts = (build / "cells.parquet").exists()
     cells = cell_tables.load_cells(build if has_counts else None, models or None)
     function = selection.compare_fits if compare else fits.fit
-    keys = ["model"] if compare else ["model", "term"]
-    table = reconstructions.with_ranges(cells, partial(function, **regression), keys)
+    table = reconstructions.with_ranges(cells, partial(function, **regression))
     say(cell_tables.describe_cells(cells))
     say(format_comparison(table, **regression) if compare else format_fits(table))
 

@@ -81,7 +81,7 @@ def over_reconstructions(
 def with_ranges(
     cells: pd.DataFrame,
     statistic: Callable[[pd.DataFrame], pd.DataFrame],
-    keys: Sequence[str] = ("model",),
+    keys: Sequence[str] = ("model", "term"),
 ) -> pd.DataFrame:
     """Apply a statistic to counts, and where it is not identified to every reconstruction.
 
@@ -93,7 +93,7 @@ def with_ranges(
         Returns a table with the columns ``identified`` and ``model``, and for cells with a column
         ``reconstruction`` one for each of them, as `fit`, `capacity_points` and `compare_fits` do.
     keys : sequence of str
-        The columns that name a row of that table.
+        The columns that name a row of that table; those that it lacks are left out.
 
     Returns
     -------
@@ -102,17 +102,28 @@ def with_ranges(
         all numbers have their 10 and 90% quantiles in ``NAME_p10`` and ``NAME_p90``. A number that
         only some of the reconstructions have, such as NT50, is the median over these.
 
+    Raises
+    ------
+    ValueError
+        If several rows of the table have the same keys.
+
     Examples
     --------
     >>> import cogniload_repro as cl
     >>> cells = cl.load_cells(models="QwQ-32B")
     >>> formula = "correct ~ d + log10_N + rho + I(rho**2) + I(rho**3)"
-    >>> fits = cl.with_ranges(cells, lambda table: cl.fit(table, formula), ["model", "term"])
+    >>> fits = cl.with_ranges(cells, lambda table: cl.fit(table, formula))
     >>> fits[["term", "coef", "coef_p10", "coef_p90"]].tail(1).round(1)
               term  coef  coef_p10  coef_p90
     5  I(rho ** 3)  -0.1      -3.6       3.9
     """
-    table = statistic(cells).set_index([*keys])
+    table = statistic(cells)
+    names = [name for name in keys if name in table]
+    table = table.set_index(names)
+    if table.index.has_duplicates:
+        raise ValueError(
+            f"several rows have the same {' and '.join(names)}; name more keys"
+        )
     numbers = table.select_dtypes("number").columns
     ends = [table[numbers].add_suffix(suffix) for suffix in ("_p10", "_p90")]
     table = pd.concat([table, *ends], axis=1)
@@ -122,7 +133,7 @@ def with_ranges(
     models = table[is_open].reset_index()["model"].unique()
     open_cells = cells[cells["model"].isin(models)]
     samples = statistic(over_reconstructions(open_cells, lambda table: table))
-    groups = samples.groupby([*keys], sort=False)
+    groups = samples.groupby(names, sort=False)
     medians = groups[[*numbers]].median()
     medians = medians.join(range_over(groups, numbers))
     medians = medians.reindex(table.index)
