@@ -52,3 +52,9 @@ def test_commands_print_through_one_door():
     for path in (ROOT / "src/cogniload_repro/commands").glob("*.py"):
         bare = re.findall(r"(?<![\w.])(?:click\.echo|print)\(", path.read_text("utf-8"))
         assert not bare or path.name == "options.py", path.name
+
+
+def test_a_missing_argument_or_option_is_named():
+    """Click keeps its name apart from the message."""
+    assert_refused(("check",), "SOURCE")
+    assert_refused(("puzzles",), "--out")

@@ -25,7 +25,9 @@ class _Group(click.Group):
         except BrokenPipeError:
             raise  # a program such as `head` has closed the pipe; click ends silently
         except click.UsageError as error:
-            raise click.UsageError(for_terminal(error.message), error.ctx) from None
+            raise click.UsageError(
+                for_terminal(error.format_message()), error.ctx
+            ) from None
         except (ValueError, OSError, MemoryError) as error:
             raise _Refusal(for_terminal(describe_error(error))) from error
         except KeyboardInterrupt:

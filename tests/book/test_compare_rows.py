@@ -138,3 +138,9 @@ def test_a_terminal_has_the_rows_of_the_page(tmp_path, cells):
     assert text.endswith(
         "o3-2025-04-16: Reconstructed from the paper's tables, not raw outputs."
     )
+
+
+def test_a_model_is_not_compared_with_itself(tmp_path):
+    """Its full and its short name are the same model."""
+    with pytest.raises(ValueError, match="o3-2025-04-16 stands twice"):
+        compare_rows.compare_pair(tmp_path, "o3", "o3-2025-04-16")

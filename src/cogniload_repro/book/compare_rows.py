@@ -78,6 +78,8 @@ def compare_pair(build: str | Path, first: str, second: str) -> dict[str, Any]:
     """
     cells = cells_to_show(build)
     names = [resolve_model(name, cells["model"]) for name in (first, second)]
+    if names[0] == names[1]:
+        raise ValueError(f"{names[0]} stands twice; name two models")
     pairs = pair_rows(cells)
     is_pair = pairs[["first", "second"]].isin(names).all(axis=1)
     cells = cells[cells["model"].isin(names)]

@@ -161,7 +161,7 @@ def refuse_textless(row: Mapping, reasoning: str, answer: str) -> None:
             raise RowError("damaged cell", f"its text is {text!r}", row["name"])
     word = row.get("finish_reason")
     if not (answer + reasoning).strip() and read_stop(word) not in _ENDED:
-        detail = f"it has no text, and the model did not end, but {word!r:.40}"
+        detail = f"it has no text, and its finish_reason is {word!r:.40}"
         raise RowError("failed request", detail, row["name"], row["model"])
 
 
