@@ -16,7 +16,6 @@ def read_chapter(name, monkeypatch, **parameters):
     Parameters take the place of those in its first cell, where it has them.
     """
     monkeypatch.chdir(NOTEBOOKS)
-    monkeypatch.setattr(page, "glue", lambda key, value, display: None)
     monkeypatch.setattr(page, "save_figure", save_nothing)
     cells = json.loads((NOTEBOOKS / f"{name}.ipynb").read_text("utf-8"))["cells"]
     outputs = []

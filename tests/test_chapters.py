@@ -87,9 +87,6 @@ def run(name, monkeypatch, skip=(), **parameters):
     """Run a notebook's code in this process; return what its cells show at their end."""
     values = {}
     space = {}
-    monkeypatch.setattr(
-        page, "glue", lambda key, value, display: values.update({key: value})
-    )
     monkeypatch.setattr(page, "save_figure", save_nothing)
     for cell, code in read(name, "code").items():
         if cell in skip:
@@ -107,15 +104,9 @@ def run(name, monkeypatch, skip=(), **parameters):
 
 @pytest.mark.parametrize("name", [path.stem for path in _NOTEBOOKS])
 def test_sentences_read_as_they_stand(name):
-    """No sentence of a notebook has a placeholder.
-
-    What a directive shows is kept in a cell.
-    """
+    """No sentence of a notebook has a placeholder."""
     text = "\n".join(read(name, "markdown").values())
-    code = "\n".join(read(name, "code").values())
-    assert "{glue:text}" not in text
-    for key in re.findall(r"\{glue:md\} (\w+)", text):
-        assert re.search(rf'page\.keep\(\s*"{key}"', code), key
+    assert "{glue" not in text
 
 
 @pytest.mark.slow

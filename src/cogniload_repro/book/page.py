@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from myst_nb import glue
 
 from cogniload_repro.book import markdown
 from cogniload_repro.book.backend import find_run
@@ -67,11 +66,6 @@ class Page:
         folder = tempfile.mkdtemp(prefix="cogniload-")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         return Path(folder)
-
-    def keep(self, key: str, fragment: Fragment) -> Fragment:
-        """Keep a fragment for the ``{glue:md}`` directive of its key."""
-        glue(key, fragment, display=False)
-        return fragment
 
     def figure(
         self,
