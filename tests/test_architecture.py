@@ -40,7 +40,7 @@ SIZES = {
     "puzzles": 7_800,
     "scoring": 4_000,
     "importing": 6_200,
-    "regression": 11_090,
+    "regression": 11_150,
     "analysis": 12_120,
     "reconstruction": 10_600,
     "ledger": 6_470,

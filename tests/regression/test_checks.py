@@ -138,7 +138,7 @@ def test_the_type_of_a_column_does_not_matter(clothes):
 def test_a_missing_covariate_is_refused(missing):
     """None and NaN are missing values."""
     with pytest.raises(ValueError, match=r"row 3 of the cells has needles .*: not a"):
-        cl.fit(with_value("needles", missing))
+        cl.fit(with_value("needles", missing), "correct ~ d + needles")
 
 
 _VALUES = st.one_of(
@@ -193,3 +193,19 @@ def test_a_configuration_that_stands_twice_is_named():
     with pytest.raises(ValueError, match=twice):
         cl.fit(pooled.drop(columns="reconstruction"))
     assert len(cl.fit(pooled)) == 24 * 5
+
+
+def test_a_covariate_may_be_missing_where_no_formula_names_it():
+    """A reader's own counts stand below the paper's, and have fewer columns."""
+    own = QWQ[["model", "N", "d", "rho", "total", "correct"]]
+    paper = cl.load_cells(models="Qwen3-32B")
+    both = pd.concat([paper, own], ignore_index=True)
+    alone = cl.fit(own).drop(columns="identified")
+    fits = cl.fit(both)
+    beside = fits[fits["model"] == "mine"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(beside[alone.columns], alone)
+    row = len(paper)
+    with pytest.raises(ValueError, match=f"row {row} of the cells has needles nan"):
+        cl.fit(both, "correct ~ d + needles")
+    with pytest.raises(ValueError, match="has N nan: not a number"):
+        cl.fit(both.assign(N=both["N"].where(both.index < row)))

@@ -5,7 +5,12 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from cogniload_repro.regression.formulas import COVARIATES, FACTORS, name_covariates
+from cogniload_repro.regression.formulas import (
+    COVARIATES,
+    FACTORS,
+    add_logarithm,
+    name_covariates,
+)
 
 
 def check_cells(cells: pd.DataFrame, *formulas: str) -> pd.DataFrame:
@@ -22,37 +27,39 @@ def check_cells(cells: pd.DataFrame, *formulas: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The same rows, indexed from 0; covariates and counts are numbers.
+        The same rows, indexed from 0; covariates and counts are numbers. A covariate that no formula
+        names may be missing; log10_N is that of N, where the cells have N.
 
     Raises
     ------
     ValueError
-        If a column is missing or duplicated, a value is invalid, or a configuration of a model
-        stands twice. The message names the value and its row, counted from 0.
+        If a column is missing, a value is invalid, or a configuration of a model stands twice. The
+        message names the value and its row, counted from 0.
     """
-    _check_columns(cells, formulas)
+    text = " ".join(formulas)
     given = cells.reset_index(drop=True)
+    if "N" in given:
+        text = text.replace("log10_N", "N")
+        given = given.drop(columns="log10_N", errors="ignore")
+    named = name_covariates(text)
+    _check_columns(given, named)
     checked = given.copy()
     covariates = [name for name in COVARIATES if name in given]
     for name in [*covariates, "correct", "total"]:
         values = given[name].astype(object)
         checked[name] = pd.to_numeric(values, errors="coerce")
-    for rule, is_broken in _list_rules(given, checked, covariates):
+    for rule, is_broken in _list_rules(given, checked, covariates, named):
         if is_broken.any():
             row = int(is_broken.argmax())
             values = given.iloc[row].map(_show)
             raise ValueError(f"row {row} of the cells {rule.format_map(values)}")
-    return checked
+    return add_logarithm(checked)
 
 
-def _check_columns(cells: pd.DataFrame, formulas: tuple[str, ...]) -> None:
-    """Raise ValueError if there are no rows, or if a column is missing or duplicated."""
-    needed = ["model", "total", "correct"]
-    for formula in formulas:
-        needed += name_covariates(formula)
-    absent = [name for name in dict.fromkeys(needed) if name not in cells]
-    if "N" in cells and "log10_N" in absent:
-        absent.remove("log10_N")
+def _check_columns(cells: pd.DataFrame, named: list[str]) -> None:
+    """Raise ValueError if there are no rows, or if a column is missing."""
+    needed = ["model", "total", "correct", *named]
+    absent = [name for name in needed if name not in cells]
     if absent:
         names = ", ".join(map(str, cells.columns))
         raise ValueError(
@@ -66,6 +73,7 @@ def _list_rules(
     given: pd.DataFrame,
     checked: pd.DataFrame,
     covariates: list[str],
+    named: list[str],
 ) -> Iterator[tuple[str, pd.Series]]:
     """Yield what is wrong with a row, its values in braces, and the rows with which it is wrong."""
     is_name = [isinstance(name, str) and name != "" for name in given["model"]]
@@ -76,7 +84,8 @@ def _list_rules(
     for name in covariates:
         values = checked[name]
         has = f"has {name} {{{name}}}: "
-        yield has + "not a number", values.isna()
+        is_optional = given[name].isna() & (name not in named)
+        yield has + "not a number", values.isna() & ~is_optional
     correct = checked["correct"]
     total = checked["total"]
     has = "has {correct} correct of {total} answers: "

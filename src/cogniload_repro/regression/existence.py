@@ -16,9 +16,9 @@ def describe_deficiency(cells: pd.DataFrame, formula: str, x: np.ndarray) -> str
     if not cells["total"].any():
         return "no answers"
     rank = np.linalg.matrix_rank(x)
-    if "ratio_pct" in cells:
-        nominal = cells.assign(rho=cells["ratio_pct"] / 100)
-        nominal_x = build_design(nominal, formula).x
+    if "rho" in cells and "ratio_pct" in cells:
+        nominal = (cells["ratio_pct"] / 100).fillna(cells["rho"])
+        nominal_x = build_design(cells.assign(rho=nominal), formula).x
         rank = min(rank, np.linalg.matrix_rank(nominal_x))
     if rank < x.shape[1]:
         return f"the cells determine {rank} of its {x.shape[1]} coefficients"
