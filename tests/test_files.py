@@ -134,7 +134,9 @@ def test_a_copy_and_what_the_system_does_not_name_end_in_a_sentence(tmp_path):
     copies = [("a/x", "b/x", full), ("a/y", "b/y", full)]
     assert describe_error(shutil.Error(copies)) == f"b/x cannot be written: {full}"
     nameless = OSError(errno.ENOSPC, "No space left on device")
-    assert describe_error(nameless).startswith("standard output or /dev/shm: No space")
+    assert describe_error(nameless).startswith(
+        "a file, standard output or /dev/shm: No space"
+    )
 
 
 def test_a_full_disk_is_named_by_the_file_of_a_step_and_not_by_the_lock(

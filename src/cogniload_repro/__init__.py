@@ -65,7 +65,6 @@ _PLACES = (
     "analysis.overflows",
     "analysis.shortcut",
     "analysis.own_models",
-    "analysis.shortcut:shortcut_bound",
     "analysis.specifications",
     "analysis.uncertainty",
     "analysis.verdicts",

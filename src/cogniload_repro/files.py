@@ -39,7 +39,7 @@ def describe_error(error: Exception) -> str:
         return str(error)
     # filename2 is the target of a copy; no file is named where results are printed, and where
     # processes have their locks
-    place = error.filename2 or error.filename or "standard output or /dev/shm"
+    place = error.filename2 or error.filename or "a file, standard output or /dev/shm"
     return f"{place}: {os.strerror(error.errno)}; {_SYSTEM_REMEDIES[error.errno]}"
 
 

@@ -125,7 +125,7 @@ def build_book(build_dir: str | Path, jobs: int = 1) -> Path:
     if (staged / _DOCTREES).is_dir():
         shutil.copytree(staged / "_build", new, ignore=_LATE)
     code, text = _run_sphinx(staged, new, jobs)
-    if code:
+    if code != 0:
         shutil.rmtree(new, ignore_errors=True)
         raise ValueError(
             f"the book in {staged} does not build; correct these pages:\n{_complaints(text)}"

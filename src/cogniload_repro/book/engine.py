@@ -146,5 +146,5 @@ class _Shell(InteractiveShell):
     def _showtraceback(self, *_arguments: object, **_options: object) -> None:
         pass
 
-    def enable_matplotlib(self, gui: Any = None) -> Any:
+    def enable_matplotlib(self, gui: str | None = None) -> tuple[str | None, str]:
         return gui, mpl.get_backend()

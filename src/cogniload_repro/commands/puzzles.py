@@ -56,16 +56,14 @@ def puzzles(
       cogniload puzzles --grid N=20,50,ratio=5,50,d=1,3 --per-cell 10 --out sets/small
       cogniload puzzles --per-cell 10 --perturb rail_fence --out sets/rails
     """
-    from cogniload_repro.asking.protocol import (
-        list_queries,
-        write_prompts,
-        write_queries,
-    )
+    from cogniload_repro.asking.perturbations import find_perturbation
+    from cogniload_repro.asking.protocol import BASELINE, list_queries, write_prompts
     from cogniload_repro.grid import grid_cells
     from cogniload_repro.puzzles.draws import resolve_edition
     from cogniload_repro.puzzles.sets import PuzzleSet, write_set
 
-    list(write_queries([], perturb))  # an unknown name is refused before any drawing
+    if perturb not in (None, BASELINE):
+        find_perturbation(perturb)  # an unknown name is refused before any drawing
     drawn = PuzzleSet(
         grid_cells(grid), per_cell, seed, edition=resolve_edition(edition)
     )

@@ -42,7 +42,8 @@ def load_cells(
         One row per model and configuration: model, N (statements), d, ratio_pct (nominal, %),
         needles, rho (actual, fraction), log10_N, total (answers), correct, provenance
         ("reconstructed" from the printed tables, or "scored" answers) and any other columns of the
-        table, such as the five error counts.
+        table, such as the five error counts. ctx counts the answers that are known to have run out
+        of context: where prompt_mean or output_mean of scored answers is missing, none was tested.
 
     Raises
     ------

@@ -27,8 +27,8 @@ def check_cells(cells: pd.DataFrame, *formulas: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The same rows, indexed from 0; covariates and counts are numbers. A covariate that no formula
-        names may be missing; log10_N is that of N, where the cells have N.
+        The same rows, indexed from 0; covariates and counts are numbers. A covariate that no
+        formula names may be missing; log10_N is that of N, where the cells have N.
 
     Raises
     ------
