@@ -177,7 +177,7 @@ def test_finished_answers_met_no_limit_no_open_trace_and_no_full_context():
     assert (cut["answers"], cut["finished"]) == (1, 0)
 
 
-def test_every_wrong_answer_has_one_kind():
+def test_every_wrong_answer_has_one_kind_and_every_correct_one_a_window():
     """Leaning answers are correct by an earlier line only."""
     row = summarise_answers(ENDINGS).iloc[0]
     wrong = (
@@ -189,6 +189,7 @@ def test_every_wrong_answer_has_one_kind():
         "wrong",
     )
     assert [row[kind] for kind in wrong] == [1, 1, 0, 0, 1, 3]
-    assert row["leaning"] == 2
+    right = ("correct_valid", "correct_poi", "correct_last_sentence", "leaning")
+    assert [row[kind] for kind in right] == [2, 1, 0, 2]
     uncounted = ENDINGS.assign(response_tokens=None)
     assert summarise_answers(uncounted)["ctx"].isna().all()

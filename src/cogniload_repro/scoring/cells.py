@@ -50,7 +50,7 @@ def count_cells(scores: pd.DataFrame) -> pd.DataFrame:
     cells = pd.DataFrame({"rho": groups["rho"].first(), "total": groups.size()})
     cells = cells.join(counts).join(_describe_tokens(groups)).reset_index()
     cells["needles"] = (cells["rho"] * cells["N"]).round().astype("int64")
-    return _by_model(cells[[name for name in CELLS.names if name in cells]])
+    return _by_model(cells.filter(CELLS.names))
 
 
 def token_stats(scores: pd.DataFrame) -> pd.DataFrame:
@@ -115,10 +115,10 @@ def write_cells(
 
 def _by_model(frame: pd.DataFrame) -> pd.DataFrame:
     """Return rows with models in printed order."""
-    order = order_models(frame["model"])
+    order = pd.Index(order_models(frame["model"]))
     return frame.sort_values(
         "model",
-        key=lambda models: models.map(order.index),
+        key=order.get_indexer,
         kind="stable",
         ignore_index=True,
     )
@@ -134,7 +134,8 @@ def summarise_answers(scores: pd.DataFrame) -> pd.DataFrame:
       beyond the paper's context, ctx), correct_finished;
     - wrong answers by kind, as in Tables 4 and 5: `storage.ERRORS`, ctx missing where an
       answer has no token counts; wrong;
-    - leaning (correct by an earlier line, while the last sentence after the reasoning is not).
+    - correct answers by the window that decided: `outcome.CORRECT_BUCKETS`; leaning (correct by an
+      earlier line, while the last sentence after the reasoning is not).
     """
     stopped = scores["stopped"].fillna("unknown")
     kind = scores["bucket"].map(BUCKET_COLUMNS)
@@ -149,9 +150,10 @@ def summarise_answers(scores: pd.DataFrame) -> pd.DataFrame:
         "correct_finished": is_correct & ~is_cut,
         **{name: kind == name for name in ERRORS},
         "wrong": ~is_correct,
+        **{name: scores["bucket"] == name for name in CORRECT_BUCKETS},
         "leaning": is_correct & ~scores["answer_correct"],
     }
     counts = pd.DataFrame(flags, index=scores.index).astype("Int64")
     counts["ctx"] = counts["ctx"].where(_has_tokens(scores))
     groups = counts.groupby(scores["model"].astype(str), sort=False)
-    return groups.sum(skipna=False).rename_axis("model").reset_index()
+    return groups.sum(skipna=False).reset_index()
