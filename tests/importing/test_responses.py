@@ -349,6 +349,7 @@ def test_each_program_has_the_columns_that_a_response_needs():
         *apart,
         *SETTINGS,
         "error",
+        "status",
         "second_response",
         "perturbation",
     }
