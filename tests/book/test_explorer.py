@@ -27,6 +27,17 @@ def test_counts_of_reconstructed_models_are_ranges(tmp_path):
     assert counts["overflows"].isna().all()
 
 
+def test_a_cell_without_answers_has_no_count(tmp_path):
+    """Nothing was asked there, so there is no accuracy to show."""
+    cells = load_cells(models=["QwQ-32B"]).drop(columns="log10_N")
+    cells.loc[3, ["total", "correct"]] = 0
+    write_table(tmp_path / "cells.parquet", cells.assign(provenance="scored"))
+    counts = explorer.count_rows(cells_to_show(tmp_path))
+    own = counts[counts["model"] == "QwQ-32B"]
+    assert len(own) == len(PAPER_GRID) - 1
+    assert own["answers"].min() > 0
+
+
 @pytest.fixture(scope="module")
 def build(tmp_path_factory):
     """A build of imported outputs with three puzzles a cell, one of a text that nobody can read."""

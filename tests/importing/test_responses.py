@@ -260,16 +260,18 @@ def test_an_id_may_name_the_model():
 
 
 def test_settings_are_short_texts():
-    """Numbers as they were written, no missing ones."""
+    """Numbers as they were written, no missing ones, and of a time its day."""
     row = {
         "temperature": 0.0,
         "max_tokens": 32768.0,
         "effort": "",
+        "date": "2026-03-01T12:30:00Z",
         "version": "v" * 200,
     }
     assert take_settings(row) == {
         "temperature": "0",
         "max_tokens": "32768",
+        "date": "2026-03-01",
         "version": "v" * 100,
     }
 
