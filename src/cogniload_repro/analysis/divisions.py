@@ -21,7 +21,6 @@ DIVISIONS = RECONSTRUCTED / "divisions.csv"
 #: The term whose coefficient is the slope in N of Table 2; other terms are products of two loads.
 SLOPE = "log10_N"
 SUM_COLUMNS = ["total", "correct", "ctx"]
-_RANGE = ["value", "low", "high"]
 
 
 def finished_ranges(
@@ -35,8 +34,8 @@ def finished_ranges(
     (term dN, drho or Nrho) at a level of the third load (nominal fraction, statements, units of d),
     in the regression of Table 3. One row per model: model, term, level, value (overflows counted as
     failures, as in the paper), low and high (the least and the largest found over the divisions of
-    the overflows; equal for scored answers; NaN for reconstructed counts on a part of the grid,
-    which were not searched).
+    the overflows; equal for scored answers; NaN where an answer may be an overflow or not, and for
+    reconstructed counts on a part of the grid, which were not searched).
     """
     answered = cells[cells["total"] > 0]
     models = answered.groupby("model", sort=False, observed=True)
@@ -46,22 +45,37 @@ def finished_ranges(
     if level is None:
         is_level = committed["level"].isna()
     searched = committed[(committed["term"] == term) & is_level]
-    found = sums.merge(searched, on=["model", *SUM_COLUMNS], how="left")
-    found = found.set_index("model").assign(term=term, level=level)
+    keys = ["model", *SUM_COLUMNS]
+    found = sums.merge(searched, on=keys, how="left")
+    found = found.assign(term=term, level=level).set_index("model")
     for model, counts in models:
-        if not from_printed_tables(counts).any():
+        if from_printed_tables(counts).any():
+            continue
+        found.loc[model, "value"] = _find_slope(counts, term, level)
+        if counts["ctx"].notna().all():
             finished = counts.assign(total=counts["total"] - counts["ctx"])
-            value = _estimate(counts, term, level)
-            without = _estimate(finished, term, level)
-            found.loc[model, _RANGE] = value, without, without
-    return found[["term", "level", *_RANGE]].reset_index()
+            known = _find_slope(finished, term, level)
+            found.loc[model, ["low", "high"]] = known
+    columns = [
+        "term",
+        "level",
+        "value",
+        "low",
+        "high",
+    ]
+    return found[columns].reset_index()
 
 
-def _estimate(cells: pd.DataFrame, term: str, level: float | None) -> float:
+def _find_slope(
+    cells: pd.DataFrame,
+    term: str,
+    level: float | None,
+) -> float:
     """Return the slope or z of one model's counts, NaN without a finite fit."""
     if term == SLOPE:
         slopes = [fit.coef[2] for fit in fit_finite(cells)]
     else:
-        products = simple_slopes(cells).query("term == @term and level == @level")
-        slopes = [*products["slope"] / products["se"]]
+        products = simple_slopes(cells)
+        products = products.query("term == @term and level == @level")
+        slopes = list(products["slope"] / products["se"])
     return slopes[0] if slopes else np.nan
