@@ -18,6 +18,12 @@ AIC_MARGIN = 2
 #: In place of a reconstruction's number: the counts as given.
 _GIVEN = 0
 _NUMBERS = ["aic", "bic", "ecl50"]
+#: Quantiles over the reconstructions, by the suffix of their columns.
+_QUANTILES = {
+    "": 0.5,
+    "_p10": RANGE[0],
+    "_p90": RANGE[1],
+}
 
 
 class Specification(NamedTuple):
@@ -116,9 +122,7 @@ def compare_specifications(
     table["models"] = models.reindex(names, fill_value=0)
     ends = intervals[intervals["point"] == "ecl50"].set_index("model")
     changes = _measure_changes(fits, names[0], ends)
-    lowest, highest = RANGE
-    quantiles = {"": 0.5, "_p10": lowest, "_p90": highest}
-    for suffix, quantile in quantiles.items():
+    for suffix, quantile in _QUANTILES.items():
         for name, by_table in changes.items():
             as_given = by_table.loc[_GIVEN]
             samples = by_table.drop(index=_GIVEN).quantile(quantile)
