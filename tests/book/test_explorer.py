@@ -18,7 +18,8 @@ def test_counts_of_reconstructed_models_are_ranges(tmp_path):
     Overflows of none are known by cell.
     """
     cells = load_cells(models=["QwQ-32B"]).drop(columns="log10_N")
-    write_table(tmp_path / "cells.parquet", cells.assign(provenance="scored"))
+    scored = cells.assign(provenance="scored", ctx=None)  # no token counts
+    write_table(tmp_path / "cells.parquet", scored)
     counts = explorer.count_rows(cells_to_show(tmp_path))
     assert len(counts.drop_duplicates(["N", "d", "ratio_pct"])) == len(PAPER_GRID)
     ranged = set(counts.loc[counts["low"] < counts["high"], "model"])
