@@ -170,8 +170,7 @@ def differentiate(cells, term, level, ctx: np.ndarray) -> tuple[float, np.ndarra
     bend = finished * direct * (1 - 2 * accuracy)
     through_beta = accuracy * (x @ covariance @ (bend @ x))
     variance_change = direct - through_beta
-    variance = weights @ covariance @ weights
-    se = np.sqrt(variance)
+    se = np.sqrt(weights @ covariance @ weights)
     se_change = variance_change / (2 * se)
     z = slope / se
     return z, (change - z * se_change) / se
