@@ -75,9 +75,7 @@ def count_tokens(address: str, text: str) -> int:
 
 def measure_prompts(address: str, task) -> pd.DataFrame:
     """Return name and number of tokens of each puzzle."""
-    rows = []
-    for sample in task.dataset:
-        rows.append((sample.id, count_tokens(address, sample.input)))
+    rows = [(sample.id, count_tokens(address, sample.input)) for sample in task.dataset]
     return pd.DataFrame(rows, columns=["name", "tokens"])
 
 

@@ -10,7 +10,6 @@ import tempfile
 from collections import Counter, defaultdict
 from pathlib import Path
 
-import click
 import numpy as np
 import pandas as pd
 from scipy.stats import binomtest, norm
@@ -35,8 +34,9 @@ from cogniload_repro.reconstruction.reconstruct import write_csv  # noqa: E402
 #: Seeds start here, and later in a chapter whose rules changed after its first draws.
 FIRST_SEED = 1000
 FIRST_SEEDS = {"08_errors": 2000}
-#: Worlds whose rates are stated with more draws.
-MOST_DRAWN = ("paper", "null")
+#: Draws of the worlds whose rates are stated with more of them, and of all others.
+DRAWS = {"paper": 60, "null": 60}
+FEW = 20
 #: Where the power of the two sums is simulated.
 TROUGHS = (0.4, 0.45, 0.5, 0.6, 0.7)
 
@@ -105,19 +105,16 @@ def count_significant(p: np.ndarray) -> int:
     return (corrected < cl.published.ALPHA).sum()
 
 
-@click.command()
-@click.option("--many", default=60, help="Draws of the worlds paper and null.")
-@click.option("--few", default=20, help="Draws of each other world, and simulation.")
-def main(many: int, few: int) -> None:
+def main() -> None:
     """Draw every world, and write the rates of right verdicts."""
     with tempfile.TemporaryDirectory() as folder:
         build = write_build(Path(folder), puzzles=10)
         tables = []
         for world in WORLDS:
-            draws = many if world in MOST_DRAWN else few
+            draws = DRAWS.get(world, FEW)
             tables.append(count_words(world, draws, build))
             write_csv(cl.verdicts.RATES, tables)
-    simulations = [count_troughs(trough, few) for trough in TROUGHS]
+    simulations = [count_troughs(trough, FEW) for trough in TROUGHS]
     write_csv(cl.verdicts.SIMULATIONS, simulations)
 
 

@@ -17,18 +17,16 @@ from scipy.sparse import csc_array
 from scipy.special import expit
 
 from cogniload_repro import load_cells
-from cogniload_repro.analysis.divisions import (
-    DIVISIONS,
-    SEPARATED,
-    SLOPE,
-    SUM_COLUMNS,
-    estimate_finished,
-    lay_contrast,
-)
+from cogniload_repro.analysis.divisions import DIVISIONS, SLOPE, SUM_COLUMNS
 from cogniload_repro.analysis.interactions import ORIGIN, THIRD, tested_levels
 from cogniload_repro.executors import open_executor
 from cogniload_repro.reconstruction.reconstruct import write_csv
-from cogniload_repro.regression.design import lay_out
+from cogniload_repro.regression.design import (
+    FULL_COLUMNS,
+    PRODUCTS,
+    QUADRATIC_COLUMNS,
+    lay_out,
+)
 from cogniload_repro.regression.likelihood import maximise_all
 
 COLUMNS = [
@@ -45,25 +43,27 @@ _SEARCH_STEPS = 60
 #: Shortest step of the search, as a fraction of the way to a vertex, and smallest gain.
 _SHORTEST_STEP = 1e-3
 _GAIN = 1e-5
+#: A linear predictor beyond this size counts as separation.
+SEPARATED = 15.0
 
 
 def search_divisions(cells: pd.DataFrame) -> pd.DataFrame:
     """Return one model's rows of `DIVISIONS`.
 
-    Products are taken at every tested level of the third load, at its origin and without a level.
+    Products are taken at every tested level of the third load and at its origin.
     """
     model = cells["model"].iloc[0]
     counts = cells[SUM_COLUMNS].sum()
-    none = 0 * cells["ctx"]
+    none = np.zeros(len(cells))
     possible = constrain(cells)
     levels = tested_levels(cells)
     regressions = [(SLOPE, None)]
     for term, third in THIRD.items():
-        for level in (None, ORIGIN[third], *levels[third]):
+        for level in (ORIGIN[third], *levels[third]):
             regressions.append((term, level))
     rows = []
     for term, level in regressions:
-        value = estimate_finished(cells, term, level, none)
+        value, _ = differentiate(cells, term, level, none)
         low, high = search_ends(cells, term, level, possible)
         rows.append((model, term, level, *counts, value, low, high))
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -85,8 +85,7 @@ def constrain(cells: pd.DataFrame) -> list[LinearConstraint]:
     sums = block_diag(by_sum.T, by_level.T)
     counts = np.append(cells["correct"], cells["ctx"])
     printed = sums @ counts
-    of_cell = np.eye(len(cells))
-    answers = np.hstack([of_cell, of_cell])
+    answers = np.tile(np.eye(len(cells)), 2)
     return [
         LinearConstraint(csc_array(sums), printed, printed),
         LinearConstraint(csc_array(answers), -np.inf, cells["total"]),
@@ -96,9 +95,6 @@ def constrain(cells: pd.DataFrame) -> list[LinearConstraint]:
 def search_ends(cells, term, level, possible) -> tuple[float, float]:
     """Return the least and the largest value found by searches from several starts."""
     ctx = cells["ctx"].to_numpy(float)
-    if not ctx.any():
-        value = estimate_finished(cells, term, level, cells["ctx"])
-        return value, value
     rng = np.random.default_rng(0)
     starts = [ctx]
     for _ in range(_STARTS - 1):
@@ -174,6 +170,15 @@ def differentiate(cells, term, level, ctx: np.ndarray) -> tuple[float, np.ndarra
     se_change = variance_change / (2 * se)
     z = slope / se
     return z, (change - z * se_change) / se
+
+
+def lay_contrast(term, level) -> tuple[tuple[int, ...], np.ndarray]:
+    """Return the columns of a regression, and the weights of the contrast of its coefficients."""
+    unit = np.eye(len(FULL_COLUMNS))
+    if term == SLOPE:
+        return QUADRATIC_COLUMNS, unit[2, : len(QUADRATIC_COLUMNS)]
+    third = np.log10(level) if THIRD[term] == "N" else level
+    return FULL_COLUMNS, unit[PRODUCTS[term]] + third * unit[PRODUCTS["dNrho"]]
 
 
 if __name__ == "__main__":
