@@ -40,9 +40,8 @@ def describe_error(error: Exception) -> str:
         return str(error)
     # filename2 is the target of a copy; no file is named where results are printed, and where
     # processes have their locks
-    cause = os.strerror(error.errno or errno.EFBIG)
     place = error.filename2 or error.filename or "a file, standard output or /dev/shm"
-    return f"{place}: {cause}; {_SYSTEM_REMEDIES[error.errno]}"
+    return f"{place}: {os.strerror(error.errno or errno.EFBIG)}; {_SYSTEM_REMEDIES[error.errno]}"
 
 
 @contextmanager
