@@ -20,16 +20,18 @@ from scipy.special import expit
 from cogniload_repro import load_cells
 from cogniload_repro.analysis.divisions import (
     DIVISIONS,
-    SEPARATED,
     SLOPE,
     SUM_COLUMNS,
-    estimate_finished,
-    lay_contrast,
 )
 from cogniload_repro.analysis.interactions import ORIGIN, THIRD, tested_levels
 from cogniload_repro.executors import open_executor
 from cogniload_repro.reconstruction.reconstruct import write_csv
-from cogniload_repro.regression.design import lay_out
+from cogniload_repro.regression.design import (
+    FULL_COLUMNS,
+    PRODUCTS,
+    QUADRATIC_COLUMNS,
+    lay_out,
+)
 from cogniload_repro.regression.likelihood import maximise_all
 
 _STARTS = 3
@@ -37,25 +39,25 @@ _SEARCH_STEPS = 60
 #: Shortest step of the search, as a fraction of the way to a vertex, and smallest gain.
 _SHORTEST_STEP = 1e-3
 _GAIN = 1e-5
+#: A linear predictor beyond this size counts as separation.
+SEPARATED = 15.0
 
 
 def search_divisions(cells: pd.DataFrame) -> pd.DataFrame:
     """Return one model's rows of `DIVISIONS`.
 
-    Products are taken at every tested level of the third load, at its origin and without a level.
+    Products are taken at every tested level of the third load and at its origin.
     """
     model = cells["model"].iloc[0]
     counts = cells[SUM_COLUMNS].sum()
     regressions: list[tuple[str, float | None]] = [(SLOPE, None)]
     levels = tested_levels(cells)
     for term, third in THIRD.items():
-        regressions += [
-            (term, level) for level in (None, ORIGIN[third], *levels[third])
-        ]
+        regressions += [(term, level) for level in (ORIGIN[third], *levels[third])]
     possible = constrain(cells)
     rows = []
     for term, level in regressions:
-        value = estimate_finished(cells, term, level, 0 * cells["ctx"])
+        value, _ = differentiate(cells, term, level, np.zeros(len(cells)))
         low, high = search_ends(cells, term, level, possible)
         rows.append((model, term, level, *counts, value, low, high))
     columns = ["model", "term", "level", *SUM_COLUMNS, "value", "low", "high"]
@@ -85,7 +87,7 @@ def search_ends(cells, term, level, possible) -> tuple[float, float]:
     """Return the least and the largest value found by searches from several starts."""
     ctx = cells["ctx"].to_numpy(float)
     if not ctx.any():
-        value = estimate_finished(cells, term, level, cells["ctx"])
+        value, _ = differentiate(cells, term, level, ctx)
         return value, value
     chance = np.random.default_rng(0)
     starts = [ctx]
@@ -155,6 +157,15 @@ def differentiate(cells, term, level, ctx: np.ndarray) -> tuple[float, np.ndarra
     se = np.sqrt(variance)
     z = slope / se
     return z, slope_change / se - z * variance_change / (2 * variance)
+
+
+def lay_contrast(term, level) -> tuple[tuple[int, ...], np.ndarray]:
+    """Return the columns of a regression, and the weights of the contrast of its coefficients."""
+    unit = np.eye(len(FULL_COLUMNS))
+    if term == SLOPE:
+        return QUADRATIC_COLUMNS, unit[2, : len(QUADRATIC_COLUMNS)]
+    third = np.log10(level) if THIRD[term] == "N" else level
+    return FULL_COLUMNS, unit[PRODUCTS[term]] + third * unit[PRODUCTS["dNrho"]]
 
 
 def search_models() -> Iterator[pd.DataFrame]:

@@ -41,7 +41,7 @@ SIZES = {
     "scoring": 4_000,
     "importing": 6_200,
     "regression": 11_150,
-    "analysis": 12_120,
+    "analysis": 11_500,
     "reconstruction": 10_600,
     "ledger": 6_470,
     "asking": 4_500,
@@ -49,7 +49,7 @@ SIZES = {
     "commands": 4_900,
 }
 DENSITY = 9.0
-DENSER = {"analysis": 9.54, "reconstruction": 9.1}
+DENSER = {"reconstruction": 9.1}
 #: Tokens that are no code.
 LAYOUT = {
     tokenize.COMMENT,

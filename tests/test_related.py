@@ -25,6 +25,10 @@ CELLS = {
 }
 
 
+#: The first cell without what it reads from a build.
+CELLS["imports"] = CELLS["load"].partition("\n\ndata = ")[0]
+
+
 def run_cells(names, variables):
     """Run cells of the chapter, which are our own."""
     for name in names:
@@ -35,11 +39,11 @@ def run_cells(names, variables):
 @pytest.fixture(scope="module")
 def puzzles():
     """What the chapter finds in the planning puzzles."""
-    return run_cells(["load", "planning", "hanoi"], {})
+    return run_cells(["imports", "planning"], {})
 
 
 @pytest.mark.parametrize("d", [1, 3])
-def test_a_cells_load_is_that_of_its_puzzles(d, monkeypatch):
+def test_a_cells_load_is_that_of_its_puzzles(d):
     """State bits count people, categories and values; predicates are the mean over statements."""
     puzzles = list(draw_grid(grid_cells(f"N=250 ratio=50 d={d}"), 8, 3))
     values = puzzles[0].domains.values()
@@ -49,9 +53,8 @@ def test_a_cells_load_is_that_of_its_puzzles(d, monkeypatch):
         for statement in puzzle.statements:
             clauses.append(len(statement.conditions) + len(statement.updates))
     cell = pd.DataFrame({"N": [250], "d": d, "rho": 0.5, "correct": 1, "total": 1})
-    variables = run_cells(["load"], {"build": ""})
-    monkeypatch.setattr(cl, "Build", lambda build: SimpleNamespace(paper=cell))
-    counts = run_cells(["loads"], variables)["counts"].iloc[0]
+    data = SimpleNamespace(paper=cell)
+    counts = run_cells(["imports", "loads"], {"data": data})["counts"].iloc[0]
     load = state_bits * np.mean(clauses)
     assert np.exp(counts["log_SC"]) == pytest.approx(load, rel=0.1)
     assert np.exp(counts["everybody"]) == pytest.approx(load * 250, rel=0.1)
@@ -91,17 +94,8 @@ def test_loads_are_those_of_the_posts_examples(puzzles):
 @pytest.fixture(scope="module")
 def numbers(puzzles):
     """What the chapter recomputes of the documents' numbers."""
-    names = [
-        "perturb",
-        "shares",
-        "sampling",
-        "perturbed-verdicts",
-    ]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cl, "show_verdicts", lambda page, judged: None)
-        variables = run_cells(names, dict(puzzles, page=None))
-    names = ["recomputed", "recomputed-benchmark", "recomputed-sizes", "checked"]
-    return run_cells(names, variables)
+    names = ["perturb", "shares", "sampling", "checked"]
+    return run_cells(names, dict(puzzles))
 
 
 def test_three_numbers_of_the_documents_are_not_supported(numbers):
@@ -163,10 +157,7 @@ def test_perturbed_answers_are_compared_with_the_baseline_on_the_same_puzzles(
 def answered():
     """The paper's models with their loads, as the chapter reads them."""
     paper = cl.load_cells().assign(provenance="scored")
-    variables = run_cells(["load"], {"build": ""})
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cl, "Build", lambda build: SimpleNamespace(paper=paper))
-        return run_cells(["loads"], variables)
+    return run_cells(["imports", "loads"], {"data": SimpleNamespace(paper=paper)})
 
 
 @pytest.mark.parametrize("is_load", [True, False], ids=["load decides", "lines decide"])

@@ -177,9 +177,10 @@ def test_a_planned_pair_does_not_depend_on_other_models():
     (single,) = compare_pairs(alone).itertuples()
     pairs = compare_pairs(FEW).set_index(["first", "second"])
     among = pairs.loc[(single.first, single.second)]
-    assert (among["tests"], single.tests) == (6, 1)
     assert among["p"] == pytest.approx(single.p) == single.p_holm
-    assert among["p"] <= among["p_holm"]
+    others = (pairs["p"] >= among["p"]).sum()
+    assert len(pairs) == 6
+    assert among["p_holm"] >= min(1, others * among["p"])
     assert among["verdict"] == single.verdict
 
 

@@ -52,10 +52,8 @@ ANALYSES = {
     "finished_accuracy": lambda cells: overflows.finished_accuracy(
         cells, 250, {"3+": [3, 5]}
     ),
-    "finished_slopes": divisions.finished_slopes,
-    "finished_interactions": lambda cells: divisions.finished_interactions(
-        cells, "dN", 0.5
-    ),
+    "finished slopes": divisions.finished_ranges,
+    "finished interactions": lambda cells: divisions.finished_ranges(cells, "dN", 0.5),
     "dispersion_table": specifications.dispersion_table,
     "compare_specifications": lambda cells: specifications.compare_specifications(
         cells, cl.intervals(cells), specifications.SPECIFICATIONS[:4]

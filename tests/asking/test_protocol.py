@@ -12,8 +12,10 @@ from harness import read_source, run
 from cogniload_repro.asking.perturbations import PERTURBATIONS, prepare, restore
 from cogniload_repro.asking.protocol import (
     COMPARABILITY,
+    Query,
     list_queries,
     protocol_prompt,
+    write_prompts,
     write_queries,
 )
 from cogniload_repro.grid import grid_cells
@@ -81,6 +83,14 @@ def test_a_query_that_cannot_be_written_is_refused(puzzles, perturbation, messag
     pairs = [(puzzles[0].name, puzzles[0].text)]
     with pytest.raises(ValueError, match=message):
         next(write_queries(pairs, perturbation))
+
+
+def test_a_prompt_is_written_in_its_own_letters(tmp_path):
+    """What a person reads in prompts.jsonl is what a model is asked."""
+    query = Query("20_1_10_7", "emoji", "\N{TOP HAT} für Łukasz")
+    line = write_prompts(tmp_path, [query]).read_text(encoding="utf-8")
+    assert query.prompt in line
+    assert json.loads(line) == query._asdict()
 
 
 SMALL = ("--grid", "N=20,50 ratio=50 d=1,3", "--per-cell", "3", "--jobs", "1")

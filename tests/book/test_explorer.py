@@ -18,13 +18,25 @@ def test_counts_of_reconstructed_models_are_ranges(tmp_path):
     Overflows of none are known by cell.
     """
     cells = load_cells(models=["QwQ-32B"]).drop(columns="log10_N")
-    write_table(tmp_path / "cells.parquet", cells.assign(provenance="scored"))
+    scored = cells.assign(provenance="scored", ctx=None)  # no token counts
+    write_table(tmp_path / "cells.parquet", scored)
     counts = explorer.count_rows(cells_to_show(tmp_path))
     assert len(counts.drop_duplicates(["N", "d", "ratio_pct"])) == len(PAPER_GRID)
     ranged = set(counts.loc[counts["low"] < counts["high"], "model"])
     assert "Qwen3-32B" in ranged
     assert "QwQ-32B" not in ranged
     assert counts["overflows"].isna().all()
+
+
+def test_a_cell_without_answers_has_no_count(tmp_path):
+    """Nothing was asked there, so there is no accuracy to show."""
+    cells = load_cells(models=["QwQ-32B"]).drop(columns="log10_N")
+    cells.loc[3, ["total", "correct"]] = 0
+    write_table(tmp_path / "cells.parquet", cells.assign(provenance="scored"))
+    counts = explorer.count_rows(cells_to_show(tmp_path))
+    own = counts[counts["model"] == "QwQ-32B"]
+    assert len(own) == len(PAPER_GRID) - 1
+    assert own["answers"].min() > 0
 
 
 @pytest.fixture(scope="module")

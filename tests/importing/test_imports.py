@@ -97,6 +97,21 @@ def test_a_part_of_the_grid_takes_the_answers_to_its_puzzles_alone(tmp_path, sou
     ]
 
 
+@pytest.mark.parametrize("retried", [False, True])
+def test_a_retry_is_the_answer_whatever_text_the_failure_has(tmp_path, retried):
+    """Before it or after it."""
+    failure, answer = ({"model": "m", "name": NAMES[0]} for _ in range(2))
+    failure |= {"response": "It is bl", "finish_reason": "engine_error"}
+    answer |= {"response": "It is red.", "finish_reason": "stop"}
+    rows = [answer, failure] if retried else [failure, answer]
+    source = write_lines(tmp_path / "mine.jsonl", rows)
+    report = import_source(source, tmp_path / "build", tmp_path)
+    outputs = pq.read_table(tmp_path / "build" / "outputs").to_pylist()
+    assert [row["response"] for row in outputs] == ["It is red."]
+    assert reasons(report) == {"answered elsewhere": 1}
+    report.check()
+
+
 def test_many_models_with_many_rows_lose_none(tmp_path):
     """Tables are written in groups of rows, and hold all rows in order."""
     models = [f"m{number}" for number in range(60)]

@@ -110,3 +110,22 @@ def test_the_release_has_an_answer_per_file_and_its_tokens_in_a_table(tmp_path):
         item.name: (item.prompt_tokens, item.response_tokens) for item in responses
     }
     assert counts == {NAME: (900, 20), other: (None, None)}
+
+
+def test_tokens_that_belong_to_no_answer_are_listed(tmp_path):
+    """Two rows of one answer are refused, since one of them is wrong."""
+    header = "model,name,prompt_tokens,response_tokens"
+    rows = [f"m,{NAME},900,20", f"other,{NAME},1,1", f"m,{NAME},900,30"]
+    files = {f"m/{NAME}.txt": "red", "tokens.csv": "\n".join([header, *rows])}
+    _, rejected = read_source(make(tmp_path, files))
+    assert {row.row: row.reason for row in rejected} == {3: "duplicate", 2: "not read"}
+    assert f"other to {NAME}" in rejected[-1].detail
+
+
+def test_tokens_with_semicolons_are_refused_with_the_remedy(tmp_path):
+    """No column is named that a table of tokens does not have."""
+    tokens = f"model;name;prompt_tokens;response_tokens\nm;{NAME};900;20\n"
+    files = {f"m/{NAME}.txt": "red", "tokens.csv": tokens}
+    with pytest.raises(ValueError, match=r"tokens\.csv.*separated by commas") as caught:
+        read_source(make(tmp_path, files))
+    assert "response" not in str(caught.value).replace("response_tokens", "")

@@ -30,6 +30,26 @@ def chat(choice=(), usage=(), **line):
     return {"custom_id": NAME, "response": response, "error": None} | line
 
 
+def anthropic(kind, stop="end_turn"):
+    """A line of a batch of Anthropic, with a text."""
+    message = {"model": "m", "content": [{"type": "text", "text": "red"}]}
+    result = {"type": kind, "message": message | {"stop_reason": stop}}
+    return {"custom_id": NAME, "result": result}
+
+
+def gemini(reason):
+    """A line of a batch of Gemini, with a text."""
+    candidate = {"content": {"parts": [{"text": "red"}]}, "finishReason": reason}
+    return {"key": NAME, "response": {"candidates": [candidate], "modelVersion": "m"}}
+
+
+def open_response(status, reason=None):
+    """A line of a batch of OpenAI's endpoint for responses, with a text."""
+    body = {"model": "m", "status": status, "incomplete_details": {"reason": reason}}
+    body["output"] = [{"content": [{"type": "output_text", "text": "red"}]}]
+    return {"custom_id": NAME, "response": {"status_code": 200, "body": body}}
+
+
 def refusal(record):
     """The reason and the details of a record that is refused."""
     with pytest.raises(RowError) as caught:
@@ -53,6 +73,21 @@ def refusal(record):
         ({"custom_id": NAME, "result": {"type": "errored"}}, "failed request"),
         ({"custom_id": NAME, "result": {"type": "expired"}}, "failed request"),
         ({"key": NAME, "error": {"code": 429}}, "failed request"),
+        (ROW | {"finish_reason": "engine_error"}, "failed request"),
+        (ROW | {"finish_reason": {"type": "abort"}}, "failed request"),
+        (ROW | {"status": "failed"}, "failed request"),
+        (ROW | {"status": 500, "finish_reason": "stop"}, "failed request"),
+        *[
+            (anthropic(kind), "failed request")
+            for kind in ("errored", "canceled", "expired")
+        ],
+        (anthropic("succeeded", "pause_turn"), "failed request"),
+        *[
+            (gemini(reason), "failed request")
+            for reason in ("OTHER", "MALFORMED_RESPONSE", "TOO_MANY_TOOL_CALLS")
+        ],
+        (open_response("failed", "max_output_tokens"), "failed request"),
+        (open_response("in_progress"), "failed request"),
         (ROW | {"response": ""}, "failed request"),
         (ROW | {"response": None, "finish_reason": "shrug"}, "failed request"),
         *[
@@ -87,6 +122,28 @@ def test_what_is_no_response_is_refused_with_its_reason(record, reason):
     assert refusal(record)[0] == reason
 
 
+@pytest.mark.parametrize(
+    "record",
+    [
+        ROW | {"finish_reason": "content_filter"},
+        gemini("SAFETY"),
+        gemini("LANGUAGE"),
+        anthropic("succeeded", "refusal"),
+        open_response("incomplete", "content_filter"),
+    ],
+)
+def test_a_blocked_answer_is_an_answer(record):
+    """Its text is scored, since the model was asked and nothing failed."""
+    assert read_response(record).stopped == "refusal"
+
+
+@pytest.mark.parametrize("status", [502, 502.0, "502"])
+def test_a_status_is_shown_as_servers_write_it(status):
+    """Numbers of a table may be floats."""
+    assert refusal(ROW | {"status_code": status})[1].strip("'") == "502"
+    assert "502}" in refusal(ROW | {"error": {"code": float(status)}})[1]
+
+
 def test_two_answers_to_one_prompt_are_refused():
     """Their tokens are counted together."""
     line = chat()
@@ -110,6 +167,10 @@ def test_an_unknown_shape_is_refused_in_a_sentence_that_names_the_page(record):
         chat(response=chat()["response"] | {"status_code": "200"}),
         chat(response=chat()["response"] | {"status_code": 201}),
         ROW | {"error": "", "status_code": 200.0},
+        ROW | {"status": "completed", "finish_reason": "length"},
+        anthropic("succeeded"),
+        gemini("STOP"),
+        open_response("incomplete", "max_output_tokens"),
         ROW | {"error": float("nan")},
     ],
 )
@@ -260,16 +321,18 @@ def test_an_id_may_name_the_model():
 
 
 def test_settings_are_short_texts():
-    """Numbers as they were written, no missing ones."""
+    """Numbers as they were written, no missing ones, and of a time its day."""
     row = {
         "temperature": 0.0,
         "max_tokens": 32768.0,
         "effort": "",
+        "date": "2026-03-01T12:30:00Z",
         "version": "v" * 200,
     }
     assert take_settings(row) == {
         "temperature": "0",
         "max_tokens": "32768",
+        "date": "2026-03-01",
         "version": "v" * 100,
     }
 
@@ -286,6 +349,7 @@ def test_each_program_has_the_columns_that_a_response_needs():
         *apart,
         *SETTINGS,
         "error",
+        "status",
         "second_response",
         "perturbation",
     }

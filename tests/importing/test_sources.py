@@ -55,23 +55,57 @@ def plain_http(monkeypatch):
     monkeypatch.setattr(sources, "resolve_address", lambda address, _: address)
 
 
+FOUND = b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+FOUND_SHA256 = hashlib.sha256(b"{}").hexdigest()
+
+
+def moved(place):
+    """A redirect."""
+    return f"HTTP/1.0 307 Moved\r\nLocation: {place}\r\n\r\n".encode()
+
+
 @pytest.mark.parametrize("is_hub", [True, False])
-def test_the_token_goes_to_the_hub_alone_and_not_after_a_redirect(
-    tmp_path, monkeypatch, plain_http, is_hub
-):
-    """Nor is it in a message or a name."""
+def test_the_token_goes_to_the_hub_alone(tmp_path, monkeypatch, plain_http, is_hub):
+    """Also after a redirect on the hub. It is in no message and no name."""
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
-    found = b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\n{}"
-    moved = b"HTTP/1.0 302 Found\r\nLocation: /b.jsonl\r\n\r\n"
-    sha256 = hashlib.sha256(b"{}").hexdigest()
-    with serve_raw(moved, found) as server:
+    with serve_raw(moved("/api/b.jsonl"), FOUND) as server:
         if is_hub:
             monkeypatch.setattr(sources, "HUB", server.url)
-        path, label = fetch_source(f"{server.url}/a.jsonl#sha256={sha256}", tmp_path)
-        first, second = server.requests
-    assert ("Bearer hf_secret" in first) == is_hub
-    assert "hf_secret" not in second
+        address = f"{server.url}/a.jsonl#sha256={FOUND_SHA256}"
+        path, label = fetch_source(address, tmp_path)
+    for request in server.requests:
+        assert ("Bearer hf_secret" in request) == is_hub
     assert "hf_secret" not in f"{path}{label}"
+
+
+def test_the_token_stays_on_the_hub_after_a_redirect(tmp_path, monkeypatch, plain_http):
+    """Another port is another host, and so is another name of this machine."""
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    with serve_raw(FOUND) as store:
+        elsewhere = store.url.replace("127.0.0.1", "localhost")
+        for number, place in enumerate([store.url, elsewhere]):
+            with serve_raw(moved(place), FOUND) as hub:
+                monkeypatch.setattr(sources, "HUB", hub.url)
+                address = f"{hub.url}/a.jsonl#sha256={FOUND_SHA256}"
+                fetch_source(address, tmp_path / str(number))
+    assert len(store.requests) == 2
+    assert not any("hf_secret" in request for request in store.requests)
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+@pytest.mark.parametrize(
+    ("token", "words"), [("", "set HF_TOKEN"), ("hf_secret", "HF_TOKEN has access")]
+)
+def test_a_refused_download_says_what_the_token_lacks(
+    tmp_path, monkeypatch, plain_http, status, token, words
+):
+    """Whoever has sent one is not told to set one."""
+    monkeypatch.setenv("HF_TOKEN", token)
+    answer = f"HTTP/1.0 {status} No\r\nContent-Length: 0\r\n\r\n".encode()
+    with serve_raw(answer) as server:
+        monkeypatch.setattr(sources, "HUB", server.url)
+        with pytest.raises(ValueError, match=rf"\({status}\).*{words}"):
+            fetch_source(f"{server.url}/a.jsonl", tmp_path)
 
 
 def test_what_cannot_be_fetched_is_refused_without_its_password(tmp_path):
@@ -146,14 +180,8 @@ def test_an_archive_is_bounded_by_the_sum_of_its_members(tmp_path, monkeypatch, 
     )
 
 
-def test_a_packed_table_is_bounded_while_it_is_read(tmp_path, monkeypatch):
-    """By the same limit; a line without an end is refused sooner."""
-    path = write_packed(tmp_path / "a.jsonl.gz", b"{}\n" * 1000)
-    monkeypatch.setattr(tables, "MAX_UNPACKED_GB", 1e-6)
-    *rows, (number, error) = tables.read_table(path)
-    assert (number, error.args[0]) == (0, "unreadable file")
-    assert "more than 1e-06 GB" in error.args[1]
-    assert len(rows) == 333
+def test_a_line_without_an_end_is_refused(tmp_path, monkeypatch):
+    """Before it fills the memory."""
     monkeypatch.setattr(tables, "MAX_LINE", 500)
     path = write_packed(tmp_path / "b.jsonl.gz", b" " * 1000)
     ((_, error),) = tables.read_table(path)

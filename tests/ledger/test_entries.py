@@ -1,20 +1,15 @@
 """The comparison with the paper: verdicts, kinds, and what it says when data are missing."""
 
-from dataclasses import replace
-
 import pandas as pd
-import pyarrow as pa
 import pytest
 from samples import results_of
 
-from cogniload_repro.grid import CELL
 from cogniload_repro.ledger.columns import RESULTS_PAGE
 from cogniload_repro.ledger.entries import compare, scoreboard
-from cogniload_repro.ledger.results import find_uncounted
 from cogniload_repro.published import load_printed
 from cogniload_repro.reconstruction.printed import uses_table2
 from cogniload_repro.regression.cell_tables import load_cells
-from cogniload_repro.storage import FIDELITY, KINDS, SCORES, VERDICTS, write_table
+from cogniload_repro.storage import FIDELITY, KINDS, VERDICTS
 
 CELLS = load_cells()
 QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
@@ -165,18 +160,12 @@ def test_every_number_that_is_not_computable_has_a_reason():
     assert (checks.loc[checks["verdict"] != "not_computable", "reason"] == "").all()
 
 
-def test_overflows_of_answers_without_token_counts_are_not_computable(tmp_path):
+def test_overflows_of_answers_without_token_counts_are_not_computable():
     """The context limit was not tested there, so that a printed 0 is no agreement."""
     short = 'model == "gemini-2.5-pro"'
     cells = CELLS.query(short).assign(provenance="scored")
-    loads = cells.loc[cells.index.repeat(cells["total"]), ["model", *CELL, "rho"]]
-    scores = loads.assign(bucket="correct_valid", prompt_tokens=7, response_tokens=8)
-    scores.loc[scores["d"] == 5, "response_tokens"] = None
-    table = pa.Table.from_pandas(scores.reindex(columns=SCORES.names), SCORES)
-    write_table(tmp_path / "scores" / "pro.parquet", table)
-    uncounted = find_uncounted(tmp_path / "scores")
-    assert uncounted == {("gemini-2.5-pro", N, 5) for N in (20, 50, 100, 250)}
-    checks = compare(replace(results_of(cells), uncounted=uncounted)).query(short)
+    cells["ctx"] = cells["ctx"].mask(cells["d"] == 5)
+    checks = compare(results_of(cells)).query(short)
     overflows = checks.query("quantity == 'ctx' and table == 'table4'")
     verdicts = overflows.set_index("condition")["verdict"]
     assert list(verdicts.index[verdicts == "not_computable"]) == ["d=5"]

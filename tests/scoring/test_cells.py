@@ -1,5 +1,7 @@
 """Scores counted by cell."""
 
+import math
+
 import pandas as pd
 import pyarrow as pa
 from harness import read_metadata
@@ -55,7 +57,7 @@ def write_scores(build, model, buckets):
 
 def test_every_bucket_is_counted_once():
     """The eight buckets are correct or one of the five errors of Tables 4 and 5."""
-    cells = count_cells(make_scores("mine", BUCKETS))
+    cells = count_cells(make_scores("mine", BUCKETS, tokens=[9] * len(BUCKETS)))
     assert list(cells) == [name for name in CELLS.names if name in cells]
     assert cells.loc[0, COUNTS].tolist() == [8, 3, 1, 1, 1, 1, 1]
     assert cells.loc[0, "needles"] == 1
@@ -90,6 +92,18 @@ def test_tokens_are_averaged_where_they_are_known():
     assert unknown.loc[0, TOKENS].isna().tolist() == [False, False, True, True]
 
 
+def test_overflows_are_missing_where_an_answer_has_no_token_count():
+    """An answer without its count may have run out of context."""
+    answers = [
+        make_scores("mine", ["wrong_max_context", "wrong_other"], tokens=[9, None]),
+        make_scores("mine", ["wrong_max_context"], N=50, tokens=[9]),
+    ]
+    cells = count_cells(pd.concat(answers))
+    assert cells["ctx"].isna().tolist() == [True, False]
+    assert cells.loc[1, "ctx"] == 1
+    assert cells["other"].tolist() == [1, 0]
+
+
 def test_scores_of_all_files_are_read(tmp_path):
     """Each file has the answers of one model; a build of counts alone has no file."""
     assert read_scores(tmp_path / "scores").empty
@@ -106,7 +120,9 @@ def test_counts_stand_beside_scores_and_each_row_says_which_it_is(tmp_path):
     cells = write_cells(tmp_path, {"scorer": "r"}, counts)
     assert cells["provenance"].tolist() == ["reconstructed"] * len(counts) + ["scored"]
     assert cells["model"].tolist() == ["QwQ-32B"] * len(counts) + ["mine"]
-    assert cells[COUNTS].iloc[-1].tolist() == [2, 1, 0, 0, 0, 0, 1]
+    known = [name for name in COUNTS if name != "ctx"]
+    assert cells[known].iloc[-1].tolist() == [2, 1, 0, 0, 0, 1]
+    assert math.isnan(cells["ctx"].iloc[-1])
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "cells.parquet"), cells)
     assert read_metadata(tmp_path / "cells.parquet") == {"scorer": "r"}
 
@@ -144,7 +160,7 @@ ENDINGS = pd.DataFrame(
         "unclosed_trace",
         "answer_correct",
     ],
-)
+).assign(prompt_tokens=700, response_tokens=9)
 
 
 def test_finished_answers_met_no_limit_no_open_trace_and_no_full_context():
@@ -156,9 +172,9 @@ def test_finished_answers_met_no_limit_no_open_trace_and_no_full_context():
     assert (row["model"], row["answers"], row["correct"]) == ("mine", 6, 3)
     stops = ("stop", "length", "context", "unknown")
     assert [row[kind] for kind in stops] == [2, 1, 1, 1]
-    ends = ("unclosed_trace", "full", "cut", "finished", "correct_finished")
-    assert [row[kind] for kind in ends] == [2, 1, 3, 3, 2]
-    assert (cut["answers"], cut["cut"], cut["finished"]) == (1, 1, 0)
+    ends = ("unclosed_trace", "ctx", "finished", "correct_finished")
+    assert [row[kind] for kind in ends] == [2, 1, 3, 2]
+    assert (cut["answers"], cut["finished"]) == (1, 0)
 
 
 def test_every_wrong_answer_has_one_kind_and_every_correct_one_a_window():
@@ -173,11 +189,7 @@ def test_every_wrong_answer_has_one_kind_and_every_correct_one_a_window():
         "wrong",
     )
     assert [row[kind] for kind in wrong] == [1, 1, 0, 0, 1, 3]
-    right = (
-        "correct_valid",
-        "correct_poi",
-        "correct_last_sentence",
-        "alone",
-        "leaning",
-    )
-    assert [row[kind] for kind in right] == [2, 1, 0, 1, 2]
+    right = ("correct_valid", "correct_poi", "correct_last_sentence", "leaning")
+    assert [row[kind] for kind in right] == [2, 1, 0, 2]
+    uncounted = ENDINGS.assign(response_tokens=None)
+    assert summarise_answers(uncounted)["ctx"].isna().all()

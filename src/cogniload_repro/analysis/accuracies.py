@@ -36,7 +36,8 @@ class AccuracyTable(NamedTuple):
     def with_counts(self, cells: pd.DataFrame) -> "AccuracyTable":
         """Return the table with accuracies from other counts of correct answers, same totals."""
         correct = _sum_by_cell(cells, "correct", self.models, self.cells)
-        return self._replace(accuracy=correct / np.maximum(self.answers, 1))
+        accuracy = correct / np.maximum(self.answers, 1)
+        return self._replace(accuracy=accuracy)
 
 
 def tabulate_accuracies(cells: pd.DataFrame) -> AccuracyTable:
@@ -52,20 +53,26 @@ def tabulate_accuracies(cells: pd.DataFrame) -> AccuracyTable:
     columns = columns.sort_values(_KEYS_OF_CELL, ignore_index=True)
     models = tuple(answered["model"].unique())
     answers = _sum_by_cell(answered, "total", models, columns)
-    fitted = answered.assign(
-        expected=_expected_accuracies(answered) * answered["total"]
+    fitted_counts = _expected_accuracies(answered) * answered["total"]
+    fitted = answered.assign(correct=fitted_counts)
+    table = AccuracyTable(
+        models=models,
+        cells=columns,
+        accuracy=np.zeros_like(answers),
+        expected=np.zeros_like(answers),
+        answers=answers,
     )
-    expected = _sum_by_cell(fitted, "expected", models, columns)
-    expected = expected / np.maximum(answers, 1)
-    table = AccuracyTable(models, columns, np.zeros_like(answers), expected, answers)
-    return table.with_counts(answered)
+    expected = table.with_counts(fitted).accuracy
+    return table.with_counts(answered)._replace(expected=expected)
 
 
 def _take_answered(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the cells with answers; their perturbation is "" if prompts were not perturbed."""
-    cells = cells[cells["total"] > 0]
-    perturbation = cells["perturbation"].fillna("") if "perturbation" in cells else ""
-    return cells.assign(model=cells["model"].astype(str), perturbation=perturbation)
+    answered = cells[cells["total"] > 0]
+    answered = answered.assign(model=answered["model"].astype(str))
+    if "perturbation" not in answered:
+        return answered.assign(perturbation="")
+    return answered.fillna({"perturbation": ""})
 
 
 def _expected_accuracies(cells: pd.DataFrame) -> pd.Series:
@@ -73,8 +80,9 @@ def _expected_accuracies(cells: pd.DataFrame) -> pd.Series:
     sums = cells.groupby("model")[["correct", "total"]].transform("sum")
     expected = (sums["correct"] + 0.5) / (sums["total"] + 1)
     for fit in fit_finite(cells):
-        events = min(fit.correct.sum(), (fit.answers - fit.correct).sum())
-        if events >= EVENTS_PER_TERM * len(fit.terms):
+        correct = fit.correct.sum()
+        wrong = fit.total - correct
+        if min(correct, wrong) >= EVENTS_PER_TERM * fit.df:
             expected[fit.cells.index] = fit.accuracy
     return expected
 
@@ -95,7 +103,11 @@ def _sum_by_cell(
     return sums
 
 
-def mean_shares(table: AccuracyTable, models: np.ndarray, masks: np.ndarray) -> Share:
+def mean_shares(
+    table: AccuracyTable,
+    models: np.ndarray,
+    masks: np.ndarray,
+) -> Share:
     """Return mean accuracies of models over masked cells, with their effective sample sizes.
 
     The effective sample size is the number of answers in a single cell whose binomial variance
@@ -111,16 +123,23 @@ def mean_shares(table: AccuracyTable, models: np.ndarray, masks: np.ndarray) -> 
     masks : array of bool, shape (means, cells)
         The cells of each mean. A mean over no cells is NaN.
     """
-    cells = np.where(masks.any(axis=1), masks.sum(axis=1), np.nan)
+    cells = masks.sum(axis=1)
+    cells = np.where(cells > 0, cells, np.nan)
+
+    def average(values: np.ndarray) -> np.ndarray:
+        """Return the mean of a model's values over the cells of each mask."""
+        sums = (values[models] * masks).sum(axis=1)
+        return sums / cells
+
     binomial = table.expected * (1 - table.expected)
     of_cell = binomial / np.maximum(table.answers, 1)
-
-    mean = (table.accuracy[models] * masks).sum(axis=1) / cells
-    fitted_mean = (table.expected[models] * masks).sum(axis=1) / cells
-    within = (binomial[models] * masks).sum(axis=1) / cells
-    variance = (of_cell[models] * masks).sum(axis=1) / cells**2
+    mean = average(table.accuracy)
+    fitted_mean = average(table.expected)
+    within = average(binomial)
+    variance = average(of_cell) / cells
 
     observed = mean * (1 - mean)
     fitted = fitted_mean * (1 - fitted_mean)
-    variance = variance * np.maximum(1, (observed - fitted + within) / within)
+    excess = (observed - fitted) / within
+    variance = variance * np.maximum(1, 1 + excess)
     return Share(mean, np.maximum(observed, fitted) / variance)

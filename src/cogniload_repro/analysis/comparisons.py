@@ -6,6 +6,7 @@ those of `accuracies`.
 """
 
 from collections.abc import Iterable
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -56,8 +57,8 @@ def compare_accuracies(
     One row per pair and level at which both models have cells: first, second; the load; cells,
     answers_first, answers_second; accuracy_first, accuracy_second (means over the cells that both
     models have); the fields of `Difference`; verdict ("different", "equivalent" or "inconclusive"),
-    that of one planned comparison; p_holm, tests and verdict_holm: p adjusted over all rows, their
-    number, and the verdict that follows; identified, difference_p10, difference_p90.
+    that of one planned comparison; p_holm and verdict_holm: p adjusted over all rows, and the
+    verdict that follows; identified, difference_p10, difference_p90.
 
     If the printed tables do not identify a row (levels of the ratio, single cells, a part of the
     grid), it has the median difference and its range over the reconstructions, but no interval or
@@ -71,14 +72,14 @@ def compare_accuracies(
     rows = rows.join(compare_shares(first, second))
     rows["difference_p10"] = rows["difference"]
     rows["difference_p90"] = rows["difference"]
-    reconstructed = cells.loc[from_printed_tables(cells), "model"].unique()
-    is_open = np.array(rows[_PAIR].isin(reconstructed).any(axis=1))
+    reconstructed = cells.loc[from_printed_tables(cells), "model"]
+    is_reconstructed = rows[_PAIR].isin(set(reconstructed))
+    is_open = np.array(is_reconstructed.any(axis=1))
     is_open[is_open] = ~_are_identified(table, masks[is_open])
     rows["identified"] = ~is_open
     rows.loc[is_open, _TESTS] = np.nan
     rows["verdict"] = judge_differences(rows["p"], rows["p_equivalence"])
     rows["p_holm"] = correct_holm(rows["p"])
-    rows["tests"] = rows["p"].count()
     p_equivalence = correct_holm(rows["p_equivalence"])
     rows["verdict_holm"] = judge_differences(rows["p_holm"], p_equivalence)
     if is_open.any():
@@ -94,9 +95,10 @@ def _replace_by_ranges(rows: pd.DataFrame, samples: pd.DataFrame) -> None:
     ends = range_over(by_row, ["difference"])
     rows.loc[medians.index, _MEANS] = medians
     rows.loc[medians.index, list(ends)] = ends
-    counts = (samples["p"] < ALPHA).groupby(level=0).agg(["sum", "size"])
-    for row, differs, size in counts.itertuples():
-        words = f"different in {differs} of {size}"
+    differs = samples["p"] < ALPHA
+    counts = differs.groupby(level=0).agg(["sum", "size"])
+    for row, differing, size in counts.itertuples():
+        words = f"different in {differing} of {size}"
         rows.loc[row, ["verdict", "verdict_holm"]] = words
 
 
@@ -107,19 +109,19 @@ def _lay_out_rows(
 ) -> tuple[pd.DataFrame, np.ndarray]:
     """Return a row per pair and level with shared cells, and a mask of these cells for each."""
     rows = pd.DataFrame(pairs, columns=_PAIR)
-    at_level = np.ones((1, len(table.cells)), dtype=bool)
+    masks = np.ones((len(rows), len(table.cells)), dtype=bool)
     if load:
-        levels = pd.DataFrame({load: np.unique(table.cells[load])})
-        at_level = levels.to_numpy() == table.cells[load].to_numpy()
+        levels = table.cells[[load]].drop_duplicates()
+        levels = levels.sort_values(load)
         rows = rows.merge(levels, how="cross")
-    masks = np.tile(at_level, (len(rows) // len(at_level), 1))
+        masks = rows[[load]].to_numpy() == table.cells[load].to_numpy()
     places = pd.Index(table.models)
-    answers = {side: table.answers[places.get_indexer(rows[side])] for side in _PAIR}
-    for of_side in answers.values():
-        masks &= of_side > 0
+    first = table.answers[places.get_indexer(rows["first"])]
+    second = table.answers[places.get_indexer(rows["second"])]
+    masks &= (first > 0) & (second > 0)
     rows["cells"] = masks.sum(axis=1)
-    for side, of_side in answers.items():
-        rows[f"answers_{side}"] = (masks * of_side).sum(axis=1)
+    rows["answers_first"] = (masks * first).sum(axis=1)
+    rows["answers_second"] = (masks * second).sum(axis=1)
     has_cells = masks.any(axis=1)
     return rows[has_cells].reset_index(drop=True), masks[has_cells]
 
@@ -147,23 +149,29 @@ def measure_samples(
         _mean_pairs(table.with_counts(sample), rows, masks)
         for sample in each_reconstruction(cells)
     ]
-    sides = zip(*means, strict=True)  # all samples at once, since p is searched for
-    first, second = (Share(*np.concatenate(side, axis=1)) for side in sides)
+    # all samples at once, since p is searched for
+    shares_first, shares_second = zip(*means, strict=True)
+    first = Share(*np.concatenate(shares_first, axis=1))
+    second = Share(*np.concatenate(shares_second, axis=1))
+    samples = np.arange(1, len(means) + 1)
     numbers = {
-        "sample": np.repeat(np.arange(1, len(means) + 1), len(rows)),
+        "sample": np.repeat(samples, len(rows)),
         "accuracy_first": first.mean,
         "accuracy_second": second.mean,
         "difference": first.mean - second.mean,
         "p": p_of_difference(first, second),
     }
-    return pd.DataFrame(numbers, np.tile(rows.index, len(means)))
+    index = np.tile(rows.index, len(means))
+    return pd.DataFrame(numbers, index)
 
 
 def _are_identified(table: AccuracyTable, masks: np.ndarray) -> np.ndarray:
     """Return for each mask whether the printed tables identify the mean accuracy over its cells."""
     different, places = np.unique(masks, axis=0, return_inverse=True)
-    identified = [is_mean_identified(table.cells[mask]) for mask in different]
-    return np.array(identified, dtype=bool)[places]
+    identified = np.zeros(len(different), dtype=bool)
+    for place, mask in enumerate(different):
+        identified[place] = is_mean_identified(table.cells[mask])
+    return identified[places]
 
 
 def compare_pairs(cells: pd.DataFrame) -> pd.DataFrame:
@@ -172,12 +180,11 @@ def compare_pairs(cells: pd.DataFrame) -> pd.DataFrame:
     One row per pair with cells in common, as `compare_accuracies` returns it.
     """
     table = tabulate_accuracies(cells)
-    has_answers = (table.answers > 0).sum(axis=1)
-    mean = table.accuracy.sum(axis=1) / np.maximum(has_answers, 1)
-    first, second = _rank_pairs(mean)
-    names = np.array(table.models, dtype=object)
-    pairs = list(zip(names[first], names[second], strict=True))
-    return compare_accuracies(cells, pairs)
+    covered = (table.answers > 0).sum(axis=1)
+    mean = table.accuracy.sum(axis=1) / np.maximum(covered, 1)
+    order = np.argsort(-mean, kind="stable")
+    models = [table.models[place] for place in order]
+    return compare_accuracies(cells, combinations(models, 2))
 
 
 def compare_ecl50(cells: pd.DataFrame) -> pd.DataFrame:
@@ -190,26 +197,17 @@ def compare_ecl50(cells: pd.DataFrame) -> pd.DataFrame:
     fits = fit_finite(cells)
     points = find_points(fits, "ecl50")
     points["model"] = [fit.model for fit in fits]
-    points["identified"] = [fit.identified for fit in fits]
+    is_identified = [fit.identified for fit in fits]
+    points["se"] = points["se"].where(np.array(is_identified, dtype=bool))
     points = points[points["status"] == "ok"]
-    first, second = (
-        points.iloc[places].reset_index(drop=True)
-        for places in _rank_pairs(points["value"].to_numpy(float))
-    )
-    difference = first["value"] - second["value"]
-    z = difference / np.hypot(first["se"], second["se"])
-    p = two_sided_p(z.where(first["identified"] & second["identified"]))
-    pairs = pd.DataFrame(
-        {"first": first["model"], "second": second["model"]}, dtype=str
-    )
-    return pairs.assign(difference=difference, p=p, p_holm=correct_holm(p))
-
-
-def _rank_pairs(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices of all pairs, the larger value first, in decreasing order of values."""
-    order = np.argsort(-values, kind="stable")
-    first, second = np.triu_indices(len(order), k=1)
-    return order[first], order[second]
+    points = points.sort_values("value", ascending=False, kind="stable")
+    rows = []
+    for first, second in combinations(points.itertuples(), 2):
+        difference = first.value - second.value
+        z = difference / np.hypot(first.se, second.se)
+        rows.append((first.model, second.model, difference, two_sided_p(z)))
+    pairs = pd.DataFrame(rows, columns=[*_PAIR, "difference", "p"])
+    return pairs.assign(p_holm=correct_holm(pairs["p"]))
 
 
 # ---- answers to the same puzzles ----
@@ -227,12 +225,14 @@ def compare_answers(
     pair = pd.concat(columns, axis=1, join="inner").astype(bool)
     if pair.empty:
         raise ValueError("no puzzle was answered by both models; compare them by cell")
-    alone = int((pair["first"] & ~pair["second"]).sum())
-    against = int((pair["second"] & ~pair["first"]).sum())
+    both = pair.all(axis=1).sum()
+    alone = int(pair["first"].sum() - both)
+    against = int(pair["second"].sum() - both)
     counts = {
-        "both": pair.all(axis=1).sum(),
+        "both": both,
         "first_alone": alone,
         "second_alone": against,
-        "neither": len(pair) - pair.any(axis=1).sum(),
+        "neither": len(pair) - both - alone - against,
     }
-    return pd.Series(counts), compare_paired(alone, against, len(pair))
+    difference = compare_paired(alone, against, len(pair))
+    return pd.Series(counts), difference

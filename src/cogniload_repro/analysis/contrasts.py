@@ -23,17 +23,15 @@ def u_contrasts(cells: pd.DataFrame, widest: bool = False) -> pd.DataFrame:
     and of the rise. The variance is that of independent answers with the accuracies of the fit; the
     ``widest`` possible one has one half everywhere.
     """
-    rows = {}
+    contrasts = pd.DataFrame(columns=["fall", "rise"], dtype=float)
     for fit in fit_finite(cells):
         accuracy = 0.5 if widest else fit.accuracy
         variance = fit.answers * accuracy * (1 - accuracy)
-        z = []
-        for end in ("max", "min"):
+        for name, end in (("fall", "max"), ("rise", "min")):
             weights = slope_weights(fit.cells, end)
             error = np.sqrt(weights**2 @ variance)
-            z.append(weights @ fit.correct / error)
-        rows[fit.model] = z
-    return pd.DataFrame.from_dict(rows, orient="index", columns=["fall", "rise"])
+            contrasts.loc[fit.model, name] = weights @ fit.correct / error
+    return contrasts
 
 
 def slope_weights(cells: pd.DataFrame, end: str) -> np.ndarray:
@@ -45,7 +43,8 @@ def slope_weights(cells: pd.DataFrame, end: str) -> np.ndarray:
     length = cells["N"]
 
     def mean(values: pd.Series) -> pd.Series:
-        sums = (values * answers).groupby(length).transform("sum")
+        products = values * answers
+        sums = products.groupby(length).transform("sum")
         return sums / answers.groupby(length).transform("sum")
 
     rho = cells["rho"]
@@ -57,19 +56,26 @@ def slope_weights(cells: pd.DataFrame, end: str) -> np.ndarray:
     return (parabola - mean(parabola)).to_numpy()
 
 
-def trends(cells: pd.DataFrame, load: str, outcome: str = "correct") -> pd.Series:
+def trends(
+    cells: pd.DataFrame,
+    load: str,
+    outcome: str = "correct",
+) -> pd.Series:
     """Return z of the trend of an outcome's share over a load, by model (Cochran and Armitage)."""
+    answers = cells["total"]
+    levels = cells[load]
     counts = pd.DataFrame(
         {
-            "answers": cells["total"],
+            "answers": answers,
             "outcomes": cells[outcome],
-            "load": cells["total"] * cells[load],
-            "square": cells["total"] * cells[load] ** 2,
-            "product": cells[outcome] * cells[load],
+            "load": answers * levels,
+            "square": answers * levels**2,
+            "product": cells[outcome] * levels,
         }
     )
     sums = counts.groupby(cells["model"]).sum()
     share = sums["outcomes"] / sums["answers"]
     trend = sums["product"] - share * sums["load"]
     spread = sums["square"] - sums["load"] ** 2 / sums["answers"]
-    return trend / np.sqrt(share * (1 - share) * spread)
+    variance = share * (1 - share) * spread
+    return trend / np.sqrt(variance)

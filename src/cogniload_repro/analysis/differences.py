@@ -54,10 +54,15 @@ def two_sided_p(z: float | np.ndarray) -> np.ndarray:
     return 2 * norm.sf(np.abs(z))
 
 
-def judge_differences(p: np.ndarray, p_equivalence: np.ndarray) -> np.ndarray:
+def judge_differences(
+    p: np.ndarray,
+    p_equivalence: np.ndarray,
+) -> np.ndarray:
     """Return the verdicts on differences from their two p-values (see `Difference`)."""
-    words = np.where(np.less(p_equivalence, ALPHA), "equivalent", "inconclusive")
-    return np.where(np.less(p, ALPHA), "different", words).astype(object)
+    is_different = np.less(p, ALPHA)
+    is_equivalent = np.less(p_equivalence, ALPHA)
+    words = np.where(is_equivalent, "equivalent", "inconclusive")
+    return np.where(is_different, "different", words).astype(object)
 
 
 # ---- independent answers: Newcombe's combination of two Wilson intervals ----
@@ -97,7 +102,11 @@ def _newcombe_limits(
     return low, high
 
 
-def _newcombe_score(first: Share, second: Share, value: float) -> np.ndarray:
+def _newcombe_score(
+    first: Share,
+    second: Share,
+    value: float,
+) -> np.ndarray:
     """Return the normal quantile at which Newcombe's interval ends at a hypothetical difference.
 
     It serves as test statistic, negative if the observed difference is below the hypothetical one.
@@ -108,7 +117,8 @@ def _newcombe_score(first: Share, second: Share, value: float) -> np.ndarray:
         _distance_to_end, bracket, args=(*first, *second, values)
     )
     difference = first.mean - second.mean
-    unreached = np.where(np.isfinite(difference), np.inf, np.nan)  # by any interval
+    is_known = np.isfinite(difference)
+    unreached = np.where(is_known, np.inf, np.nan)  # by any interval
     errors = np.where(root.success, root.x, unreached)
     return np.where(difference < value, -errors, errors)
 
@@ -149,12 +159,23 @@ def compare_paired(alone: int, against: int, puzzles: int) -> Difference:
         high = brentq(
             lambda value: score(value) + QUANTILE, estimate, _EDGE, xtol=1e-12
         )
-    p = two_sided_p(score(0.0))
-    p_equivalence = max(norm.cdf(score(MARGIN)), norm.sf(score(-MARGIN)))
-    return Difference(estimate, low, high, float(p), float(p_equivalence))
+    below_margin = norm.cdf(score(MARGIN))
+    above_margin = norm.sf(score(-MARGIN))
+    return Difference(
+        difference=estimate,
+        ci_low=low,
+        ci_high=high,
+        p=float(two_sided_p(score(0.0))),
+        p_equivalence=float(max(below_margin, above_margin)),
+    )
 
 
-def _tango_score(alone: int, against: int, puzzles: int, value: float) -> float:
+def _tango_score(
+    alone: int,
+    against: int,
+    puzzles: int,
+    value: float,
+) -> float:
     """Return Tango's score statistic of a hypothetical difference, with its variance under it.
 
     against_share is the restricted maximum-likelihood estimate of the share solved by the second
@@ -163,9 +184,10 @@ def _tango_score(alone: int, against: int, puzzles: int, value: float) -> float:
     a = 2 * puzzles
     b = (a - alone + against) * value - alone - against
     c = -against * value * (1 - value)
-    against_share = (np.sqrt(b**2 - 4 * a * c) - b) / (2 * a)
+    discriminant = b**2 - 4 * a * c
+    against_share = (np.sqrt(discriminant) - b) / (2 * a)
     variance = puzzles * (2 * against_share + value * (1 - value))
     excess = alone - against - puzzles * value
     if variance > 0:
         return float(excess / np.sqrt(variance))
-    return 0.0 if excess == 0 else float(np.copysign(np.inf, excess))
+    return np.inf * np.sign(excess) if excess else 0.0

@@ -9,17 +9,10 @@ bounds.
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit
 
-from cogniload_repro.analysis.interactions import THIRD
+from cogniload_repro.analysis.interactions import simple_slopes
 from cogniload_repro.paths import RECONSTRUCTED
-from cogniload_repro.regression.design import (
-    FULL_COLUMNS,
-    PRODUCTS,
-    QUADRATIC_COLUMNS,
-    lay_out,
-)
-from cogniload_repro.regression.likelihood import maximise_all
+from cogniload_repro.regression.glm import fit_finite
 from cogniload_repro.regression.reconstructions import from_printed_tables
 
 #: The committed ranges of the paper's models: model, term, level, sums of the counts (total,
@@ -27,105 +20,62 @@ from cogniload_repro.regression.reconstructions import from_printed_tables
 DIVISIONS = RECONSTRUCTED / "divisions.csv"
 #: The term whose coefficient is the slope in N of Table 2; other terms are products of two loads.
 SLOPE = "log10_N"
-#: A linear predictor beyond this size counts as separation.
-SEPARATED = 15.0
 SUM_COLUMNS = ["total", "correct", "ctx"]
 
 
-def finished_slopes(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return each model's slope in N of the paper's regression among finished answers.
-
-    One row per model: model, slope (overflows counted as failures, as in the paper), slope_low and
-    slope_high (the least and the largest found over the divisions of the overflows; equal for
-    scored answers; NaN for reconstructed counts on a part of the grid, which were not searched).
-    """
-    names = {"value": "slope", "low": "slope_low", "high": "slope_high"}
-    found = _find_ends(cells, SLOPE, None).rename(columns=names)
-    return found[["model", *names.values()]]
-
-
-def finished_interactions(
+def finished_ranges(
     cells: pd.DataFrame,
-    term: str,
+    term: str = SLOPE,
     level: float | None = None,
 ) -> pd.DataFrame:
-    """Return z of a product of two loads (dN, drho or Nrho) among finished answers.
+    """Return a slope in N, or z of a product of two loads, among finished answers.
 
-    Given a level of the third load (nominal fraction, statements, units of d), z is that of the
-    simple slope at this level in the regression of Table 3. Otherwise it is that of the product
-    when it is the only one added to the terms of Table 2. One row per model: model, term, level,
-    ctx (answers that ran out of context), z (overflows counted as failures), z_low and z_high (as
-    in `finished_slopes`).
+    The slope in N is that of the paper's regression. z is that of the simple slope of a product
+    (term dN, drho or Nrho) at a level of the third load (nominal fraction, statements, units of d),
+    in the regression of Table 3. One row per model: model, term, level, value (overflows counted as
+    failures, as in the paper), low and high (the least and the largest found over the divisions of
+    the overflows; equal for scored answers; NaN where an answer may be an overflow or not, and for
+    reconstructed counts on a part of the grid, which were not searched).
     """
-    names = {"value": "z", "low": "z_low", "high": "z_high"}
-    found = _find_ends(cells, term, level).rename(columns=names)
-    found = found.assign(term=term, level=level)
-    return found[
-        [
-            "model",
-            "term",
-            "level",
-            "ctx",
-            *names.values(),
-        ]
-    ]
-
-
-def _find_ends(cells: pd.DataFrame, term: str, level: float | None) -> pd.DataFrame:
-    """Return value, low and high of each model: the committed ones for these sums, or its own."""
     answered = cells[cells["total"] > 0]
-    sums = (
-        answered.groupby("model", sort=False, observed=True)[SUM_COLUMNS]
-        .sum()
-        .reset_index()
-    )
+    models = answered.groupby("model", sort=False, observed=True)
+    sums = models[SUM_COLUMNS].sum().reset_index()
     committed = pd.read_csv(DIVISIONS)
-    is_level = (
-        committed["level"].isna() if level is None else committed["level"] == level
-    )
-    committed = committed[(committed["term"] == term) & is_level]
-    found = sums.merge(committed, on=["model", *SUM_COLUMNS], how="left").set_index(
-        "model"
-    )
-    for model, counts in answered.groupby("model", sort=False, observed=True):
-        if not from_printed_tables(counts).any():
-            value = estimate_finished(counts, term, level, 0 * counts["ctx"])
-            known = estimate_finished(counts, term, level, counts["ctx"])
-            found.loc[model, ["value", "low", "high"]] = value, known, known
-    return found.reset_index()
+    is_level = committed["level"] == level
+    if level is None:
+        is_level = committed["level"].isna()
+    searched = committed[(committed["term"] == term) & is_level]
+    keys = ["model", *SUM_COLUMNS]
+    found = sums.merge(searched, on=keys, how="left")
+    found = found.assign(term=term, level=level).set_index("model")
+    for model, counts in models:
+        if from_printed_tables(counts).any():
+            continue
+        found.loc[model, "value"] = _find_slope(counts, term, level)
+        if counts["ctx"].notna().all():
+            finished = counts.assign(total=counts["total"] - counts["ctx"])
+            known = _find_slope(finished, term, level)
+            found.loc[model, ["low", "high"]] = known
+    columns = [
+        "term",
+        "level",
+        "value",
+        "low",
+        "high",
+    ]
+    return found[columns].reset_index()
 
 
-def estimate_finished(
+def _find_slope(
     cells: pd.DataFrame,
     term: str,
     level: float | None,
-    left_out: pd.Series,
 ) -> float:
-    """Return the slope or z of one model without some of its wrong answers, NaN if not finite."""
-    columns, weights = lay_contrast(term, level)
-    x = lay_out(cells)[:, columns]
-    finished = (cells["total"] - left_out).to_numpy(float)
-    (beta,), _ = maximise_all(
-        x, finished[None], cells["correct"].to_numpy(float)[None] @ x
-    )
-    log_odds = x @ beta
-    if not np.abs(log_odds).max() <= SEPARATED:
-        return np.nan
-    slope = weights @ beta
+    """Return the slope or z of one model's counts, NaN without a finite fit."""
     if term == SLOPE:
-        return slope
-    accuracy = expit(log_odds)
-    information = x.T @ (x * (finished * accuracy * (1 - accuracy))[:, None])
-    return slope / np.sqrt(weights @ np.linalg.solve(information, weights))
-
-
-def lay_contrast(term: str, level: float | None) -> tuple[tuple[int, ...], np.ndarray]:
-    """Return the columns of a regression, and the weights of the contrast of its coefficients."""
-    if term == SLOPE:
-        return QUADRATIC_COLUMNS, np.eye(len(QUADRATIC_COLUMNS))[2]
-    if level is None:
-        columns = (*QUADRATIC_COLUMNS, PRODUCTS[term])
-        return columns, np.eye(len(columns))[-1]
-    third = np.log10(level) if THIRD[term] == "N" else level
-    unit = np.eye(len(FULL_COLUMNS))
-    return FULL_COLUMNS, unit[PRODUCTS[term]] + third * unit[PRODUCTS["dNrho"]]
+        slopes = [fit.coef[2] for fit in fit_finite(cells)]
+    else:
+        products = simple_slopes(cells)
+        products = products.query("term == @term and level == @level")
+        slopes = list(products["slope"] / products["se"])
+    return slopes[0] if slopes else np.nan

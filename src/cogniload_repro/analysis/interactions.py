@@ -5,8 +5,6 @@ which no puzzle has. A simple slope is the same interaction, from the same fit, 
 grid. The printed tables identify simple slopes.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
@@ -19,7 +17,7 @@ from cogniload_repro.regression.formulas import (
     SYMBOLS,
     add_logarithm,
 )
-from cogniload_repro.regression.glm import Fit, fit_finite
+from cogniload_repro.regression.glm import fit_finite
 
 #: Terms of the products of loads, by Table 3's names.
 TERMS = {SYMBOLS[term]: term for term in PRODUCT_TERMS}
@@ -35,7 +33,7 @@ _SLOPE_COLUMNS = [
     "tested",
     "slope",
     "se",
-    "identified",
+    "p",
 ]
 
 
@@ -54,16 +52,21 @@ def simple_slopes(
     `POWER`).
     """
     levels = tested_levels(cells)
-    tables = [pd.DataFrame(columns=_SLOPE_COLUMNS, dtype=float)]
+    rows = []
     for fit in fit_finite(cells, formula, family):
-        tables += [
-            table.assign(model=fit.model) for table in _slopes_of_fit(fit, levels)
-        ]
-    table = pd.concat(tables[1:] or tables, ignore_index=True)[list(tables[0])]
-    p = two_sided_p(table["slope"] / table["se"])
-    table["p"] = np.where(table.pop("identified"), p, np.nan)
+        for term, third in THIRD.items():
+            for place, level in enumerate([ORIGIN[third], *levels[third]]):
+                weights = _weigh_terms(fit.terms, term, level)
+                if weights.any():
+                    slope = weights @ fit.coef
+                    se = np.sqrt(weights @ fit.covariance @ weights)
+                    p = two_sided_p(slope / se) if fit.identified else np.nan
+                    names = (fit.model, term, third, level, place > 0)
+                    rows.append((*names, slope, se, p))
+    table = pd.DataFrame(rows, columns=_SLOPE_COLUMNS)
     table["p_holm"] = correct_within(table, ["term", "level"])
-    return table.assign(detectable=(QUANTILE + norm.ppf(POWER)) * table["se"])
+    table["detectable"] = (QUANTILE + norm.ppf(POWER)) * table["se"]
+    return table
 
 
 def tested_levels(cells: pd.DataFrame) -> dict[str, list[float]]:
@@ -75,26 +78,20 @@ def tested_levels(cells: pd.DataFrame) -> dict[str, list[float]]:
     }
 
 
-def _slopes_of_fit(fit: Fit, levels: dict[str, list[float]]) -> Iterator[pd.DataFrame]:
-    """Yield the simple slopes of each product in a fit, at the origin and at each level.
+def _weigh_terms(
+    terms: tuple[str, ...],
+    product: str,
+    level: float,
+) -> np.ndarray:
+    """Return the weights of coefficients in the slope of a product at a level of the third load.
 
-    The slope of a product of two loads is its coefficient plus the third load times the coefficient
-    of the product of all three.
+    The slope is the product's coefficient plus the third load times that of the product of all
+    three.
     """
-    terms = np.array([":".join(sorted(term.split(":"))) for term in fit.terms])
-    is_triple = terms == TERMS["dNrho"]
-    for term, third in THIRD.items():
-        level = np.array([ORIGIN[third], *levels[third]], dtype=float)
-        load = np.log10(level) if third == "N" else level
-        weights = (terms == TERMS[term]) + np.outer(load, is_triple)
-        if not weights.any():
-            continue
-        table = pd.DataFrame({"term": term, "third": third, "level": level})
-        table["tested"] = table.index > 0
-        table["slope"] = weights @ fit.coef
-        table["se"] = np.sqrt(((weights @ fit.covariance) * weights).sum(axis=1))
-        table["identified"] = fit.identified
-        yield table
+    third = np.log10(level) if THIRD[product] == "N" else level
+    weights = {TERMS[product]: 1.0, TERMS["dNrho"]: third}
+    ordered = [":".join(sorted(term.split(":"))) for term in terms]
+    return np.array([weights.get(term, 0.0) for term in ordered])
 
 
 def tilts_along_ratio(cells: pd.DataFrame) -> pd.DataFrame:
@@ -109,19 +106,18 @@ def tilts_along_ratio(cells: pd.DataFrame) -> pd.DataFrame:
     for fit in fit_finite(cells, INTERACTIONS):
         loads = add_logarithm(fit.cells)[["d", "log10_N", "rho"]]
         centred = loads - loads.mean()
+        accuracy = fit.correct / fit.answers
         variance = fit.accuracy * (1 - fit.accuracy) / fit.answers
         for load in ("d", "log10_N"):
             weights = (centred[load] * centred["rho"]).to_numpy()
-            z = weights @ (fit.correct / fit.answers) / np.sqrt(weights**2 @ variance)
+            z = weights @ accuracy / np.sqrt(weights**2 @ variance)
             p = two_sided_p(z) if fit.identified else np.nan
             rows.append((fit.model, load, z, p))
-    table = pd.DataFrame(
-        rows,
-        columns=[
-            "model",
-            "load",
-            "z",
-            "p",
-        ],
-    )
+    columns = [
+        "model",
+        "load",
+        "z",
+        "p",
+    ]
+    table = pd.DataFrame(rows, columns=columns)
     return table.assign(p_holm=correct_within(table, ["load"]))

@@ -18,10 +18,9 @@ from cogniload_repro.analysis.differences import (
     compare_paired,
     two_sided_p,
 )
-from cogniload_repro.analysis.uncertainty import correct_holm
+from cogniload_repro.analysis.uncertainty import correct_within
 from cogniload_repro.grid import CELL
 from cogniload_repro.published import ALPHA
-from cogniload_repro.regression.capacity import capacity_points
 from cogniload_repro.regression.cell_tables import wilson_limits
 from cogniload_repro.regression.identification import is_mean_identified
 
@@ -30,13 +29,13 @@ ABOVE = "above"
 BELOW = "below"
 LIKE = "not different"
 _TIE = 1e-9  # smaller differences are rounding errors
-_ACCURACY_COLUMNS = [
+_RANK_COLUMNS = [
+    "model",
+    "cells",
     "accuracy",
     "low",
     "high",
     "identified",
-]
-_RANK_COLUMNS = [
     "rank",
     "rank_low",
     "rank_high",
@@ -55,32 +54,24 @@ def rank_models(cells: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     over the reconstructions), rank_low and rank_high (smallest and largest over them); best and
     worst (extremes of the ranks that the pairwise tests leave possible in some reconstruction;
     Holm, 5%); of (number of models ranked); nearest (the closest model in most reconstructions);
-    identified (whether the printed tables identify the mean accuracies compared); status (of the
-    model's regression) and ecl50. A model without cells of the grid has no rank.
+    identified (whether the printed tables identify the mean accuracies compared). A model without
+    cells of the grid has no rank.
     """
     grid = pd.MultiIndex.from_frame(paper[CELL].astype(float))
-    on_grid = pd.MultiIndex.from_frame(cells[CELL].astype(float)).isin(grid)
-    answered = cells[on_grid & (cells["total"] > 0)]
+    loads = pd.MultiIndex.from_frame(cells[CELL].astype(float))
+    answered = cells[loads.isin(grid) & (cells["total"] > 0)]
     both = pd.concat([paper, answered], ignore_index=True)
     table = tabulate_accuracies(both)
-    sums = cells.groupby("model", sort=False)["total"].sum().rename("total")
-    points = capacity_points(cells).set_index("model")[["status", "ecl50"]]
+    rivals = paper["model"].unique()
     rows = []
     for model, shared in answered.groupby("model", sort=False, observed=True):
-        row = {"model": model, "cells": len(shared)} | _measure_accuracy(
-            table, str(model)
-        )
-        rows.append(row | _rank(table, both, str(model), paper["model"].unique()))
-    ranks = pd.DataFrame(
-        rows,
-        columns=[
-            "model",
-            "cells",
-            *_ACCURACY_COLUMNS,
-            *_RANK_COLUMNS,
-        ],
-    )
-    ranked = sums.to_frame().join(ranks.set_index("model")).join(points)
+        row = {"model": model, "cells": len(shared)}
+        row |= _measure_accuracy(table, str(model))
+        row |= _rank(table, both, str(model), rivals)
+        rows.append(row)
+    ranks = pd.DataFrame(rows, columns=_RANK_COLUMNS).set_index("model")
+    answers = cells.groupby("model", sort=False)["total"].sum()
+    ranked = answers.to_frame().join(ranks)
     return ranked.fillna({"cells": 0}).reset_index()
 
 
@@ -106,37 +97,33 @@ def _rank(
 ) -> dict[str, object]:
     """Return a model's ranks by accuracy among its rivals, over the reconstructions."""
     pairs = pd.DataFrame({"first": rivals, "second": model})
-    present = table.answers > 0
+    has_answers = table.answers > 0
     places = pd.Index(table.models)
-    masks = present[places.get_indexer(rivals)] & present[places.get_loc(model)]
-    samples = measure_samples(table, cells, pairs, masks)
+    of_model = has_answers[places.get_loc(model)]
+    shared = has_answers[places.get_indexer(rivals)] & of_model
+    samples = measure_samples(table, cells, pairs, shared)
     samples["rival"] = pairs["first"]
-    ranks = pd.DataFrame(
-        [_rank_once(sample) for _, sample in samples.groupby("sample")]
-    )
+    samples = samples.reset_index(drop=True)
+    # in each reconstruction: rivals above the model, and those that the tests tell from it
+    difference = samples["difference"]
+    differs = correct_within(samples, ["sample"]) < ALPHA
+    samples["is_above"] = difference > _TIE
+    samples["is_better"] = differs & (difference > 0)
+    samples["is_worse"] = differs & (difference < 0)
+    samples["distance"] = difference.abs()
+    by_sample = samples.groupby("sample")
+    counts = by_sample[["is_above", "is_better", "is_worse"]].sum()
+    ranks = 1 + counts["is_above"]
+    nearest = samples.loc[by_sample["distance"].idxmin(), "rival"]
+    models = len(rivals) + 1
     return {
-        "rank": int(ranks["rank"].quantile(0.5, interpolation="nearest")),
-        "rank_low": ranks["rank"].min(),
-        "rank_high": ranks["rank"].max(),
-        "best": ranks["best"].min(),
-        "worst": ranks["worst"].max(),
-        "of": len(rivals) + 1,
-        "nearest": ranks["nearest"].mode().iloc[0],
-    }
-
-
-def _rank_once(rivals: pd.DataFrame) -> dict[str, object]:
-    """Return a model's rank in one table, and the best and worst rank that the tests allow.
-
-    There is one row per rival, with its difference from the model and its p-value.
-    """
-    difference = rivals["difference"].to_numpy()
-    differs = correct_holm(rivals["p"]) < ALPHA
-    return {
-        "rank": 1 + int((difference > _TIE).sum()),
-        "best": 1 + int((differs & (difference > 0)).sum()),
-        "worst": len(rivals) + 1 - int((differs & (difference < 0)).sum()),
-        "nearest": rivals["rival"].iloc[np.argmin(np.abs(difference))],
+        "rank": int(ranks.quantile(0.5, interpolation="nearest")),
+        "rank_low": ranks.min(),
+        "rank_high": ranks.max(),
+        "best": 1 + counts["is_better"].min(),
+        "worst": models - counts["is_worse"].min(),
+        "of": models,
+        "nearest": nearest.mode().iloc[0],
     }
 
 

@@ -54,32 +54,36 @@ def shortcut_bound(cells: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame
     >>> shortcut_bound(cells, puzzles)["bound"].round(3).tolist()
     [0.4]
     """
-    shortcut = baselines.groupby(CELL)["last_clause"].agg(right="mean", puzzles="size")
+    by_cell = baselines.groupby(CELL)["last_clause"]
+    shortcut = by_cell.agg(right="mean", puzzles="size")
     grid = pd.MultiIndex.from_frame(GRID[CELL])
     answered = cells[cells["total"] > 0]
     rows = []
     for model, counts in answered.groupby("model", sort=False, observed=True):
         is_reconstructed = from_printed_tables(counts).any()
-        counts = counts[[*CELL, "total", "correct"]].join(shortcut, CELL, how="inner")
-        places = grid.get_indexer(pd.MultiIndex.from_frame(counts[CELL]))
+        counts = counts[[*CELL, "total", "correct"]]
+        counts = counts.join(shortcut, CELL, how="inner")
+        loads = pd.MultiIndex.from_frame(counts[CELL])
+        places = grid.get_indexer(loads)
         on_grid = places >= 0
-        columns = FIXED_COLUMNS[places[on_grid]]
-        share, error = _smallest_bound(counts[on_grid], columns)
+        fixed = FIXED_COLUMNS[places[on_grid]]
+        share, error = _smallest_bound(counts[on_grid], fixed)
         upper = share + norm.ppf(1 - ALPHA) * error
         identified = on_grid.sum() == len(GRID) or not is_reconstructed
         rows.append((model, min(share, 1.0), min(upper, 1.0), identified))
-    return pd.DataFrame(
-        rows,
-        columns=[
-            "model",
-            "bound",
-            "upper",
-            "identified",
-        ],
-    )
+    columns = [
+        "model",
+        "bound",
+        "upper",
+        "identified",
+    ]
+    return pd.DataFrame(rows, columns=columns)
 
 
-def _smallest_bound(cells: pd.DataFrame, columns: np.ndarray) -> tuple[float, float]:
+def _smallest_bound(
+    cells: pd.DataFrame,
+    columns: np.ndarray,
+) -> tuple[float, float]:
     """Return the smallest bound on the fraction and its standard error.
 
     The weights are non-negative and in the span of some columns.
@@ -87,20 +91,22 @@ def _smallest_bound(cells: pd.DataFrame, columns: np.ndarray) -> tuple[float, fl
     answers = cells["total"].to_numpy(float)
     correct = cells["correct"].to_numpy(float)
     shortcut = cells["right"].to_numpy(float)
-    if not (answers * shortcut).any():
+    by_shortcut = answers * shortcut
+    if not by_shortcut.any():
         return np.nan, np.nan
     if not correct.any():
         return 0.0, 0.0
 
-    scaled = columns / np.abs(columns).max(axis=0).clip(min=1)
+    largest = np.abs(columns).max(axis=0)
+    scaled = columns / largest.clip(min=1)
     size = correct.max()  # scaled, as the solver treats tiny costs as zero
     programme = linprog(
         scaled.T @ (correct / size),
         A_ub=-scaled,
         b_ub=np.zeros(len(cells)),
-        A_eq=[scaled.T @ (answers * shortcut)],
+        A_eq=[scaled.T @ by_shortcut],
         b_eq=[1.0],
-        bounds=[(None, None)] * scaled.shape[1],
+        bounds=(None, None),
     )
     if programme.status != 0:
         return np.nan, np.nan
@@ -108,8 +114,10 @@ def _smallest_bound(cells: pd.DataFrame, columns: np.ndarray) -> tuple[float, fl
 
     # delta method for a ratio of independent sums whose denominator is 1
     accuracy = correct / answers
-    answer_variance = weights**2 @ (answers * accuracy * (1 - accuracy))
-    puzzle_spread = shortcut * (1 - shortcut) / cells["puzzles"].to_numpy(float)
+    binomial = answers * accuracy * (1 - accuracy)
+    answer_variance = weights**2 @ binomial
+    puzzles = cells["puzzles"].to_numpy(float)
+    puzzle_spread = shortcut * (1 - shortcut) / puzzles
     puzzle_variance = (weights * answers) ** 2 @ puzzle_spread
     share = size * programme.fun
     error = np.sqrt(answer_variance + share**2 * puzzle_variance)
@@ -122,14 +130,14 @@ def shortcut_use(scores: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
     ``scores`` are those of real responses (reconstructed counts cannot tell), ``baselines`` as
     returned by `baselines.baselines`. One row per model, in the order of the scores: model;
     answers_right, correct_right, answers_wrong, correct_wrong (all answers to the two kinds of
-    puzzles); answers (in cells with both kinds); right and wrong (accuracies in these cells, both
-    with Mantel-Haenszel weights, so that the loads are balanced); difference, ci_low, ci_high and p
-    (Newcombe's method, with the effective numbers of answers of weighted means). The last six are
-    NaN if no cell has both kinds.
+    puzzles); right and wrong (accuracies in the cells with both kinds, with Mantel-Haenszel
+    weights, so that the loads are balanced); difference, ci_low, ci_high and p (Newcombe's method,
+    with the effective numbers of answers of weighted means). The last six are NaN if no cell has
+    both kinds.
     """
     clause = baselines.drop_duplicates("name").set_index("name")["last_clause"]
-    answers = scores[["model", *CELL, "correct"]]
-    answers = answers.assign(clause=scores["name"].map(clause)).dropna(subset="clause")
+    answers = scores.assign(clause=scores["name"].map(clause))
+    answers = answers.dropna(subset="clause")
     answers = answers.astype({"model": str, "correct": int, "clause": int})
     counts = answers.pivot_table(
         "correct", ["model", *CELL], "clause", ["count", "sum"]
@@ -139,13 +147,15 @@ def shortcut_use(scores: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
     size = counts["count"]
     weight = size.prod(axis=1) / size.sum(axis=1)  # zero in cells with one kind only
     weight /= weight.groupby("model").transform("sum")
-    shares = (counts["sum"] / size).mul(weight, axis=0)
+    accuracy = counts["sum"] / size
+    shares = accuracy.mul(weight, axis=0)
     mean = shares.groupby("model").sum(min_count=1)
-    variance = (1 / size).mul(weight**2, axis=0)  # of a weighted mean, by p (1 - p)
+    # the variance of a weighted mean, divided by p (1 - p)
+    variance = (1 / size).mul(weight**2, axis=0)
     effective = 1 / variance.groupby("model").sum(min_count=1)
-    right, wrong = (
-        Share(mean[kind].to_numpy(), effective[kind].to_numpy()) for kind in (1, 0)
-    )
+    right = Share(mean[1].to_numpy(), effective[1].to_numpy())
+    wrong = Share(mean[0].to_numpy(), effective[0].to_numpy())
+    difference = compare_shares(right, wrong).set_axis(mean.index)
     sums = counts.groupby("model").sum().astype(int)
     table = pd.DataFrame(
         {
@@ -153,14 +163,9 @@ def shortcut_use(scores: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
             "correct_right": sums["sum", 1],
             "answers_wrong": sums["count", 0],
             "correct_wrong": sums["sum", 0],
-            "answers": size[weight > 0].groupby("model").sum().sum(axis=1),
             "right": mean[1],
             "wrong": mean[0],
         }
     )
-    table = table.fillna({"answers": 0}).astype({"answers": int})
-    difference = compare_shares(right, wrong).set_axis(table.index)
-    models = answers["model"].unique()
-    return (
-        table.join(difference.drop(columns="p_equivalence")).loc[models].reset_index()
-    )
+    table = table.join(difference.drop(columns="p_equivalence"))
+    return table.loc[answers["model"].unique()].reset_index()

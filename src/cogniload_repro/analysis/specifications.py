@@ -5,21 +5,25 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import chi2
 
 from cogniload_repro.paths import DATA
 from cogniload_repro.regression.capacity import find_points
-from cogniload_repro.regression.formulas import FIXED_SUMS, build_design
-from cogniload_repro.regression.glm import Fit, fit_all, fit_finite
-from cogniload_repro.regression.identification import are_identified
-from cogniload_repro.regression.likelihood import maximise_counts
+from cogniload_repro.regression.formulas import FIXED_SUMS
+from cogniload_repro.regression.glm import Fit, fit_all
 from cogniload_repro.regression.reconstructions import RANGE, over_reconstructions
+from cogniload_repro.regression.selection import compare_fits
 
 #: Smallest decrease of AIC or BIC that counts in favour of a regression.
 AIC_MARGIN = 2
 #: In place of a reconstruction's number: the counts as given.
 _GIVEN = 0
 _NUMBERS = ["aic", "bic", "ecl50"]
+#: Quantiles over the reconstructions, by the suffix of their columns.
+_QUANTILES = {
+    "": 0.5,
+    "_p10": RANGE[0],
+    "_p90": RANGE[1],
+}
 
 
 class Specification(NamedTuple):
@@ -71,7 +75,11 @@ def _list_numbers(fit: Fit) -> dict[str, object]:
     return fit.key | numbers
 
 
-def _fit_tables(cells: pd.DataFrame, formula: str, family: str) -> list[Fit]:
+def _fit_tables(
+    cells: pd.DataFrame,
+    formula: str,
+    family: str,
+) -> list[Fit]:
     """Return the fits of a formula to each model, none if some have too few values for it."""
     try:
         return fit_all(cells, formula, family)
@@ -114,10 +122,11 @@ def compare_specifications(
     table["models"] = models.reindex(names, fill_value=0)
     ends = intervals[intervals["point"] == "ecl50"].set_index("model")
     changes = _measure_changes(fits, names[0], ends)
-    for suffix, quantile in (("", 0.5), ("_p10", RANGE[0]), ("_p90", RANGE[1])):
+    for suffix, quantile in _QUANTILES.items():
         for name, by_table in changes.items():
+            as_given = by_table.loc[_GIVEN]
             samples = by_table.drop(index=_GIVEN).quantile(quantile)
-            table[f"{name}{suffix}"] = by_table.loc[_GIVEN].where(identified, samples)
+            table[f"{name}{suffix}"] = as_given.where(identified, samples)
     return table.rename_axis("specification").reset_index()
 
 
@@ -127,9 +136,10 @@ def _keep_fitted(fits: pd.DataFrame) -> pd.DataFrame:
     Sums over models are then comparable between samples.
     """
     keys = [fits["specification"], fits["model"]]
-    is_fitted = (fits["status"] == "ok").groupby(keys).transform("all")
-    numbers = ["terms", *_NUMBERS]
-    return fits.assign(**fits[numbers].where(is_fitted))
+    is_fitted = fits["status"] == "ok"
+    is_always_fitted = is_fitted.groupby(keys).transform("all")
+    numbers = fits[["terms", *_NUMBERS]]
+    return fits.assign(**numbers.where(is_always_fitted))
 
 
 def _measure_changes(
@@ -147,17 +157,22 @@ def _measure_changes(
     ratio = lengths.div(lengths[paper], axis=0)
     change = np.abs(np.log(ratio))
     models = ecl50.index.get_level_values("model")
-    limits = ends.loc[:, ["profile_low", "profile_high"]].reindex(models)
-    low, high = limits.to_numpy(float).T
+    limits = ends.reindex(models)
+    low = limits["profile_low"].to_numpy(float)
+    high = limits["profile_high"].to_numpy(float)
     is_inside = ecl50.ge(low, axis=0) & ecl50.le(high, axis=0)
     has_left = (~is_inside).astype(float).where(ratio.notna())
     correlations = ecl50.groupby("reconstruction").corr(method="spearman")
+
+    def sum_models(by_model: pd.DataFrame) -> pd.DataFrame:
+        return by_model.groupby("reconstruction").sum(min_count=1)
+
     return {
-        "daic": daic.groupby("reconstruction").sum(min_count=1),
-        "aic_better": (daic < -AIC_MARGIN).groupby("reconstruction").sum(),
-        "bic_better": (dbic < -AIC_MARGIN).groupby("reconstruction").sum(),
+        "daic": sum_models(daic),
+        "aic_better": sum_models(daic < -AIC_MARGIN),
+        "bic_better": sum_models(dbic < -AIC_MARGIN),
         "ecl50_ratio": np.exp(change.groupby("reconstruction").median()),
-        "ecl50_left": has_left.groupby("reconstruction").sum(min_count=1),
+        "ecl50_left": sum_models(has_left),
         "order": correlations.xs(paper, level="specification"),
     }
 
@@ -166,29 +181,17 @@ def _measure_changes(
 def dispersion_table(cells: pd.DataFrame) -> pd.DataFrame:
     """Test the paper's regression against `FIXED_SUMS`; on the whole grid both are identified.
 
-    One row per model: reconstruction (if the cells have it), model, lr, lr_df and p_lr (the
-    likelihood-ratio test; NaN if the larger regression is not identified, as on a part of the
-    grid), and phi_lower_bound (lr per residual degree of freedom: a lower bound on the deviance per
-    degree of freedom in every table that agrees with the printed ones).
+    One row per model with a finite fit: model, p_lr (likelihood-ratio test; NaN if the larger
+    regression has no finite fit or is not identified, as on a part of the grid), and
+    phi_lower_bound (the likelihood ratio per residual degree of freedom: a lower bound on the
+    deviance per degree of freedom in every table that agrees with the printed ones; zero without
+    a fit of the larger regression).
     """
-    rows = []
-    for fit in fit_finite(cells):
-        wide = build_design(fit.cells, FIXED_SUMS).x
-        # if all answers at a level are correct, or all wrong, FIXED_SUMS has no finite fit; its
-        # log-likelihood is then NaN or close to the supremum
-        _, logliks = maximise_counts(wide, fit.correct[None], fit.answers[None])
-        gain = 2 * (logliks[0] - fit.loglik)
-        lr = max(gain, 0.0) if np.isfinite(gain) else 0.0
-        lr_df = wide.shape[1] - len(fit.terms) if np.isfinite(gain) else 0
-        is_tested = lr_df and are_identified(fit.cells, wide, "logit").all()
-        # with as many terms as cells, the dispersion is not defined
-        residual_df = len(wide) - len(fit.terms) or np.nan
-        numbers = {
-            "lr": lr,
-            "lr_df": lr_df,
-            "p_lr": chi2.sf(lr, lr_df) if is_tested else np.nan,
-            "phi_lower_bound": lr / residual_df,
-        }
-        rows.append(fit.key | numbers)
-    columns = ["model", "lr", "lr_df", "p_lr", "phi_lower_bound"]
-    return pd.DataFrame(rows) if rows else pd.DataFrame(columns=columns)
+    tests = compare_fits(cells, FIXED_SUMS).set_index("model")
+    tests = tests[tests["against_status"] == "ok"]
+    answered = cells[cells["total"] > 0]
+    residual_df = answered.groupby("model").size() - tests["against_df"]
+    tests["phi_lower_bound"] = tests["lr"] / residual_df
+    table = tests[["lr_p", "phi_lower_bound"]]
+    table = table.fillna({"phi_lower_bound": 0.0})
+    return table.rename(columns={"lr_p": "p_lr"}).reset_index()

@@ -43,11 +43,15 @@ def correct_holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
     known = np.flatnonzero(np.isfinite(p))
     order = known[np.argsort(p[known], kind="stable")]
     factors = np.arange(len(order), 0, -1)
-    p[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1.0)
+    adjusted = np.maximum.accumulate(p[order] * factors)
+    p[order] = np.minimum(adjusted, 1.0)
     return p
 
 
-def correct_within(table: pd.DataFrame, family: list[str]) -> np.ndarray:
+def correct_within(
+    table: pd.DataFrame,
+    family: list[str],
+) -> np.ndarray:
     """Return the column p of a table, Holm-adjusted within each family of tests.
 
     A family is a set of rows with the same values in the columns ``family``.
@@ -90,9 +94,12 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
         table.insert(0, "model", [fit.model for fit in fits])
         table.insert(1, "point", point)
         table["identified"] = [fit.identified for fit in fits]
-        pairs = zip(fits, table["estimate"], table["se"], strict=True)
-        ends = [_profile(fit, point, *pair) for fit, *pair in pairs]
-        table[["profile_low", "profile_high"]] = np.reshape(ends, (-1, 2))
+        ends = []
+        for fit, row in zip(fits, table.itertuples(), strict=True):
+            ends.append(_profile(fit, point, row.estimate, row.se))
+        limits = np.reshape(ends, (-1, 2))
+        table["profile_low"] = limits[:, 0]
+        table["profile_high"] = limits[:, 1]
         if point == "ecl50":
             with np.errstate(over="ignore"):
                 table[_ENDS] = 10 ** table[_ENDS]
@@ -104,25 +111,30 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
         *_ENDS,
         "identified",
     ]
-    return pd.concat(tables).sort_index(kind="stable")[columns].reset_index(drop=True)
+    by_model = pd.concat(tables).sort_index(kind="stable")
+    return by_model[columns].reset_index(drop=True)
 
 
-def _profile(fit: Fit, point: str, value: float, se: float) -> tuple[float, float]:
+def _profile(
+    fit: Fit,
+    point: str,
+    value: float,
+    se: float,
+) -> tuple[float, float]:
     """Return the ends of a profile-likelihood interval, NaN if there is no such point."""
     if np.isnan(value):
         return np.nan, np.nan
     load, limits = POINTS[point]
     means = grid_means(fit.cells)
-    sums = fit.design.x[:, 1:].T @ fit.correct
+    covariates = fit.design.x[:, 1:]
 
     @cache
     def statistic(value: float) -> float:
         loads = means | {load: value}
-        origin = np.array(
-            [loads["d"], loads["log10_N"], loads["rho"], loads["rho"] ** 2]
-        )
-        x = fit.design.x[:, 1:] - origin
-        _, loglik = maximise(x, fit.answers, sums - origin * fit.correct.sum())
+        rho = loads["rho"]
+        origin = np.array([loads["d"], loads["log10_N"], rho, rho**2])
+        x = covariates - origin
+        _, loglik = maximise(x, fit.answers, x.T @ fit.correct)
         return 2 * (fit.loglik - loglik)
 
     low = _search_limit(statistic, value, -se, limits[0])
@@ -151,7 +163,11 @@ def _search_limit(
         stride *= 1.5
     if statistic(outside) <= quantile:
         return sign * np.inf
-    return brentq(lambda at: statistic(at) - quantile, inside, outside, xtol=1e-10)
+
+    def above_quantile(value: float) -> float:
+        return statistic(value) - quantile
+
+    return brentq(above_quantile, inside, outside, xtol=1e-10)
 
 
 def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
@@ -166,7 +182,6 @@ def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
     - within (whether the fit falls significantly at the lower end of `STATED_TROUGH` and rises at
       the upper one), beyond (whether it rises at the lower end or falls at the upper one); tests of
       level `published.ALPHA`, two-sided; both False if the fit is not identified
-    - curvature (beta_rho2), slope_low, slope_high (log-odds per unit of rho, at 5% and 95%)
     - p_u (Sasabuchi's test: the larger of the one-sided p-values of a negative slope at 5% and a
       positive slope at 95%; NaN if the fit is not identified)
     """
@@ -175,28 +190,34 @@ def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for fit in fit_finite(cells):
         linear, curvature = fit.coef[3:]
-        lowest = ratios[np.argmin(linear * ratios + curvature * ratios**2)]
-        places = np.array([_LOWEST_RHO, start, end, _HIGHEST_RHO])
-        slopes = linear + 2 * curvature * places
-        weights = np.column_stack([np.ones(len(places)), 2 * places])
-        variances = ((weights @ fit.covariance[3:, 3:]) * weights).sum(axis=1)
-        z = slopes / np.sqrt(variances)
-        if not fit.identified:  # another table of counts would have other tests
-            z[:] = np.nan
-        row = {
-            "model": fit.model,
-            "trough": np.nan,
-            "lowest": lowest,
-            "inside": start <= lowest <= end,
-            "within": z[1] < -QUANTILE and z[2] > QUANTILE,
-            "beyond": z[1] > QUANTILE or z[2] < -QUANTILE,
-            "curvature": curvature,
-            "slope_low": slopes[0],
-            "slope_high": slopes[-1],
-            "p_u": max(norm.cdf(z[0]), norm.sf(z[-1])),
-        }
+        log_odds = linear * ratios + curvature * ratios**2
+        lowest = ratios[log_odds.argmin()]
+        trough = np.nan
         if abs(curvature) > _NO_CURVATURE:
-            row["trough"] = -linear / (2 * curvature)
-        rows.append(row)
-    columns = ["model", "trough", "lowest", "inside", "within", "beyond", "curvature"]
-    return pd.DataFrame(rows, columns=[*columns, "slope_low", "slope_high", "p_u"])
+            trough = -linear / (2 * curvature)
+        first, at_start, at_end, last = (
+            _test_slope(fit, rho) for rho in (_LOWEST_RHO, start, end, _HIGHEST_RHO)
+        )
+        rows.append(
+            {
+                "model": fit.model,
+                "trough": trough,
+                "lowest": lowest,
+                "inside": start <= lowest <= end,
+                "within": at_start < -QUANTILE and at_end > QUANTILE,
+                "beyond": at_start > QUANTILE or at_end < -QUANTILE,
+                "p_u": max(norm.cdf(first), norm.sf(last)),
+            }
+        )
+    columns = ["model", "trough", "lowest", "inside", "within", "beyond", "p_u"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _test_slope(fit: Fit, rho: float) -> float:
+    """Return z of the slope along rho at one ratio, NaN if the fit is not identified."""
+    if not fit.identified:
+        return np.nan
+    weights = np.array([1.0, 2 * rho])
+    slope = weights @ fit.coef[3:]
+    variance = weights @ fit.covariance[3:, 3:] @ weights
+    return slope / np.sqrt(variance)

@@ -19,7 +19,7 @@ from cogniload_repro.analysis.specifications import (
     fit_specifications,
 )
 from cogniload_repro.analysis.uncertainty import capacity_intervals, correct_within
-from cogniload_repro.book.page_data import cells_to_show, has_tokens, list_columns
+from cogniload_repro.book.page_data import cells_to_show, list_columns
 from cogniload_repro.formats import display_names
 from cogniload_repro.models import NAMES, order_models, resolve_model
 from cogniload_repro.published import ALPHA, CONFIDENCE
@@ -138,9 +138,9 @@ def _accuracies_along(cells: pd.DataFrame, load: str) -> pd.DataFrame:
 def overflow_rows(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the share of answers that ran out of context by N and d, as in `accuracy_rows`.
 
-    Scored answers whose tokens are not known are left out.
+    Configurations in which this number is not known are left out.
     """
-    is_tested = from_printed_tables(cells) | has_tokens(cells)
+    is_tested = cells["ctx"].notna()
     parts = []
     for load in ("N", "d"):
         shares = overflow_shares(cells[is_tested], load)

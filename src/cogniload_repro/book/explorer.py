@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cogniload_repro.book.page_data import cells_to_show, has_tokens, list_columns
+from cogniload_repro.book.page_data import cells_to_show, list_columns
 from cogniload_repro.formats import display_names
 from cogniload_repro.grid import CELL
 from cogniload_repro.models import order_models
@@ -95,7 +95,7 @@ def count_rows(cells: pd.DataFrame) -> pd.DataFrame:
     cells = cells[cells["total"] > 0].reset_index(drop=True)
     is_reconstructed = from_printed_tables(cells)
     correct = np.where(is_reconstructed, committed_counts(cells), cells["correct"])
-    overflows = cells["ctx"].where(~is_reconstructed & has_tokens(cells))
+    overflows = cells["ctx"].where(~is_reconstructed)
     counts = cells[["model", *CELL]].assign(answers=cells["total"])
     counts["low"], counts["high"] = np.quantile(correct, RANGE, axis=0)
     counts["reconstructed"] = is_reconstructed

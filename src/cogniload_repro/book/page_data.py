@@ -53,8 +53,3 @@ def cells_to_show(build: str | Path) -> pd.DataFrame:
     if scored.empty:
         return others
     return pd.concat([others, scored], ignore_index=True)
-
-
-def has_tokens(cells: pd.DataFrame) -> pd.Series:
-    """Return for each row whether the token counts that the context limit needs are known."""
-    return cells.reindex(columns=["prompt_mean", "output_mean"]).notna().all(axis=1)

@@ -13,7 +13,6 @@ from cogniload_repro.formats import (
     NONE,
     display_names,
     format_beta,
-    format_count,
     format_ecl50,
     format_frame,
     format_name,
@@ -31,7 +30,6 @@ from cogniload_repro.regression.cell_tables import errors_by
 from cogniload_repro.regression.design import GRID
 from cogniload_repro.regression.fits import spread_terms
 from cogniload_repro.regression.glm import QUADRATIC
-from cogniload_repro.regression.reconstructions import from_printed_tables
 from cogniload_repro.safe_text import for_spreadsheet
 
 _TOKEN_COLUMNS = ("prompt_mean", "prompt_p90", "output_mean", "output_p90")
@@ -258,7 +256,7 @@ def _error_table(name: str, caption: str, cells: pd.DataFrame, load: str) -> Tab
         ignore_index=True,
     )
     names = display_names(counts["model"])
-    columns: dict = {column: (column, format_count) for column in counts}
+    columns: dict = {column: (column, ".0f") for column in counts}
     columns["model"] = ("model", names.get)
     return Table(
         name, caption + _describe_untested(cells), format_frame(counts, columns)
@@ -266,17 +264,14 @@ def _error_table(name: str, caption: str, cells: pd.DataFrame, load: str) -> Tab
 
 
 def _describe_untested(cells: pd.DataFrame) -> str:
-    """Return a sentence on scored answers without token counts; "" if no cell lacks them all."""
-    scored = cells[~from_printed_tables(cells)]
-    tokens = scored.columns.intersection(["prompt_mean", "output_mean"])
-    untested = scored.loc[scored[tokens].isna().any(axis=1), "total"].sum()
-    total = scored["total"].sum()
+    """Return a sentence on answers whose overflows are not known; "" if there are none."""
+    untested = cells.loc[cells["ctx"].isna(), "total"].sum()
     if not untested:
         return ""
-    share = (
-        f"The {total:,}" if untested == total else f"At least {untested:,} of {total:,}"
+    return (
+        f" {untested:,} answers are in configurations where token counts are missing; the context "
+        "limit was not tested there."
     )
-    return f" {share} answers lack token counts; the context limit was not tested for these."
 
 
 def table6(aic: pd.DataFrame) -> Table:

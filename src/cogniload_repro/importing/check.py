@@ -38,17 +38,15 @@ def summarise_responses(report: Report) -> pd.DataFrame:
     return summary.loc[order_models(summary.index)]
 
 
-def find_difference(answers, others, variance: float = 0.25):
-    """Return the difference of two accuracies, in points, that is found with 80% power.
+def find_difference(answers, others):
+    """Return the difference of two accuracies near 50%, in points, that is found with 80% power.
 
     Parameters
     ----------
     answers, others : float or Series
         Numbers of answers of the two models.
-    variance : float or Series
-        Mean variance of an answer within a cell, 0.25 for accuracies of 50%.
     """
     normal = NormalDist()
     quantiles = normal.inv_cdf(1 - ALPHA / 2) + normal.inv_cdf(0.8)
-    error = np.sqrt(variance * (1 / answers + 1 / others))
+    error = np.sqrt(0.25 * (1 / answers + 1 / others))
     return np.minimum(100 * quantiles * error, 100)

@@ -1,33 +1,30 @@
 """How a record ends: why its model stopped, and the reasoning that stands beside its answer."""
 
 import re
+from fnmatch import fnmatchcase
+from functools import lru_cache
 
-# the words of programs and servers for each reason, in lower case
-_STOP_WORDS = {
-    "stop": "stop eos eos_token end_turn stop_sequence stop_token stop_str completed complete"
-    " finished end",
-    "length": "length token_limit max_tokens max_output_tokens max_new_tokens"
-    " max_completion_tokens truncated",
-    "context": "context context_limit context_length context_length_exceeded model_length"
-    " model_context_window_exceeded",
-    "refusal": "refusal content_filter safety recitation blocklist prohibited_content spii"
-    " sensitive",
-    "error": "error errored expired abort aborted cancelled canceled failed"
-    " insufficient_system_resource malformed_function_call time_limit working_limit"
-    " message_limit cost_limit operator_limit custom_limit user_cancel in_progress queued"
-    " timeout timed_out network_error server_error internal_server_error",
-}
-_STOP_OF_WORD = {
-    word: kind for kind, words in _STOP_WORDS.items() for word in words.split()
-}
+import pandas as pd
+
+from cogniload_repro.paths import DATA
+
+#: The words of programs and servers for each reason, a star for any characters; the first one that
+#: fits counts. You may add others to the file.
+STOP_WORDS = pd.read_csv(DATA / "stop_words.csv", index_col="word")["kind"].to_dict()
 _IN_BRACKETS = re.compile(r"\n*\(.*\)\n*")
 
 
 def read_stop(word: object) -> str | None:
     """Return why a model stopped, one of `STOPS`, from a server's word; None without a word."""
-    if not word:
-        return None
-    return _STOP_OF_WORD.get(str(word).strip().lower(), "unknown")
+    return _find_kind(str(word).strip().lower()) if word else None
+
+
+@lru_cache(1000)
+def _find_kind(word: str) -> str:
+    for pattern, kind in STOP_WORDS.items():
+        if fnmatchcase(word, pattern):
+            return kind
+    return "unknown"
 
 
 def join_reasoning(reasoning: str, answer: str) -> str:

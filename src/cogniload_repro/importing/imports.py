@@ -138,16 +138,25 @@ def read_records(layout: Layout) -> Records:
 
 
 def _read_release(layout: Layout) -> Records:
-    """Yield the answers of the authors' release as rows; an empty file is an empty answer."""
+    """Yield the answers of the authors' release as rows; an empty file is an empty answer.
+
+    Rows of tokens that belong to no answer follow.
+    """
     tokens = {}
     for path in layout.files["tokens"]:
-        for row in read_whole_table(path):
-            tokens[row.get("model"), row.get("name")] = row
+        for number, row in enumerate(read_whole_table(path), start=1):
+            answer = f"{row.get('model')} to {row.get('name')}"
+            if answer in tokens:
+                yield path, number, RowError("duplicate", f"tokens of {answer}")
+            tokens[answer] = path, number, row
     for path in layout.files["answer"]:
         model = path.parent.name
         name = name_puzzle(path)
-        row = {"model": model, "name": name} | tokens.get((model, name), {})
+        *_, counts = tokens.pop(f"{model} to {name}", [{}])
+        row = {"model": model, "name": name} | counts
         row["response"] = path.read_text("utf-8-sig", errors="replace")
         if not row["response"].strip():
             row["finish_reason"] = row.get("finish_reason") or "stop"
         yield path, 1, row
+    for answer, (path, number, _) in tokens.items():
+        yield path, number, RowError("not read", f"there is no answer of {answer}")

@@ -143,12 +143,14 @@ def take_name(row: Mapping, column: str) -> str:
 
 def refuse_failure(row: Mapping) -> None:
     """Raise RowError if a request failed or was aborted, even after a part of the text."""
-    error = row.get("error")
-    status = add_counts(row, "status_code") or 200
-    is_aborted = read_stop(row.get("finish_reason")) == "error"
-    if is_aborted or status // 100 != 2 or not is_missing(error):
-        cause = error or row.get("finish_reason") or status
-        raise RowError("failed request", f"{cause!r:.200}", row["name"], row["model"])
+    cause = row.get("error")
+    for column in ("finish_reason", "status", "status_code"):
+        if is_missing(cause) and read_stop(row.get(column)) == "error":
+            cause = row[column]
+    if not is_missing(cause):
+        # a status is 502, also where the numbers of a table are floats
+        detail = re.sub(r"(\d{3})\.0(?![.\d])", r"\1", f"{cause!r:.200}")
+        raise RowError("failed request", detail, row["name"], row["model"])
     if row.get("second_response") is not None:
         detail = "it has several responses; keep one, since tokens are counted together"
         raise RowError("unknown shape", f"{detail}; {IMPORT_PAGE}", row["name"])

@@ -13,10 +13,11 @@ from urllib.parse import quote
 import pooch
 
 from cogniload_repro.importing.addresses import is_address, without_secrets
-from cogniload_repro.importing.tables import MAX_UNPACKED_GB
 
 #: Endings of archives; an archive may be a source, but is not read inside one.
 ARCHIVES = (".zip", ".tar.gz", ".tgz")
+#: Most gigabytes of all members of an archive.
+MAX_UNPACKED_GB = 50
 HUB = "https://huggingface.co"
 _DATA_SET = re.compile(r"hf://datasets/([\w.-]+/[\w.-]+)@([\w.-]+)/([^?#]+)")
 
@@ -66,25 +67,24 @@ def _download(address: str, sha256: str, cache: Path) -> Path:
     if not sha256:
         shutil.rmtree(folder, ignore_errors=True)
     headers = {"Accept-Encoding": "identity"}
-    token = os.environ.get("HF_TOKEN", "").strip()
-    if token and url.startswith(f"{HUB}/"):
+    is_hub = url.startswith(f"{HUB}/")
+    token = os.environ.get("HF_TOKEN", "").strip() if is_hub else ""
+    remedy = "check it, set HF_TOKEN for a private data set"
+    if token:
+        # requests keeps it from other hosts, also after a redirect
         headers["Authorization"] = f"Bearer {token}"
-    downloader = pooch.HTTPDownloader(headers=headers, hooks={"response": _drop_token})
+        remedy = "check it, and that the token in HF_TOKEN has access"
+    downloader = pooch.HTTPDownloader(headers=headers)
     try:
         path = pooch.retrieve(url, sha256 or None, path=folder, downloader=downloader)
     except (ValueError, OSError) as error:
         response = getattr(error, "response", None)
         status = type(error).__name__ if response is None else response.status_code
         raise ValueError(
-            f"{without_secrets(address)} could not be fetched ({status}); check it, set"
-            " HF_TOKEN for a private data set, or download the file and give its path"
+            f"{without_secrets(address)} could not be fetched ({status}); {remedy}, or download"
+            " the file and give its path"
         ) from None
     return Path(path)
-
-
-def _drop_token(response: Any, **_: object) -> None:
-    """Keep the token from wherever a response redirects to."""
-    response.request.headers.pop("Authorization", None)
 
 
 def _unpack(archive: Path, folder: Path) -> Path:
@@ -96,9 +96,8 @@ def _unpack(archive: Path, folder: Path) -> Path:
         unpack(archive, folder)
     except Exception as error:  # of many kinds, for archives that are damaged or unsafe
         shutil.rmtree(folder, ignore_errors=True)
-        cause = getattr(error, "strerror", None) or error
         raise ValueError(
-            f"{archive.name} cannot be unpacked: {cause}; unpack it yourself, and give the folder"
+            f"{archive.name} cannot be unpacked: {error}; unpack it yourself, and give the folder"
         ) from None
     return folder
 

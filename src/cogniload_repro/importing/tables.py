@@ -24,8 +24,6 @@ TABLE_ENDINGS = (
     ".csv.gz",
     ".parquet",
 )
-#: Most gigabytes to which an archive or a packed table may grow.
-MAX_UNPACKED_GB = 50
 #: Most characters of a line; longer ones are no answers.
 MAX_LINE = 2**25
 #: Spreadsheets cut a cell at this many UTF-16 code units.
@@ -69,14 +67,10 @@ def read_lines(path: Path) -> Iterator[str]:
     """
     opener: Any = gzip.open if path.name.lower().endswith(".gz") else open
     form = {"encoding": "utf-8-sig", "errors": "surrogateescape", "newline": "\n"}
-    size = 0
     with opener(path, "rt", **form) as file:
         while line := file.readline(MAX_LINE):
-            size += len(line)
             if len(line) == MAX_LINE:
                 raise ValueError(f"it has a line of more than {MAX_LINE:,} characters")
-            if size > MAX_UNPACKED_GB * 1e9:
-                raise ValueError(f"it has more than {MAX_UNPACKED_GB} GB; divide it")
             yield line
 
 
@@ -123,7 +117,8 @@ def _check_header(header: list[str]) -> None:
     """Raise ValueError if no column names the puzzles, or two have one name."""
     if header and not {"name", "custom_id", "key"}.intersection(header):
         raise ValueError(
-            f"its first line is {header!s:.80}, not as in model,name,response"
+            f"its columns are {header!s:.80}, and none is name, custom_id or key; columns of a CSV"
+            " are separated by commas"
         )
     if len(set(header)) < len(header):
         raise ValueError("it has two columns of the same name")

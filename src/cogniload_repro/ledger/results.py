@@ -23,31 +23,23 @@ from cogniload_repro.regression.design import GRID, grid_means, roots_along_rho
 from cogniload_repro.regression.fits import PAPER_TERMS
 from cogniload_repro.regression.formulas import SYMBOLS
 from cogniload_repro.regression.reconstructions import from_printed_tables
-from cogniload_repro.scoring.cells import read_scores
 from cogniload_repro.storage import ERRORS, FRAMES, TOKENS, read_frame
 
 #: The paper's cells by their values of `CELL`.
 _PAPER_CELLS = {(cell.N, cell.d, cell.ratio_pct): cell for cell in PAPER_GRID}
-#: Model, N and d: the key of the token statistics.
-Condition = tuple[str, int, int]
+#: The key of the token statistics.
 _CONDITION = ["model", "N", "d"]
-_COUNTS = ["prompt_tokens", "response_tokens"]
 
 
 @dataclass(frozen=True)
 class Results:
-    """The frames of one build: counts by cell, Tables 2, 3 and 6, token statistics.
-
-    ``uncounted`` are the conditions with answers whose tokens are not counted, so that they may
-    have overflowed unseen.
-    """
+    """The frames of one build: counts by cell, Tables 2, 3 and 6, token statistics."""
 
     cells: pd.DataFrame
     glm: pd.DataFrame
     interactions: pd.DataFrame
     aic: pd.DataFrame
     tokens: pd.DataFrame
-    uncounted: frozenset[Condition] = frozenset()
 
     @property
     def reconstructed(self) -> bool:
@@ -75,16 +67,7 @@ def load_results(build: str | Path) -> Results:
             step = "score" if name == "tokens" else "fit"
             path = Path(build) / f"{name}.parquet"
             frames[name] = read_frame(path, schema, f"create it with `make {step}`")
-    uncounted = find_uncounted(Path(build) / "scores")
-    return Results(**frames, uncounted=uncounted)
-
-
-def find_uncounted(scores_dir: Path) -> frozenset[Condition]:
-    """Return the conditions of a build's scores in which an answer lacks a token count."""
-    scores = read_scores(scores_dir, [*_CONDITION, *_COUNTS])
-    is_uncounted = scores[_COUNTS].isna().any(axis=1)
-    conditions = scores.loc[is_uncounted, _CONDITION]
-    return frozenset(conditions.itertuples(index=False, name=None))
+    return Results(**frames)
 
 
 class NotComputableError(LookupError):
@@ -103,7 +86,7 @@ class ResultLookup:
         #: Models with cells outside the paper's grid, which tokens and fits include.
         self._mixed = set(cells.loc[~is_inside, "model"])
         counts = cells[is_inside].groupby(["model", *CELL])
-        sums = counts[["total", "correct", *ERRORS]].sum()
+        sums = counts[["total", "correct", *ERRORS]].sum(skipna=False)
         self._counts = sums.to_dict("index")
         self._tokens = results.tokens.set_index(_CONDITION).to_dict("index")
         #: The table of fits, by model, that has a quantity.
@@ -111,7 +94,6 @@ class ResultLookup:
         for frame in (results.glm, results.interactions, results.aic):
             by_model = frame.set_index("model")
             self._fits |= dict.fromkeys(frame, by_model)
-        self._uncounted = results.uncounted
         self._gaps = {model: self._find_gaps(model) for model in BY_NAME}
 
     def number(self, model: str, quantity: str, **levels: float) -> Number:
@@ -135,13 +117,12 @@ class ResultLookup:
         self._require(model, **levels)
         count = 0
         for cell in cells_at(**levels):
-            condition = (model, cell.N, cell.d)
-            if column == "ctx" and condition in self._uncounted:
-                cause = "answers without token counts"
-                raise NotComputableError(f"{cause}: their overflows are not known")
-            counts = self._counts[*condition, cell.ratio_pct]
+            counts = self._counts[model, cell.N, cell.d, cell.ratio_pct]
             count += counts[column]
-        return count
+        if math.isnan(count):
+            cause = "answers without token counts"
+            raise NotComputableError(f"{cause}: their overflows are not known")
+        return int(count)
 
     def fit(self, model: str, quantity: str) -> float:
         """Return a number of Table 2, 3 or 6 by the name of its column, such as p_dN.

@@ -42,8 +42,8 @@ def load_cells(
         One row per model and configuration: model, N (statements), d, ratio_pct (nominal, %),
         needles, rho (actual, fraction), log10_N, total (answers), correct, provenance
         ("reconstructed" from the printed tables, or "scored" answers) and any other columns of the
-        table, such as the five error counts. ctx counts the answers that are known to have run out
-        of context: where prompt_mean or output_mean of scored answers is missing, none was tested.
+        table, such as the five error counts. ctx (answers that ran out of context) is missing where
+        a scored answer has no token counts.
 
     Raises
     ------
@@ -199,7 +199,7 @@ def errors_by(cells: pd.DataFrame, load: str) -> pd.DataFrame:
     """Return Table 4 (load d) or 5 (load N): accuracy and errors of each model at each level.
 
     One row per model and level: model, the load, samples (answers), acc_pct (accuracy in %) and the
-    number of errors of each type.
+    number of errors of each type; ctx is missing where it is missing in a cell of the level.
     """
     counts = _sum_by(cells, ("model", load), ["total", "correct", *ERRORS])
     percentage = 100 * counts["correct"] / counts["total"]
@@ -235,8 +235,8 @@ def _sum_by(
     columns: list[str],
 ) -> pd.DataFrame:
     """Return sums of columns by levels that have answers, with models in printed order."""
-    groups = cells.groupby(list(levels), as_index=False, sort=True)
-    sums = groups[columns].sum()
+    groups = cells.groupby(list(levels), as_index=False)
+    sums = groups[columns].sum(skipna=False)
     sums = sums[sums["total"] > 0]
     if "model" in levels:
         order = pd.Index(order_models(sums["model"]))

@@ -1,6 +1,6 @@
 """Scores counted: by model and cell, from which everything else follows, and per model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +8,16 @@ import pandas as pd
 import pyarrow as pa
 
 from cogniload_repro.models import order_models
-from cogniload_repro.scoring.outcome import (
-    CONTEXT_BUCKET,
-    CORRECT_BUCKETS,
-)
+from cogniload_repro.scoring.outcome import CORRECT_BUCKETS
 from cogniload_repro.scoring.reasoning import CUT, STOPS
-from cogniload_repro.storage import CELLS, SCORES, TOKENS, open_parquet, write_table
+from cogniload_repro.storage import (
+    CELLS,
+    ERRORS,
+    SCORES,
+    TOKENS,
+    open_parquet,
+    write_table,
+)
 
 #: Column of the cells table in which each bucket is counted (paper, Tables 4 and 5).
 BUCKET_COLUMNS = {
@@ -25,7 +29,7 @@ BUCKET_COLUMNS = {
     "wrong_other": "other",
 }
 #: Columns of the cells table with counts of outcomes, the first of correct ones.
-_COUNT_COLUMNS = list(dict.fromkeys(BUCKET_COLUMNS.values()))
+_COUNT_COLUMNS = ["correct", *ERRORS]
 #: Rows of cells are in the order of the grid.
 _ROW_ORDER = ["N", "ratio_pct", "d"]
 _TOKEN_SOURCES = {"prompt": "prompt_tokens", "output": "response_tokens"}
@@ -34,17 +38,19 @@ _TOKEN_SOURCES = {"prompt": "prompt_tokens", "output": "response_tokens"}
 def count_cells(scores: pd.DataFrame) -> pd.DataFrame:
     """Count scores by model and cell; return a table with columns of `storage.CELLS`.
 
-    Models are in printed order, cells by N, ratio_pct and d. Unknown token counts are ignored.
+    Models are in printed order, cells by N, ratio_pct and d. Tokens are those of the answers that
+    have a count. Any other answer of a cell may have run out of context: ctx is missing there.
     """
     keys = ["model", *_ROW_ORDER]
-    groups = scores.groupby(keys)
+    groups = scores.assign(is_tested=_has_tokens(scores)).groupby(keys)
     columns = scores["bucket"].map(BUCKET_COLUMNS)
     counts = pd.crosstab([scores[key] for key in keys], columns)
     counts = counts.reindex(columns=_COUNT_COLUMNS, fill_value=0)
+    counts["ctx"] = counts["ctx"].where(groups["is_tested"].all())
     cells = pd.DataFrame({"rho": groups["rho"].first(), "total": groups.size()})
     cells = cells.join(counts).join(_describe_tokens(groups)).reset_index()
     cells["needles"] = (cells["rho"] * cells["N"]).round().astype("int64")
-    return _by_model(cells[[name for name in CELLS.names if name in cells]])
+    return _by_model(cells.filter(CELLS.names))
 
 
 def token_stats(scores: pd.DataFrame) -> pd.DataFrame:
@@ -55,6 +61,11 @@ def token_stats(scores: pd.DataFrame) -> pd.DataFrame:
     return _describe_tokens(scores.groupby(["model", "N", "d"])).reset_index()
 
 
+def _has_tokens(scores: pd.DataFrame) -> pd.Series:
+    """Return for each answer whether the context limit could be tested."""
+    return scores[list(_TOKEN_SOURCES.values())].notna().all(axis=1)
+
+
 def _describe_tokens(groups: Any) -> pd.DataFrame:
     columns = {}
     for kind, column in _TOKEN_SOURCES.items():
@@ -63,17 +74,15 @@ def _describe_tokens(groups: Any) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def read_scores(
-    scores_dir: str | Path, columns: Sequence[str] = SCORES.names
-) -> pd.DataFrame:
+def read_scores(scores_dir: str | Path) -> pd.DataFrame:
     """Return all scores in a folder as one table.
 
     Token counts are nullable integers. The table is empty if the build has counts only.
     """
-    tables = [SCORES.empty_table().select(columns)]
+    tables = [SCORES.empty_table()]
     for path in sorted(Path(scores_dir).glob("*.parquet")):
         with open_parquet(path) as file:
-            tables.append(file.read(columns=columns))
+            tables.append(file.read())
     nullable = {pa.int64(): pd.Int64Dtype()}
     scores = pa.concat_tables(tables).to_pandas(types_mapper=nullable.get)
     return scores.astype({"N": "int64", "d": "int64"})
@@ -106,10 +115,10 @@ def write_cells(
 
 def _by_model(frame: pd.DataFrame) -> pd.DataFrame:
     """Return rows with models in printed order."""
-    order = order_models(frame["model"])
+    order = pd.Index(order_models(frame["model"]))
     return frame.sort_values(
         "model",
-        key=lambda models: models.map(order.index),
+        key=order.get_indexer,
         kind="stable",
         ignore_index=True,
     )
@@ -121,36 +130,30 @@ def summarise_answers(scores: pd.DataFrame) -> pd.DataFrame:
     One row per model, in the order of the scores: model, answers, correct;
 
     - why the model stopped, as its source reports: one column for each of `reasoning.STOPS`;
-    - unclosed_trace (ends within the reasoning), full (fills the paper's context), cut (either, or
-      stopped by a limit), finished (the others), correct_finished;
-    - wrong answers by kind, as in Tables 4 and 5: `_COUNT_COLUMNS`; wrong;
+    - unclosed_trace (ends within the reasoning), finished (not so, not stopped by a limit, and not
+      beyond the paper's context, ctx), correct_finished;
+    - wrong answers by kind, as in Tables 4 and 5: `storage.ERRORS`, ctx missing where an
+      answer has no token counts; wrong;
     - correct answers by the window that decided: `outcome.CORRECT_BUCKETS`; leaning (correct by an
-      earlier line, while the last sentence after the reasoning is not), alone (the other correct
-      ones).
+      earlier line, while the last sentence after the reasoning is not).
     """
-    _, *wrong = _COUNT_COLUMNS
     stopped = scores["stopped"].fillna("unknown")
-    bucket = scores["bucket"].astype(str)
-    kind = bucket.map(BUCKET_COLUMNS)
-    is_full = bucket == CONTEXT_BUCKET
-    is_cut = stopped.isin(CUT) | scores["unclosed_trace"] | is_full
-    is_correct = scores["correct"].astype(bool)
-    is_leaning = is_correct & ~scores["answer_correct"]
+    kind = scores["bucket"].map(BUCKET_COLUMNS)
+    is_cut = stopped.isin(CUT) | scores["unclosed_trace"] | (kind == "ctx")
+    is_correct = scores["correct"]
     flags = {
         "answers": True,
         "correct": is_correct,
         **{word: stopped == word for word in STOPS},
         "unclosed_trace": scores["unclosed_trace"],
-        "full": is_full,
-        "cut": is_cut,
         "finished": ~is_cut,
         "correct_finished": is_correct & ~is_cut,
-        **{name: kind == name for name in wrong},
+        **{name: kind == name for name in ERRORS},
         "wrong": ~is_correct,
-        **{name: bucket == name for name in CORRECT_BUCKETS},
-        "leaning": is_leaning,
-        "alone": is_correct & ~is_leaning,
+        **{name: scores["bucket"] == name for name in CORRECT_BUCKETS},
+        "leaning": is_correct & ~scores["answer_correct"],
     }
-    counts = pd.DataFrame(flags, index=scores.index).astype(int)
+    counts = pd.DataFrame(flags, index=scores.index).astype("Int64")
+    counts["ctx"] = counts["ctx"].where(_has_tokens(scores))
     groups = counts.groupby(scores["model"].astype(str), sort=False)
-    return groups.sum().rename_axis("model").reset_index()
+    return groups.sum(skipna=False).reset_index()
