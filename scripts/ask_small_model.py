@@ -73,6 +73,12 @@ def count_tokens(address: str, text: str) -> int:
     return len(post(address, "/tokenize", content=prompt, add_special=True)["tokens"])
 
 
+def measure_prompts(address: str, task) -> pd.DataFrame:
+    """Return name and number of tokens of each puzzle."""
+    rows = [(sample.id, count_tokens(address, sample.input)) for sample in task.dataset]
+    return pd.DataFrame(rows, columns=["name", "tokens"])
+
+
 def ask(address: str, task, names: list[str], model: str, logs: Path) -> None:
     """Ask the puzzles of these names; Inspect tries again after failures of the server."""
     from inspect_ai import eval as evaluate
@@ -122,24 +128,23 @@ def main(grid: str, per_cell: int, model: Path | None, out: Path, jobs: int) -> 
     name = f"{path.stem if model else BUNDLED_MODEL}-local"
     folder = out / f"{name}-{path.stat().st_size}"
     logs = folder / "logs"
-    server_name = f"xllamacpp {version('xllamacpp')}"
-    facts = {"model": name, "version": path.name, "provider": server_name}
+    provider = f"xllamacpp {version('xllamacpp')}"
+    facts = {"model": name, "version": path.name, "provider": provider}
     task = cogniload(grid, per_cell, effort="unset", max_tokens=MAX_TOKENS)
     with locked(folder):
         answered = read_answers(logs, **facts)
         server = start_server(path, jobs)
         address = server.listening_address
-        prompts = pd.DataFrame({"name": [sample.id for sample in task.dataset]})
-        prompts["tokens"] = [count_tokens(address, s.input) for s in task.dataset]
+        prompts = measure_prompts(address, task)
         fits = prompts["tokens"] + MAX_TOKENS <= WINDOW
         prompts[~fits].to_csv(folder / "not_asked.csv", index=False)
-        names = [one for one in prompts.loc[fits, "name"] if one not in answered]
+        names = [one for one in prompts["name"][fits] if one not in answered]
         if names:
             ask(address, task, names, name, logs)
         answers = read_answers(logs, **facts)
         table = folder / f"{name}.jsonl"
         pd.DataFrame(answers.values()).to_json(table, orient="records", lines=True)
-    if not answers or not answers.keys() >= set(names):
+    if not answers or set(names) - answers.keys():
         sys.exit(
             "some puzzles are not answered: too long (not_asked.csv), or try again"
         )

@@ -9,25 +9,27 @@ import sys
 
 import pandas as pd
 
-KEY = ["table", "model", "quantity", "condition"]
-VALUES = ["shown", "verdict"]
+KEY = [
+    "table",
+    "model",
+    "quantity",
+    "condition",
+]
+COMPARED = ["shown_before", "shown", "verdict_before", "verdict"]
 
 
 def read_ledger(path: str) -> pd.DataFrame:
-    """Return the compared columns of a ledger, all as text."""
-    ledger = pd.read_csv(path, dtype=str, keep_default_na=False)
-    return ledger[KEY + VALUES]
+    """Return a ledger, all as text."""
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
 old = read_ledger(sys.argv[1])
 new = read_ledger(sys.argv[2])
-both = old.merge(new, on=KEY, how="outer", suffixes=("_before", "")).fillna("")
-is_other = (both["shown"] != both["shown_before"]) | (
-    both["verdict"] != both["verdict_before"]
-)
-different = both.loc[
-    is_other, [*KEY, "shown_before", "shown", "verdict_before", "verdict"]
-]
+both = old.merge(new, on=KEY, how="outer", suffixes=("_before", ""))
+both = both.fillna("")
+is_shown_otherwise = both["shown"] != both["shown_before"]
+is_judged_otherwise = both["verdict"] != both["verdict_before"]
+different = both[is_shown_otherwise | is_judged_otherwise]
 print(f"{len(different):,} of {len(new):,} numbers differ")
 if len(different):
-    print(different.to_string(index=False))
+    print(different[[*KEY, *COMPARED]].to_string(index=False))

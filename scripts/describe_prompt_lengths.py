@@ -57,7 +57,7 @@ def describe_lengths(
 
 
 def describe_all(counts: pd.DataFrame) -> pd.DataFrame:
-    """Return the lengths by all tokenizers, for sets as large as these and as those of the paper."""
+    """Return the lengths by all tokenizers, for sets of this size and of the paper's."""
     sizes = {model.puzzles_per_cell for model in BY_NAME.values()}
     sizes.add(int(counts.groupby(KEYS[1:]).size().max()))
     tables = []

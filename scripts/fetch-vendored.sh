@@ -1,6 +1,7 @@
 #!/bin/sh
-# Fetch axe-core, which the tests of the book use, from the npm registry into tests/browser/_vendor. Version and sum are those
-# written here; another sum stops. Needs npm, tar and sha256sum; neither the build nor a reader does.
+# Fetch axe-core, which the tests of the book use, from the npm registry into tests/browser/_vendor.
+# Version and sum are those written here; another sum stops. Needs npm, tar and sha256sum; neither
+# the build nor a reader does.
 set -eu
 
 version=4.10.3

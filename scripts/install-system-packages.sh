@@ -1,7 +1,8 @@
 #!/bin/sh
-# Install what some tests need and pip cannot give, from Debian: Chromium and its driver (the book read in a browser),
-# R (its `glm` as a second opinion on the regressions) and Elixir (its draws beside those of our Elixir editions). Does nothing where all are there already; where apt is
-# absent it says so and succeeds, since those tests are then skipped with the same message. Used by people and by CI.
+# Install what some tests need and pip cannot give, from Debian: Chromium and its driver (the book
+# read in a browser), R (its `glm` as a second opinion on the regressions) and Elixir (its draws
+# beside those of our Elixir editions). Does nothing where all are there already; where apt is absent
+# it says so and succeeds, since those tests are then skipped. Used by people and by CI.
 set -eu
 
 missing=""
@@ -13,14 +14,14 @@ if [ -z "$missing" ]; then
     exit 0
 fi
 if ! command -v apt-get >/dev/null 2>&1; then
-    echo "no apt-get here: install Chromium, chromedriver, R and Elixir by hand to run every test" >&2
+    echo "no apt-get here: install Chromium, chromedriver, R and Elixir by hand" >&2
     exit 0
 fi
 
 as_root=""
 if [ "$(id -u)" -ne 0 ]; then
     if ! command -v sudo >/dev/null 2>&1; then
-        echo "neither root nor sudo: install the packages chromium, chromium-driver, r-base-core and elixir by hand" >&2
+        echo "neither root nor sudo: install Chromium, chromedriver, R and Elixir by hand" >&2
         exit 0
     fi
     as_root="sudo"

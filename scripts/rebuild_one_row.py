@@ -47,7 +47,7 @@ def fit(x, n, sums):
         beta += np.linalg.solve(information, score)
     log_odds = x @ beta
     normaliser = np.logaddexp(0, log_odds)
-    loglik = beta @ sums - n @ normaliser
+    loglik = beta @ sums - np.sum(n * normaliser)
     return beta, loglik, information
 
 
@@ -59,7 +59,8 @@ def find_sum(x, n, sums, gain, sign):
     others = x[:, :-1]
     column = x[:, -1]
     beta, without, _ = fit(others, n, sums)
-    expected = n * expit(others @ beta)
+    p = expit(others @ beta)
+    expected = n * p
     flat = expected @ column  # with this sum the slope is zero
     _, _, information = fit(x, n, [*sums, flat])
     covariance = np.linalg.inv(information)
@@ -73,6 +74,16 @@ def find_sum(x, n, sums, gain, sign):
     return last
 
 
+def lay_out(difficulties, lengths):
+    """Return the columns of Table 2's regression for all cells: 1, d, log10 N, rho, rho^2."""
+    cells = list(product(difficulties, lengths, RATIOS))
+    d, N, ratio = np.array(cells).T
+    needles = np.floor(N * ratio / 100 + 0.5)  # halves are rounded up
+    rho = needles / N
+    constant = np.ones(len(cells))
+    return np.column_stack([constant, d, np.log10(N), rho, rho**2])
+
+
 def rebuild(model, signs=(-1, 1)):
     """Rebuild the row of a model with complete tables.
 
@@ -83,18 +94,10 @@ def rebuild(model, signs=(-1, 1)):
     by_d = read("table4_errors_by_d", model)
     by_N = read("table5_errors_by_N", model)
     (aic,) = read("table6_aic", model)
-
-    cells = list(product(by_d["d"], by_N["N"], RATIOS))
-    d, N, ratio = np.array(cells).T
-    needles = np.floor(N * ratio / 100 + 0.5)  # halves are rounded up
-    rho = needles / N
-    constant = np.ones(len(cells))
-    loads = np.column_stack([constant, d, np.log10(N)])
-    linear = np.column_stack([loads, rho])
-    quadratic = np.column_stack([linear, rho**2])
-
-    samples = by_d["samples"].sum()
-    n = constant * samples / len(cells)
+    x = lay_out(by_d["d"], by_N["N"])
+    loads = x[:, :3]
+    linear = x[:, :4]
+    n = by_d["samples"].sum() / len(x)  # in each cell
     correct = count_correct(by_d)
     sums = [
         correct.sum(),
@@ -108,6 +111,6 @@ def rebuild(model, signs=(-1, 1)):
     gain = loglik_linear - loglik_loads
     sums.append(find_sum(linear, n, sums, gain, sign_linear))
     gain = loglik_quadratic - loglik_linear
-    sums.append(find_sum(quadratic, n, sums, gain, sign_quadratic))
-    beta, _, _ = fit(quadratic, n, sums)
+    sums.append(find_sum(x, n, sums, gain, sign_quadratic))
+    beta, _, _ = fit(x, n, sums)
     return beta

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from cogniload_repro.models import MODELS, Model
 from cogniload_repro.reconstruction.reconstruct import (
@@ -18,7 +17,7 @@ from cogniload_repro.reconstruction.reconstruct import (
     find_typical,
     write_csv,
 )
-from cogniload_repro.reconstruction.sufficient import ModelSums, recover_sums
+from cogniload_repro.reconstruction.sufficient import recover_sums
 from cogniload_repro.regression.reconstructions import CELLS_FILE, KEYS, load_tables
 
 
@@ -27,20 +26,14 @@ def reconstruct(models: Iterable[Model] = MODELS) -> Iterator[pd.DataFrame]:
 
     Error types are assigned to cells at random, from a random stream of the model's own.
     """
+    tables = load_tables().set_index("model").drop(columns=KEYS[1:])
     for model in models:
         rng = np.random.default_rng([DRAW_SEED, MODELS.index(model)])
         model_sums = recover_sums(model)
-        yield assemble_cells(model_sums, _find_committed(model_sums), rng)
-
-
-def _find_committed(model_sums: ModelSums) -> np.ndarray:
-    """Return the typical one of a model's committed tables."""
-    tables = load_tables()
-    of_model = tables[tables["model"] == model_sums.model]
-    counts = of_model.drop(columns=KEYS).to_numpy().T
-    return counts[find_typical(counts, model_sums.answers)]
+        counts = tables.loc[model.name].to_numpy().T
+        typical = counts[find_typical(counts, model_sums.answers)]
+        yield assemble_cells(model_sums, typical, rng)
 
 
 if __name__ == "__main__":
-    tables = tqdm(reconstruct(), "models", total=len(MODELS))
-    print("wrote", write_csv(CELLS_FILE, tables))
+    print("wrote", write_csv(CELLS_FILE, reconstruct()))

@@ -70,7 +70,7 @@ def draw_tables(model: Model, misfit: float, tables: int) -> list[np.ndarray]:
     Each table has its own random stream, so that the first ones do not depend on ``tables``.
     """
     model_sums = recover_sums(model)
-    drawn: list[np.ndarray] = []
+    drawn: dict[bytes, np.ndarray] = {}
     # a trailing 0 would be the stream of the smooth table
     for stream in range(1, 4 * tables + 1):
         rng = np.random.default_rng([DRAW_SEED, MODELS.index(model), stream])
@@ -78,10 +78,9 @@ def draw_tables(model: Model, misfit: float, tables: int) -> list[np.ndarray]:
             correct = draw_counts(model_sums, rng, misfit)
         except ValueError:
             continue
-        if not any(np.array_equal(correct, other) for other in drawn):
-            drawn.append(correct)
+        drawn[correct.tobytes()] = correct
         if len(drawn) == tables:
-            return drawn
+            return list(drawn.values())
     raise ValueError(
         f"found only {len(drawn)} of {tables} tables of {model.name}; ask for fewer tables"
     )

@@ -7,7 +7,6 @@ Tables 2 to 6. Three minutes; `analysis.divisions` reads the result. Usage:
     .venv/bin/python scripts/search_divisions.py
 """
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -18,11 +17,7 @@ from scipy.sparse import csc_array
 from scipy.special import expit
 
 from cogniload_repro import load_cells
-from cogniload_repro.analysis.divisions import (
-    DIVISIONS,
-    SLOPE,
-    SUM_COLUMNS,
-)
+from cogniload_repro.analysis.divisions import DIVISIONS, SLOPE, SUM_COLUMNS
 from cogniload_repro.analysis.interactions import ORIGIN, THIRD, tested_levels
 from cogniload_repro.executors import open_executor
 from cogniload_repro.reconstruction.reconstruct import write_csv
@@ -34,6 +29,15 @@ from cogniload_repro.regression.design import (
 )
 from cogniload_repro.regression.likelihood import maximise_all
 
+COLUMNS = [
+    "model",
+    "term",
+    "level",
+    *SUM_COLUMNS,
+    "value",
+    "low",
+    "high",
+]
 _STARTS = 3
 _SEARCH_STEPS = 60
 #: Shortest step of the search, as a fraction of the way to a vertex, and smallest gain.
@@ -50,53 +54,58 @@ def search_divisions(cells: pd.DataFrame) -> pd.DataFrame:
     """
     model = cells["model"].iloc[0]
     counts = cells[SUM_COLUMNS].sum()
-    regressions: list[tuple[str, float | None]] = [(SLOPE, None)]
-    levels = tested_levels(cells)
-    for term, third in THIRD.items():
-        regressions += [(term, level) for level in (ORIGIN[third], *levels[third])]
+    none = np.zeros(len(cells))
     possible = constrain(cells)
+    levels = tested_levels(cells)
+    regressions = [(SLOPE, None)]
+    for term, third in THIRD.items():
+        for level in (ORIGIN[third], *levels[third]):
+            regressions.append((term, level))
     rows = []
     for term, level in regressions:
-        value, _ = differentiate(cells, term, level, np.zeros(len(cells)))
+        value, _ = differentiate(cells, term, level, none)
         low, high = search_ends(cells, term, level, possible)
         rows.append((model, term, level, *counts, value, low, high))
-    columns = ["model", "term", "level", *SUM_COLUMNS, "value", "low", "high"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def constrain(cells: pd.DataFrame) -> tuple[LinearConstraint, LinearConstraint]:
+def constrain(cells: pd.DataFrame) -> list[LinearConstraint]:
     """Return the linear constraints on the vector of correct answers, then overflows, by cell.
 
     Correct answers keep the identified sums, overflows their sums by N and d; a cell's correct
     answers and overflows are together at most its answers.
     """
-    levels = [cells["N"] == N for N in cells["N"].unique()]
-    levels += [cells["d"] == d for d in cells["d"].unique()]
+    levels = []
+    for load in ("N", "d"):
+        for level in cells[load].unique():
+            levels.append(cells[load] == level)
     by_level = np.column_stack(levels).astype(float)
-    of_correct = np.column_stack([by_level, lay_out(cells)[:, 3:]])
-    rows = block_diag(of_correct.T, by_level.T)
-    printed = rows @ np.concatenate([cells["correct"], cells["ctx"]])
-    answers = np.hstack([np.eye(len(cells)), np.eye(len(cells))])
-    return (
-        LinearConstraint(csc_array(rows), printed, printed),
+    of_rho = lay_out(cells)[:, 3:]
+    by_sum = np.hstack([by_level, of_rho])
+    sums = block_diag(by_sum.T, by_level.T)
+    counts = np.append(cells["correct"], cells["ctx"])
+    printed = sums @ counts
+    answers = np.tile(np.eye(len(cells)), 2)
+    return [
+        LinearConstraint(csc_array(sums), printed, printed),
         LinearConstraint(csc_array(answers), -np.inf, cells["total"]),
-    )
+    ]
 
 
 def search_ends(cells, term, level, possible) -> tuple[float, float]:
     """Return the least and the largest value found by searches from several starts."""
     ctx = cells["ctx"].to_numpy(float)
-    if not ctx.any():
-        value, _ = differentiate(cells, term, level, ctx)
-        return value, value
-    chance = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     starts = [ctx]
     for _ in range(_STARTS - 1):
-        starts.append(find_corner(possible, chance.normal(size=len(ctx))))
+        weights = rng.normal(size=len(ctx))
+        starts.append(find_corner(possible, weights))
     evaluate = partial(differentiate, cells, term, level)
-    lows = [search(evaluate, possible, -1, start) for start in starts]
-    highs = [search(evaluate, possible, 1, start) for start in starts]
-    return np.fmin.reduce([np.nan, *lows]), np.fmax.reduce([np.nan, *highs])
+    low = high = np.nan
+    for start in starts:
+        low = np.fmin(low, search(evaluate, possible, -1, start))
+        high = np.fmax(high, search(evaluate, possible, 1, start))
+    return low, high
 
 
 def search(evaluate, possible, sign: int, ctx: np.ndarray) -> float:
@@ -106,7 +115,7 @@ def search(evaluate, possible, sign: int, ctx: np.ndarray) -> float:
     linear programme, and is halved until the value itself improves.
     """
     best, gradient = evaluate(ctx)
-    if not np.isfinite(best):
+    if np.isnan(best):
         return best
     for _ in range(_SEARCH_STEPS):
         direction = find_corner(possible, sign * gradient) - ctx
@@ -125,10 +134,12 @@ def search(evaluate, possible, sign: int, ctx: np.ndarray) -> float:
 
 def find_corner(possible, weights: np.ndarray) -> np.ndarray:
     """Return the overflows by cell with the largest weighted sum: a vertex of the polytope."""
-    costs = np.concatenate([np.zeros(len(weights)), -weights])
-    options = {"presolve": False}
+    costs = np.append(np.zeros(len(weights)), -weights)
     programme = milp(
-        costs, constraints=possible, bounds=Bounds(0, np.inf), options=options
+        costs,
+        constraints=possible,
+        bounds=Bounds(0, np.inf),
+        options={"presolve": False},
     )
     return programme.x[len(weights) :]
 
@@ -138,25 +149,27 @@ def differentiate(cells, term, level, ctx: np.ndarray) -> tuple[float, np.ndarra
     columns, weights = lay_contrast(term, level)
     x = lay_out(cells)[:, columns]
     finished = cells["total"].to_numpy(float) - ctx
-    sums = x.T @ cells["correct"].to_numpy(float)
+    sums = cells["correct"].to_numpy(float) @ x
     (beta,), _ = maximise_all(x, finished[None], sums[None])
-    if not np.abs(x @ beta).max() <= SEPARATED:
-        return np.nan, np.full(len(finished), np.nan)
-    accuracy = expit(x @ beta)
+    log_odds = x @ beta
+    if not np.abs(log_odds).max() <= SEPARATED:
+        return np.nan, np.full(len(ctx), np.nan)
+    accuracy = expit(log_odds)
     binomial = accuracy * (1 - accuracy)
-    covariance = np.linalg.inv(x.T @ (x * (finished * binomial)[:, None]))
+    covariance = np.linalg.inv((x.T * finished * binomial) @ x)
     along = x @ covariance @ weights
     slope = weights @ beta
-    slope_change = accuracy * along
+    change = accuracy * along
     if term == SLOPE:
-        return slope, slope_change
-    variance = weights @ covariance @ weights
-    bend = finished * binomial * (1 - 2 * accuracy) * along**2
-    through_beta = accuracy * (x @ covariance @ (x.T @ bend))
-    variance_change = binomial * along**2 - through_beta
-    se = np.sqrt(variance)
+        return slope, change
+    direct = binomial * along**2
+    bend = finished * direct * (1 - 2 * accuracy)
+    through_beta = accuracy * (x @ covariance @ (bend @ x))
+    variance_change = direct - through_beta
+    se = np.sqrt(weights @ covariance @ weights)
+    se_change = variance_change / (2 * se)
     z = slope / se
-    return z, slope_change / se - z * variance_change / (2 * variance)
+    return z, (change - z * se_change) / se
 
 
 def lay_contrast(term, level) -> tuple[tuple[int, ...], np.ndarray]:
@@ -168,12 +181,8 @@ def lay_contrast(term, level) -> tuple[tuple[int, ...], np.ndarray]:
     return FULL_COLUMNS, unit[PRODUCTS[term]] + third * unit[PRODUCTS["dNrho"]]
 
 
-def search_models() -> Iterator[pd.DataFrame]:
-    """Yield the rows of each model."""
+if __name__ == "__main__":
     models = [counts for _, counts in load_cells().groupby("model", sort=False)]
     with open_executor(2) as executor:
-        yield from executor.map(search_divisions, models)
-
-
-if __name__ == "__main__":
-    print(f"wrote {write_csv(DIVISIONS, search_models())}")
+        tables = executor.map(search_divisions, models)
+        print("wrote", write_csv(DIVISIONS, tables))

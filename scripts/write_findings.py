@@ -3,12 +3,27 @@
 The findings are those of the first page; each chapter has a row with its question and its answer.
 """
 
-import json
 import re
 from pathlib import Path
 
+import nbformat
+
 ROOT = Path(__file__).resolve().parents[1]
 COPIES = ROOT / "data" / "build" / "notebooks"
+
+
+def read_cells(path: Path) -> list:
+    """Return the cells of an executed notebook."""
+    return nbformat.read(path, as_version=4).cells
+
+
+def read_outputs(cell) -> list[str]:
+    """Return the Markdown that a cell shows."""
+    texts = []
+    for output in cell.get("outputs", ()):
+        shown = output.get("data", {})
+        texts.append(shown.get("text/markdown", ""))
+    return texts
 
 
 def plain_links(text: str) -> str:
@@ -16,44 +31,47 @@ def plain_links(text: str) -> str:
     return re.sub(r"\{\w+\}`([^`<]+) <[^>]+>`", r"\1", text)
 
 
-def read_outputs(cell: dict) -> list[str]:
-    """Return the Markdown that a cell shows."""
-    outputs = [output.get("data", {}) for output in cell.get("outputs", ())]
-    return ["".join(data.get("text/markdown", "")) for data in outputs]
+def read_findings() -> str:
+    """Return the list of findings that the first page shows."""
+    (cell,) = (
+        cell
+        for cell in read_cells(COPIES / "00_introduction.ipynb")
+        if cell.id == "findings"
+    )
+    *_, findings = read_outputs(cell)
+    return plain_links(findings)
 
 
-def read_findings(folder: Path = COPIES) -> str:
-    """Return the list of findings that the executed first page shows."""
-    page = json.loads((folder / "00_introduction.ipynb").read_text(encoding="utf-8"))
-    (cell,) = (cell for cell in page["cells"] if cell["id"] == "findings")
-    return plain_links(read_outputs(cell)[-1])
-
-
-def read_answers(folder: Path = COPIES) -> str:
+def read_answers() -> str:
     """Return a table of the chapters: the title asks, the first sentence in bold answers."""
     lines = ["| chapter | question | answer |", "|:--|:--|:--|"]
     # not the first page, and not the last chapter, whose model is not the paper's
-    for copy in sorted(folder.glob("[0-9]*.ipynb"))[1:-1]:
-        title, *cells = json.loads(copy.read_text(encoding="utf-8"))["cells"]
-        question = "".join(title["source"]).splitlines()[0].removeprefix("# ")
-        shown = "\n".join(text for cell in cells for text in read_outputs(cell))
-        answer = re.search(r"^\*\*(.+?)\*\*", shown, re.M | re.S)[1]
-        link = f"[{copy.stem}](notebooks/{copy.name})"
-        lines.append(f"| {link} | {question} | {plain_links(answer)} |")
+    for path in sorted(COPIES.glob("[0-9]*.ipynb"))[1:-1]:
+        title, *cells = read_cells(path)
+        heading, *_ = title.source.splitlines()
+        question = heading.removeprefix("# ")
+        texts = []
+        for cell in cells:
+            texts += read_outputs(cell)
+        bold = re.search(r"^\*\*(.+?)\*\*", "\n".join(texts), re.M | re.S)
+        answer = plain_links(bold[1])
+        link = f"[{path.stem}](notebooks/{path.name})"
+        lines.append(f"| {link} | {question} | {answer} |")
     return "\n".join(lines)
 
 
 def replace_part(readme: str, part: str, text: str) -> str:
     """Return the README with the text between the two marks of a part replaced."""
-    begin, end = f"<!-- {part}: begin -->", f"<!-- {part}: end -->"
+    begin = f"<!-- {part}: begin -->"
+    end = f"<!-- {part}: end -->"
     before, _, rest = readme.partition(begin)
     _, _, after = rest.partition(end)
     return f"{before}{begin}\n{text}\n{end}{after}"
 
 
 if __name__ == "__main__":
-    README = ROOT / "README.md"
-    readme = README.read_text(encoding="utf-8")
+    path = ROOT / "README.md"
+    readme = path.read_text(encoding="utf-8")
     readme = replace_part(readme, "findings", read_findings())
     readme = replace_part(readme, "answers", read_answers())
-    README.write_text(readme, encoding="utf-8")
+    path.write_text(readme, encoding="utf-8")

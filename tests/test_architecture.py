@@ -181,12 +181,13 @@ def test_the_package_is_written_by_the_rules_of_style():
     assert places == set()
 
 
-def test_tests_are_written_by_the_same_rules():
+@pytest.mark.parametrize("folder", ["tests", "scripts"])
+def test_tests_and_scripts_are_written_by_the_same_rules(folder):
     """Only the paper's algorithms, written out as printed, are a longer function."""
     as_printed = ("reference_scorer.py", "functions over 25 statements")
     places = {
         (path.name, rule)
-        for path in (ROOT / "tests").rglob("*.py")
+        for path in (ROOT / folder).rglob("*.py")
         for rule in find_dense_places(path)
     }
     assert places - {as_printed} == set()
@@ -228,6 +229,13 @@ def test_a_folder_gets_no_larger_and_no_denser(folder):
     lines = sum(count for _, count in measured)
     assert tokens <= SIZES[folder]
     assert tokens / lines <= DENSITY
+
+
+def test_scripts_get_no_more_and_no_denser():
+    """None is denser than a folder of the package."""
+    measured = [measure(path) for path in (ROOT / "scripts").glob("*.py")]
+    assert sum(tokens for tokens, _ in measured) <= 8_000
+    assert max(tokens / lines for tokens, lines in measured) <= DENSITY
 
 
 def test_every_folder_has_a_size():
