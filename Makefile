@@ -33,10 +33,11 @@ is-given = $(filter command,$(firstword $(origin $(1))))
 $(foreach name,$(filter-out $(KNOWN),$(.VARIABLES)),$(if $(call is-given,$(name)),\
 	$(error unknown variable $(name); a call may set $(KNOWN))))
 $(if $(filter paper mini,$(GRID)),,$(error GRID is '$(GRID)'; choose GRID=paper or GRID=mini))
-$(if $(findstring :,$(VENV))$(word 2,$(VENV)),$(error VENV is '$(VENV)'; a folder for make has no colon or blank))
-ifneq ($(filter smoke test,$(MAKECMDGOALS)),)
-override GRID := mini
-endif
+# signs that make or the shell would not leave as they are in the name of a folder
+ODD := : ; \# $$ % & ' " ` \ | * ? < > ( ) [ ] { } ! ~ =
+$(if $(strip $(word 2,$(VENV)) $(filter -%,$(VENV)) $(foreach sign,$(ODD),$(findstring $(sign),$(value VENV)))),\
+	$(error VENV is '$(value VENV)'; a folder for make has no blank, no - at its start, and none of $(ODD)))
+$(if $(filter smoke test,$(MAKECMDGOALS)),$(eval override GRID := mini))
 $(foreach name,$(PARAMETERS),$(if $(call is-given,$(name)),$(eval export COGNILOAD_$(name) := $$(value $(name)))))
 export COGNILOAD_GRID := $(GRID)
 export PYTHONPATH := $(CURDIR)/src
@@ -44,8 +45,10 @@ export PYTHONHASHSEED := 0
 # one thread a process, since JOBS sets how many processes run
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
-# pip's setting --user is not for environments; pandas gives other numbers without assertions; without compiled modules,
-# as in many containers, every process would compile them again
+# of pip's settings, an environment needs those of where packages come from; pandas gives other numbers without
+# assertions; without compiled modules, as in many containers, every process would compile them again
+unexport $(filter-out PIP_%URL PIP_%INDEX PIP_%LINKS PIP_%HOST PIP_%CERT PIP_PROXY PIP_CACHE_DIR PIP_CONFIG_FILE \
+	PIP_%TIMEOUT PIP_%RETRIES PIP_KEYRING_PROVIDER,$(filter PIP_%,$(.VARIABLES)))
 export PIP_USER := 0
 unexport PYTHONOPTIMIZE PYTHONDONTWRITEBYTECODE PYTHONWARNINGS
 
@@ -167,13 +170,11 @@ bench: $(ENV)  ## measure; WRITE=1 keeps the table in the README
 
 feasible: $(ENV)  ## sample the committed reconstructions and their bounds again (20 minutes)
 	@"$(PY)" scripts/sample_reconstructions.py --jobs "$(JOBS)" && "$(PY)" scripts/search_divisions.py
-
 reconstruct: $(ENV)  ## make data/reconstructed/cells.csv again, after feasible
 	@"$(PY)" scripts/reconstruct.py
 
 clean:  ## remove everything built, but not .venv and downloads
 	@find data/build data/build-mini -mindepth 1 -maxdepth 1 ! -name downloads -exec rm -rf {} + 2>/dev/null || true
 	@rmdir data/build data/build-mini 2>/dev/null || true
-
 distclean: clean  ## clean, and remove the environments
 	@rm -rf .venv .venv-lab .venv-evaluate

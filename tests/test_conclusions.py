@@ -123,6 +123,55 @@ def test_readers_see_the_cells_that_lead_to_a_verdict():
         assert all(is_visible(cell) for cell in tagged if cell["id"] != "load")
 
 
+#: What fits or tests: functions of the package, of scipy and of statsmodels.
+FITS_AND_TESTS = {
+    *("fit", "glm", "GLM", "compare_fits", "capacity_points", "intervals"),
+    *("aic_table", "interactions_table", "estimate_misfit"),
+    *("fit_specifications", "compare_specifications", "dispersion_table"),
+    *("simple_slopes", "tilts_along_ratio", "finished_ranges"),
+    *("u_contrasts", "trends", "trough_table"),
+    *("compare_accuracies", "compare_pairs", "compare_ecl50", "shortcut_bound"),
+    *("derive_all", "derive_each", "compare_table2", "least_deviations"),
+    *("solve_aic", "maximise", "maximise_all", "polyfit", "lstsq"),
+    *("correct_holm", "correct_within", "holm", "sf", "cdf"),
+    *("spearmanr", "combine_effects"),
+}
+#: The first page has no code; a solution is folded until a reader wants it.
+WITHOUT_CODE = "00_introduction"
+#: Cells that are folded all the same; these may only become fewer.
+STILL_FOLDED = {
+    ("11_comparison", "load"),
+    ("11_comparison", "close-table"),
+    ("11_comparison", "sensitivity"),
+    ("13_your_model", "c15-09"),
+    ("13_your_model", "your-table"),
+    ("13_your_model", "c15-05"),
+}
+
+
+def list_calls(cell):
+    """The names of the functions that a cell calls."""
+    calls = set()
+    for node in ast.walk(ast.parse("".join(cell["source"]))):
+        if isinstance(node, ast.Call):
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            calls.add(name)
+    return calls
+
+
+def test_no_fit_and_no_test_is_folded():
+    """One rule: analysis is open, drawing and wording are folded, in every chapter."""
+    folded = set()
+    for path in NOTEBOOKS:
+        for cell in read_code(path.stem):
+            is_solution = "solution" in cell["metadata"].get("tags", ())
+            if is_visible(cell) or is_solution or path.stem == WITHOUT_CODE:
+                continue
+            if list_calls(cell) & FITS_AND_TESTS:
+                folded.add((path.stem, cell["id"]))
+    assert folded <= STILL_FOLDED
+
+
 def test_every_conclusion_is_judged_in_one_visible_cell():
     """Each conclusion has one verdict in one chapter, and readers see how it follows."""
     judged = Counter()

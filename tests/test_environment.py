@@ -89,10 +89,30 @@ def test_the_environment_of_another_checkout_is_left_alone(checkout):
     assert f"is the environment of {other}; choose another folder" in done.stderr
 
 
-@pytest.mark.parametrize("name", ["a:b", "a b"])
+@pytest.mark.parametrize(
+    "name", ["a b", "-a", *(f"a{sign}b" for sign in ":;#$%'`*(=~")]
+)
 def test_a_name_that_make_cannot_have_is_refused(checkout, name):
-    """In a sentence, for make's own is not understood."""
-    assert f"VENV is '{name}'" in make(checkout, "env", f"VENV={name}").stderr
+    """In a sentence, for make's own is not understood, and $b would be lost."""
+    assert f"VENV is '{name}'; " in make(checkout, "env", f"VENV={name}").stderr
+
+
+@pytest.mark.parametrize("name", [".venv", "../a_1.2/b", "", "é,b"])
+def test_other_names_are_taken(checkout, name):
+    """None stands for the Python that is active."""
+    assert make(checkout, "check-python", f"VENV={name}").returncode == 0
+
+
+def test_settings_of_pip_that_lead_elsewhere_stay_outside(checkout, monkeypatch):
+    """Where packages come from is the reader's choice, where they go is not."""
+    kept = ("INDEX_URL", "EXTRA_INDEX_URL", "FIND_LINKS", "NO_INDEX", "CERT", "PROXY")
+    gone = ("TARGET", "PREFIX", "ROOT", "REQUIRE_VIRTUALENV", "CONSTRAINT", "DRY_RUN")
+    for name in (*kept, *gone):
+        monkeypatch.setenv(f"PIP_{name}", "reader")
+    (checkout / "probe.mk").write_text("probe:\n\t@env\n", encoding="utf-8")
+    printed = make(checkout, "-f", "Makefile", "-f", "probe.mk", "probe").stdout
+    names = re.findall("^PIP_(.*)=reader$", printed, re.M)
+    assert set(names) == set(kept)
 
 
 def test_a_kernel_of_an_editor_has_the_package(tmp_path):

@@ -139,6 +139,23 @@ def test_a_copy_and_what_the_system_does_not_name_end_in_a_sentence(tmp_path):
     )
 
 
+@pytest.mark.parametrize("size", [1, 31, 33])
+def test_a_limit_on_files_ends_in_a_sentence_with_the_remedy(tmp_path, size):
+    """Also where a lock of the system is written in part, for which it states no cause."""
+    code = (
+        "import resource as r, sys\n"
+        "from multiprocessing import Lock\n"
+        "from cogniload_repro.files import describe_error, write_whole\n"
+        f"r.setrlimit(r.RLIMIT_FSIZE, ({size}, {size}))\n"
+        "try:\n    Lock()\n    write_whole(sys.argv[1], b'x' * 50)\n"
+        "except OSError as error:\n    sys.exit(describe_error(error))\n"
+    )
+    command = [sys.executable, "-c", code, tmp_path / "a.csv"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    place = tmp_path / "a.csv" if size > 32 else "/dev/shm"
+    assert f"{place}: File too large; free some disk space" in done.stderr
+
+
 def test_a_full_disk_is_named_by_the_file_of_a_step_and_not_by_the_lock(
     tmp_path, monkeypatch
 ):

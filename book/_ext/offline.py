@@ -117,6 +117,23 @@ def _resolve_left_out(app, env, node, contnode):
     return None
 
 
+def _keep_numbers(app, env):
+    """Give chapters the numbers of their files, also in a book without some of them."""
+    for page, numbers in env.toc_secnumbers.items():
+        chapter = re.match(r"notebooks/(\d+)_", page)
+        if not chapter:
+            continue
+        first = int(chapter[1])
+        titles = [env.titles[page], *env.tocs[page].findall(nodes.reference)]
+        for title in titles:
+            if title.get("secnumber"):
+                title["secnumber"] = [first, *title["secnumber"][1:]]
+        for anchor, number in numbers.items():
+            if number:
+                numbers[anchor] = (first, *number[1:])
+    return []
+
+
 def _write_index(app, exception):
     if not exception and app.builder.format == "html":
         root = app.config.root_doc
@@ -265,6 +282,7 @@ def setup(app):
     app.connect("config-inited", _link_to_repository)
     app.connect("builder-inited", _read_side_by_side)
     app.connect("env-before-read-docs", _remember_titles)
+    app.connect("env-get-updated", _keep_numbers, priority=900)
     app.connect("env-updated", _write_again)
     app.connect("missing-reference", _resolve_left_out)
     app.connect("doctree-read", _add_keywords)

@@ -21,6 +21,7 @@ _SYSTEM_REMEDIES = {
     errno.ENOSPC: _ROOM,
     errno.EDQUOT: _ROOM,
     errno.EFBIG: _ROOM,
+    0: _ROOM,  # of a lock that a limit on files leaves half-written
     errno.ENOENT: "check the path; workers of a cluster need it too",
     errno.EACCES: _RIGHTS,
     errno.EPERM: _RIGHTS,
@@ -40,7 +41,7 @@ def describe_error(error: Exception) -> str:
     # filename2 is the target of a copy; no file is named where results are printed, and where
     # processes have their locks
     place = error.filename2 or error.filename or "a file, standard output or /dev/shm"
-    return f"{place}: {os.strerror(error.errno)}; {_SYSTEM_REMEDIES[error.errno]}"
+    return f"{place}: {os.strerror(error.errno or errno.EFBIG)}; {_SYSTEM_REMEDIES[error.errno]}"
 
 
 @contextmanager

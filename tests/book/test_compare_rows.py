@@ -1,6 +1,7 @@
 """The rows of the page "Compare": the numbers that chapters have, of own models too."""
 
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -11,6 +12,7 @@ from cogniload_repro.book import compare_rows
 from cogniload_repro.book.page_data import write_script
 from cogniload_repro.book.terminal import format_pair
 from cogniload_repro.models import NAMES
+from cogniload_repro.regression.cell_tables import accuracy_by
 from cogniload_repro.storage import write_table
 
 MINE = "server/</script>/mine"
@@ -139,6 +141,35 @@ def test_a_terminal_has_the_rows_of_the_page(tmp_path, cells):
     assert text.endswith(
         "o3-2025-04-16: Reconstructed from the paper's tables, not raw outputs."
     )
+
+
+@pytest.mark.parametrize("models", [("mine", "o3"), ("o3", "mine")])
+def test_tables_keep_the_order_and_say_how_many_cells_each_model_has(
+    tmp_path, cells, models
+):
+    """So an accuracy over 18 cells is not taken for one over 140."""
+    counts = cells[(cells["model"] == MINE) & cells["N"].eq(20)]
+    write_table(tmp_path / "cells.parquet", counts.drop(columns="log10_N"))
+    text = list(format_pair(compare_rows.compare_pair(tmp_path, *models)))
+    numbers = {"mine": "mine, 35 cells", "o3": "o3-2025-04-16, 140 cells"}
+    expected = [numbers[model] for model in models]
+    sheets = [sheet for sheet in text if " 35 cells" in sheet]
+    assert len(sheets) == 3
+    for sheet in sheets:
+        heading = sheet.splitlines()[2]
+        assert re.split("(?<=cells) +", heading.strip()) == expected
+
+
+def test_every_interval_has_its_level(tmp_path, cells):
+    """That of accuracies is the paper's, 90%; chapter 13 shows 95% of the same numbers."""
+    text = list(format_pair(compare_rows.compare_pair(tmp_path, "o3", "QwQ-32B")))
+    row = accuracy_by(cells[cells["model"] == "QwQ-32B"], "model").iloc[0]
+    interval = f"{100 * row.low:.1f} to {100 * row.high:.1f}"
+    for sheet in text:
+        if interval in sheet:
+            assert "90% Wilson" in sheet
+        elif re.search(r"\(-?[\d.,]+ to ", sheet):
+            assert "95% interval" in sheet
 
 
 def test_a_model_is_not_compared_with_itself(tmp_path):

@@ -89,6 +89,14 @@ def test_a_table_for_a_paper_has_the_models_and_their_nearest(chapter):
     assert "In the form of Table 2" in shown
     assert "mine\\-perfect" in shown
     assert any(name in shown for name in cl.models.NAMES)
+    rows = [line.strip("| ").split(" | ") for line in shown.splitlines() if "|" in line]
+    heading, _, *rows = [row for row in rows if len(row) > 2]
+    cells = heading.index("cells")
+    ecl50 = heading.index(r"$\mathrm{ECL}_{50}$")
+    assert {row[0]: row[cells] for row in rows}["tiny"] == "18"
+    assert any(row[cells] == "140" for row in rows)
+    # as the table of capacity points below it
+    assert not any(re.match(r"-?0\\", row[ecl50]) for row in rows)
 
 
 def test_text_of_figures_is_legible(chapter):

@@ -71,6 +71,8 @@ document.addEventListener("DOMContentLoaded", () => {
 });
 
 if (typeof Scorer !== "undefined") {
+  // a page opened from disk can fetch no lines around what was found
+  if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
   const query = (new URLSearchParams(location.search).get("q") ?? "").trim().toLowerCase();
   const models = (cogniload.data?.models ?? []).flat().map((name) => name.toLowerCase());
   const words = query.split(/\s+/);

@@ -73,8 +73,8 @@ def compare_data(build: str | Path) -> dict[str, Any]:
 def compare_pair(build: str | Path, first: str, second: str) -> dict[str, Any]:
     """Return the rows of the page Compare on two models, under the paper's regression.
 
-    A model is called by its full or short name. ``tests`` is the number of pairs over which p is
-    Holm-adjusted.
+    A model is called by its full or short name. ``cells`` has the number of cells of each, in the
+    order asked for; ``tests`` is the number of pairs over which p is Holm-adjusted.
     """
     cells = cells_to_show(build)
     names = [resolve_model(name, cells["model"]) for name in (first, second)]
@@ -88,6 +88,7 @@ def compare_pair(build: str | Path, first: str, second: str) -> dict[str, Any]:
     }
     return {
         "origins": origins,
+        "cells": cells["model"].value_counts()[names],
         "tests": count_tests(pairs),
         "pair": pairs[is_pair],
         "accuracy": accuracy_rows(cells),

@@ -126,8 +126,8 @@ class Table:
 
 
 def _write_minus(text: str) -> str:
-    """Return a number with a minus sign in place of its hyphen."""
-    return re.sub(r"^-(?=\d)", "$-$", text)
+    """Return a number with a minus sign, or a sign for less than, as LaTeX sets it."""
+    return re.sub(r"^([-<])(?= ?\d)", r"$\1$", text)
 
 
 def _guard_name(name: str) -> str:

@@ -8,14 +8,15 @@ import numpy as np
 import pandas as pd
 
 from cogniload_repro.formats import NONE, display_names, format_frame
+from cogniload_repro.published import CONFIDENCE
 from cogniload_repro.regression.formulas import QUADRATIC
 
 #: Tables of two models: title, factor and decimals of their numbers.
-_SHEETS = (
-    ("accuracy", 100, 1),
-    ("overflow", 100, 0),
-    ("regression", 1, 3),
-)
+_SHEETS = {
+    "accuracy": ("Accuracy, % of all answers of a model (90% Wilson interval)", 100, 1),
+    "overflow": ("Overflows, % of all answers of a model", 100, 0),
+    "regression": (f"Regression of all answers ({CONFIDENCE} interval)", 1, 3),
+}
 
 
 def format_fits(fits: pd.DataFrame) -> str:
@@ -88,24 +89,31 @@ def format_pair(compared: dict[str, Any]) -> Iterator[str]:
     columns: dict = {
         "cells": ("cells", 0),
         "N": ("N", lambda N: "all" if pd.isna(N) else f"{N:g}"),
-        points: ("difference", partial(_format_interval, scale=100, decimals=1)),
+        points: (
+            f"difference ({CONFIDENCE} interval)",
+            partial(_format_interval, scale=100, decimals=1),
+        ),
         "p": ("p", ".2g"),
         "p_holm": (f"p (Holm, {compared['tests']} pairs)", ".2g"),
         "verdict": ("verdict", str),
     }
     yield format_frame(pair, columns).to_string(index=False)
-    for title, scale, decimals in _SHEETS:
-        rows = compared[title]
+    headings = {
+        model: f"{names[model]}, {count} cells"
+        for model, count in compared["cells"].items()
+    }
+    for sheet, (title, scale, decimals) in _SHEETS.items():
+        rows = compared[sheet]
         if rows.empty:  # such as overflows of answers whose tokens are not known
             continue
         texts = [
             _format_interval(*numbers, scale=scale, decimals=decimals)
             for numbers in rows[[*points]].itertuples(index=False)
         ]
-        sheet = rows.assign(
-            text=texts, model=rows["model"].map(names), label=_label_rows(rows)
-        )
-        wide = sheet.pivot_table("text", "label", "model", "first", NONE, sort=False)
+        labelled = rows.assign(text=texts, label=_label_rows(rows))
+        wide = labelled.pivot_table("text", "label", "model", "first", NONE, sort=False)
+        wide = wide.reindex(columns=[*headings], fill_value=NONE)
+        wide = wide.rename(columns=headings)
         yield f"\n{title}\n{wide.rename_axis(None).rename_axis(None, axis=1).to_string()}"
     for model, origin in compared["origins"].items():
         if origin:

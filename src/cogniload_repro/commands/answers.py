@@ -47,8 +47,10 @@ def compare_models_command(first: str, second: str, build: Path) -> None:
     and the paper's regression. Names may be full or short. Models that the build lacks have the
     committed counts of the paper. p and the verdict are those of a pair chosen beforehand; p (Holm)
     is for one picked out of all pairs, at one length out of the lengths. Square brackets: range
-    over the reconstructions, where the printed tables do not identify a number. Two models with
-    answers in the build are also compared puzzle by puzzle.
+    over the reconstructions, where the printed tables do not identify a number. The difference is
+    that of the more accurate model minus the other one, over the cells that both have; the tables
+    have all cells of each model, in the order given. Two models with answers in the build are also
+    compared puzzle by puzzle.
 
     \b
     Examples:
@@ -59,7 +61,7 @@ def compare_models_command(first: str, second: str, build: Path) -> None:
     from cogniload_repro.book.terminal import format_pair
 
     compared = compare_pair(build, first, second)
-    answers = _compare_answers(build, compared["accuracy"]["model"].unique())
+    answers = _compare_answers(build, [*compared["cells"].index])
     say("\n".join([*format_pair(compared), *answers]))
 
 
