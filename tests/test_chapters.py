@@ -16,8 +16,10 @@ import pytest
 from extreme_models import extreme_rows, few_rows
 from harness import run as command
 from harness import write_lines
+from judging import write_build
 from reading import save_nothing
 from samples import table_of
+from test_conclusions import EXPECTED
 
 import cogniload_repro as cl
 from cogniload_repro.book import page
@@ -83,8 +85,11 @@ def read(name, kind):
     }
 
 
-def run(name, monkeypatch, skip=(), **parameters):
-    """Run a notebook's code in this process; return what its cells show at their end."""
+def run(name, monkeypatch, skip=(), last="", **parameters):
+    """Run a notebook's code in this process, up to a cell if one is named.
+
+    Returns what its cells show at their end.
+    """
     values = {}
     space = {}
     monkeypatch.setattr(page, "save_figure", save_nothing)
@@ -92,12 +97,14 @@ def run(name, monkeypatch, skip=(), **parameters):
         if cell in skip:
             continue
         body = ast.parse(code).body
-        last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
+        shown = body.pop() if body and isinstance(body[-1], ast.Expr) else None
         exec(compile(ast.Module(body, []), cell, "exec"), space)  # our own notebook
-        if last is not None:
+        if shown is not None:
             values[cell] = eval(
-                compile(ast.Expression(last.value), cell, "eval"), space
+                compile(ast.Expression(shown.value), cell, "eval"), space
             )
+        if cell == last:
+            break
         space |= parameters
     return values
 
@@ -118,14 +125,35 @@ def test_the_readme_has_the_findings_of_the_first_page(tmp_path, monkeypatch):
     assert readme == script["replace_part"](readme, "findings", findings)
 
 
-def test_the_readme_has_the_question_of_each_chapter():
-    """The script copies the answers too, which only a build has."""
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """A build of the committed counts and known verdicts, with five puzzles a configuration."""
+    folder = write_build(tmp_path_factory.mktemp("build"), 5)
+    write_table(folder / "cells.parquet", cl.load_cells().drop(columns="log10_N"))
+    (folder / "verdicts").mkdir()
+    for chapter, words in EXPECTED.items():
+        rows = pd.DataFrame(words.items(), columns=["conclusion", "verdict"])
+        rows = rows.assign(claim="", evidence="")
+        rows.to_csv(folder / "verdicts" / f"{chapter}.csv", index=False)
+    return folder
+
+
+# not the first page, and not the last chapter, whose model is not the paper's
+@pytest.mark.parametrize("name", ANALYSES[1:-1])
+def test_the_readme_has_question_and_answer_of_each_chapter(
+    name, published, monkeypatch
+):
+    """`scripts/write_findings.py` copies them from a build; here the cells up to the answer run."""
+    monkeypatch.chdir(_ROOT / "notebooks")
+    outputs = run(name, monkeypatch, last="lead", build=published, per_cell=1)
+    shown = outputs["lead"].markdown
+    (title, *_) = read(name, "markdown").values()
+    question = title.splitlines()[0].removeprefix("# ")
+    answer = run_path(str(_ROOT / "scripts" / "write_findings.py"))["find_answer"](
+        shown
+    )
     readme = (_ROOT / "README.md").read_text(encoding="utf-8")
-    for name in ANALYSES:
-        if name[:2].isdigit() and name not in ("00_introduction", "13_your_model"):
-            (title, *_) = read(name, "markdown").values()
-            question = title.splitlines()[0].removeprefix("# ")
-            assert f"notebooks/{name}.ipynb) | {question} | " in readme
+    assert f"notebooks/{name}.ipynb) | {question} | {answer} |" in readme
 
 
 @pytest.mark.parametrize("levels", [(1, 4), (1,)])
