@@ -102,13 +102,6 @@ def run(name, monkeypatch, skip=(), **parameters):
     return values
 
 
-@pytest.mark.parametrize("name", [path.stem for path in _NOTEBOOKS])
-def test_sentences_read_as_they_stand(name):
-    """No sentence of a notebook has a placeholder."""
-    text = "\n".join(read(name, "markdown").values())
-    assert "{glue" not in text
-
-
 @pytest.mark.slow
 def test_the_readme_has_the_findings_of_the_first_page(tmp_path, monkeypatch):
     """Both are one list; `scripts/write_findings.py` copies it."""

@@ -8,9 +8,7 @@ import shlex
 from pathlib import Path
 
 import nbformat
-import papermill
 import pytest
-from browsing import book_html
 
 import cogniload_repro as cl
 from cogniload_repro.book.notebooks import run_notebook
@@ -158,28 +156,6 @@ def test_own_terms_fewer_models_a_refit_and_a_column_of_it(build, tmp_path):
     plain = cl.glm(cl.load_cells(), "QwQ-32B", formula, "probit")
     robust = plain.model.fit(cov_type="HC1")
     assert f"{robust.bse['Intercept']:.4f}" in outputs["glm"]
-
-
-def test_a_chapter_run_by_hand_leaves_the_book_alone(tmp_path):
-    """Chapter 5 with one model, in a kernel as JupyterLab's.
-
-    Every file of the build keeps its time.
-    """
-    html = book_html()
-    build = html.parents[2] if html else tmp_path
-    if not (build / "cells.parquet").exists():
-        pytest.skip("no built book: run `make smoke` first")
-    before = {file: file.stat().st_mtime_ns for file in build.rglob("*")}
-    copy = tmp_path / "05_glm.ipynb"
-    papermill.execute_notebook(
-        ROOT / "notebooks/05_glm.ipynb",
-        copy,
-        {"build": str(build), "models": MODELS[:1]},
-        cwd=ROOT / "notebooks",
-        progress_bar=False,
-    )
-    assert MODELS[0] in copy.read_text("utf-8")
-    assert {file: file.stat().st_mtime_ns for file in build.rglob("*")} == before
 
 
 def test_the_pages_own_examples_can_be_fitted():

@@ -18,7 +18,6 @@ import pytest
 from harness import write_lines
 
 from cogniload_repro.commands.params import Parameters
-from cogniload_repro.files import locked
 from cogniload_repro.puzzles.generate import draw_puzzle
 
 ROOT = Path(__file__).parents[1]
@@ -246,14 +245,6 @@ def test_a_python_that_cannot_do_is_refused_before_anything_is_installed(
     assert not (checkout / "data/build").exists()
 
 
-def test_a_folder_is_made_by_one_make_at_a_time(checkout):
-    """A second one is refused with the number of the process that is at work there."""
-    with locked(checkout / "data/build-mini"):
-        done = make(checkout, "score")
-    assert f"process {os.getpid()} is at work in" in done.stderr
-    assert done.returncode == 2
-
-
 def test_answers_are_added_for_one_call(made):
     """A plain call goes back to params.yaml; a name with blanks and signs is no difficulty."""
     build = made / "data/build-mini"
@@ -371,37 +362,6 @@ def test_a_damaged_file_of_a_build_is_named_with_the_remedy(
     assert contents(build) == before
 
 
-def test_tables_of_the_book_come_from_its_own_runs(made):
-    """A chapter run by hand writes none.
-
-    One that somebody has written over is made again, another removed.
-    """
-    build = made / "data/build-mini"
-    before = contents(build)
-    by_hand = [
-        sys.executable,
-        "-m",
-        "papermill",
-        "--cwd",
-        "notebooks",
-        "-p",
-        "formula",
-        "mine",
-    ]
-    paths = ["notebooks/page.ipynb", str(made.parent / "by-hand.ipynb")]
-    done = subprocess.run(
-        [*by_hand, "-p", "build", "../data/build-mini", *paths],
-        cwd=made,
-        env=environment(PYTHONPATH=str(ROOT / "src")),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert contents(build) == before
-    assert steps(output_of(make(made, "reproduce"))) == []
-
-
 #: Python as make calls it, which kills make and all that it has started before a write of one step.
 KILLED = """
 import os, runpy, signal, sys
@@ -517,15 +477,13 @@ def html_of(checkout, page):
     )
 
 
-@pytest.mark.parametrize("ahead", [False, True], ids=["clock right", "clock set back"])
-def test_changes_are_seen_whatever_the_times_say(made, ahead):
-    """A notebook and a page with old times; also in a build that is newer than now."""
+def test_changes_are_seen_whatever_the_times_say(made):
+    """A notebook and a page with old times, in a build that was newer than now."""
     build = made / "data/build-mini"
-    if ahead:
-        for path in [build, *build.rglob("*")]:
-            os.utime(path, (FUTURE, FUTURE))
-        output = output_of(make(made, "reproduce"))
-        assert (steps(output), runs(output)) == (STEPS, [])  # all but the chapters
+    for path in [build, *build.rglob("*")]:
+        os.utime(path, (FUTURE, FUTURE))
+    output = output_of(make(made, "reproduce"))
+    assert (steps(output), runs(output)) == (STEPS, [])  # all but the chapters
     assert steps(output_of(make(made, "reproduce"))) == []
     change(made / "book/intro.md", "# Small", "# Small\n\nAnother sentence.")
     output = output_of(make(made, "reproduce"))

@@ -6,7 +6,6 @@ from harness import read_metadata
 
 from cogniload_repro.storage import (
     CELLS,
-    OPTIONAL,
     open_parquet,
     read_frame,
     write_table,
@@ -91,8 +90,3 @@ def test_absent_columns_are_named_together(tmp_path):
     CELL_TABLE.drop(columns=["rho", "N"]).to_csv(path, index=False)
     with pytest.raises(ValueError, match=r"cells\.csv has no column N, rho; mend it"):
         read_frame(path, CELLS, "mend it")
-
-
-def test_columns_that_a_table_may_lack_are_columns_of_cells():
-    """Errors, tokens, the number of needles, perturbation and provenance are optional."""
-    assert set(CELLS.names) > OPTIONAL

@@ -54,6 +54,16 @@ def test_few_answers_have_the_precision_of_as_many_independent_ones(correct):
     assert share.answers[0] == pytest.approx(18)
 
 
+@pytest.mark.parametrize(("correct", "is_fitted"), [(49, False), (50, True)])
+def test_a_fit_needs_ten_answers_of_each_kind_for_a_coefficient(correct, is_fitted):
+    """With fewer, the mean is as precise as one of independent answers."""
+    noise = np.random.default_rng(1).normal(0, 1, len(GRID))
+    is_easy = np.argsort(np.argsort(np.log10(GRID["N"]) + noise)) < correct
+    cells = GRID.assign(model="mine", total=1, correct=is_easy.astype(int))
+    share = overall(tabulate_accuracies(cells))
+    assert (share.answers[0] > 141) == is_fitted
+
+
 def test_counts_of_another_reconstruction_change_no_variance():
     """Expected accuracies are identified, and so is the mean over the whole grid.
 

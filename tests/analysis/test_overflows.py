@@ -64,6 +64,12 @@ def tiny(counts):
     return cells.assign(provenance="reconstructed")
 
 
+def test_a_tenth_of_overflows_is_not_marked():
+    """More than a tenth is."""
+    assert overflows.marked_levels(tiny([(9, 1, 0)] * 4)).empty
+    assert len(overflows.marked_levels(tiny([(8, 1, 0)] * 4))) == 4
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_bounds_are_those_of_all_tables(seed):
     """Integer programmes return the least and largest value over all tables of counts."""

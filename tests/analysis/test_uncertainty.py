@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from samples import (
     estimate_point,
-    fit_one,
     fit_quadratics,
     many_points,
     place,
@@ -23,7 +22,6 @@ from cogniload_repro.analysis.uncertainty import (
     trough_table,
 )
 from cogniload_repro.regression.cell_tables import load_cells
-from cogniload_repro.regression.design import grid_means
 from cogniload_repro.regression.likelihood import maximise
 
 CELLS = load_cells()
@@ -124,14 +122,6 @@ def test_separated_models_are_left_out():
     )
     assert set(capacity_intervals(cells)["model"]) == {"Qwen3-8B"}
     assert list(trough_table(cells)["model"]) == ["Qwen3-8B"]
-
-
-def test_a_model_without_a_fit_has_no_capacity_point():
-    """Such as one that answers every puzzle correctly."""
-    cells = CELLS[CELLS["model"] == "QwQ-32B"].copy()
-    cells["correct"] = cells["total"]
-    fit = fit_one(cells)
-    assert np.isnan(estimate_point(fit, grid_means(cells), "ecl50")).all()
 
 
 def test_troughs_are_those_of_the_fitted_parabolas():

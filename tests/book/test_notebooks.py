@@ -208,8 +208,13 @@ def test_committed_notebook_is_clean(source):
 
 @pytest.mark.parametrize("source", _SOURCES, ids=lambda source: source.stem)
 def test_no_result_is_typed_in_a_sentence(source):
-    """Sentences take decimals, counts and large numbers from the computation."""
+    """Sentences take decimals, counts and large numbers from the computation.
+
+    None has a placeholder for them.
+    """
     notebook = nbformat.read(source, as_version=4)
     sentences = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
-    prose = _NO_RESULTS.sub("", "\n".join(sentences))
+    text = "\n".join(sentences)
+    assert "{glue" not in text
+    prose = _NO_RESULTS.sub("", text)
     assert not re.search(r"(?<![\w.])\d+\.\d|\d+ of\b|\d{3,}", prose)

@@ -34,17 +34,6 @@ def test_check_tells_programs_whether_there_is_anything(tmp_path, name, code):
     assert run("check", source, "--build", tmp_path / "build")[0] == code
 
 
-def test_a_model_is_in_one_source(tmp_path):
-    """Its answers in another one would replace the first."""
-    row = {"model": "mine", "name": "8_2_4_770487_red", "response": "red"}
-    first = write_lines(tmp_path / "a.jsonl", [row])
-    second = write_lines(tmp_path / "b.jsonl", [row | {"name": "20_1_1_770487_red"}])
-    sources = ("--source", first, "--add", second, "--build", tmp_path / "build")
-    code, _, errors = run("download-outputs", *sources)
-    assert code == 2
-    assert "mine is in two sources" in errors, errors
-
-
 def test_rejected_rows_are_written_beside_a_build_and_their_path_is_printed(tmp_path):
     """As CSV for a reader, of a source that is refused and of one that is accepted."""
     rows = [

@@ -61,15 +61,6 @@ def test_why_models_stopped_is_counted(tmp_path):
     assert summary.loc["m", list(STOPS)].tolist() == [1, 1, 1, 0, 0, 2]
 
 
-def test_a_source_without_a_response_has_no_table(tmp_path):
-    """The report then says why, and the exit code is 1."""
-    path = tmp_path / "o.csv"
-    path.write_text("model,name,response\n")
-    done = run("check", path)
-    assert done.exit_code == 1
-    assert done.output == "responses: 0, models: 0, rejected rows: 0\n"
-
-
 def test_check_imports_into_a_folder_that_is_thrown_away(tmp_path):
     """It prints the table, its legend and the report, and leaves the build alone."""
     name = "20_1_1_770487_red"

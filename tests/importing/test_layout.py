@@ -71,14 +71,19 @@ def test_a_log_of_inspect_is_refused_with_the_command_that_converts_it(tmp_path)
 
 
 def test_samples_of_the_harness_have_their_folders_model_and_the_first_filter(tmp_path):
-    """A column precedes the folder; the same response under other filters is listed."""
+    """A column precedes the folder; the same response under other filters is listed.
+
+    In another file it is another answer.
+    """
     sample = {"doc": {"name": NAME}, "resps": [["red"]], "filter": "strict"}
     lines = [sample, sample | {"filter": "flexible"}]
     files = {"org__m/samples_a.jsonl": "\n".join(map(json.dumps, lines))}
+    files["org__m/samples_b.jsonl"] = json.dumps(sample)
     named = json.dumps(sample | {"model": "other", "filter": "none"})
     responses, rejected = read_source(make(tmp_path, files | {"x/b.jsonl": named}))
     assert [response.model for response in responses] == ["org__m", "other"]
-    assert [(item.row, item.reason) for item in rejected] == [(2, "not read")]
+    reasons = [(item.row, item.reason) for item in rejected]
+    assert reasons == [(2, "not read"), (1, "duplicate")]
 
 
 def test_links_are_followed_to_files_and_listed_otherwise(tmp_path):

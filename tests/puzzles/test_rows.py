@@ -114,17 +114,6 @@ def test_a_changed_row_is_refused_by_what_is_changed(change, message):
         check_row(ROW | change)
 
 
-def test_a_known_puzzle_may_come_again_but_not_changed():
-    """One of the two would be wrong."""
-    row = draw_named(NAME)
-    known = KnownPuzzles()
-    known.add(row)
-    known.add(dict(row))
-    assert known.added == {NAME: row}
-    with pytest.raises(ValueError, match="a different puzzle of this name"):
-        known.add(row | {"text": "changed"})
-
-
 def test_puzzles_are_read_from_their_table(tmp_path):
     """Those that a source adds follow; the same one may come again."""
     rows = [draw_named(NAME), puzzle_row(draw_puzzle(20, 3, 5, 4))]

@@ -5,7 +5,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cogniload_repro.reconstruction.codings import CODINGS, lattice_step, needle_shares
+from cogniload_repro.reconstruction.codings import (
+    CODINGS,
+    coded_means,
+    lattice_step,
+    needle_shares,
+)
 from cogniload_repro.regression.design import GRID
 
 HALF = Fraction(1, 2)
@@ -18,6 +23,14 @@ def test_shares_lie_on_the_lattice_and_on_none_coarser(coding):
     steps = [share / step for share in needle_shares(coding)]
     assert all(count.denominator == 1 for count in steps)
     assert np.gcd.reduce([int(count) for count in steps]) == 1
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+def test_points_are_taken_at_the_mean_of_the_coded_shares(coding):
+    """The other loads have the means of the grid."""
+    means = coded_means(coding)
+    assert means["rho"] == pytest.approx(float(np.mean(needle_shares(coding))))
+    assert means["d"] == GRID["d"].mean()
 
 
 def test_codings_round_to_the_nearest_needle_and_differ_at_halves():

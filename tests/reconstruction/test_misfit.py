@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from cogniload_repro.reconstruction.constraints import expected_accuracy, level_sums
 from cogniload_repro.reconstruction.misfit import (
     Departures,
     estimate_misfit,
     find_departures,
+    log_likelihood,
 )
 from cogniload_repro.reconstruction.sufficient import sum_cells
 from cogniload_repro.regression.cell_tables import load_cells
@@ -49,10 +51,15 @@ def simulate(misfit, models=300, seed=0):
 @pytest.mark.parametrize("misfit", [0.0, 0.1, 0.3])
 def test_a_known_misfit_is_found(misfit):
     """The estimate is near the misfit that departures were made with, and its interval holds it."""
-    estimate = estimate_misfit(simulate(misfit))
+    departures = simulate(misfit)
+    estimate = estimate_misfit(departures)
     assert estimate.value == pytest.approx(misfit, abs=0.03)
     assert estimate.low <= misfit <= estimate.high
     assert (estimate.low > 0) == (misfit > 0)
+    highest, at_end = (
+        log_likelihood(at, departures) for at in (estimate.value, estimate.high)
+    )
+    assert 2 * (highest - at_end) == pytest.approx(chi2.ppf(0.95, 1), rel=1e-4)
 
 
 def test_chance_is_that_of_answers_given_the_sums():

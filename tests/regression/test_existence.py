@@ -101,12 +101,3 @@ def test_separation_is_decided_as_for_one_covariate(answers):
     fit = fit_one(rows, "correct ~ d")
     assert fit.status == ("ok" if overlaps else "separation")
     assert np.isfinite(fit.coef).all() == bool(overlaps)
-
-
-def test_a_design_lacks_levels_whatever_the_answers_are():
-    """The cells alone say what they cannot carry."""
-    rows = TEN[TEN["d"] == 1]
-    assert (
-        fit_one(rows, QUADRATIC).status == "the cells determine 4 of its 5 coefficients"
-    )
-    assert fit_one(TEN.assign(total=0, correct=0)).status == "no answers"

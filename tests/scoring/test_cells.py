@@ -61,6 +61,8 @@ def test_every_bucket_is_counted_once():
     assert list(cells) == [name for name in CELLS.names if name in cells]
     assert cells.loc[0, COUNTS].tolist() == [8, 3, 1, 1, 1, 1, 1]
     assert cells.loc[0, "needles"] == 1
+    more = make_scores("mine", BUCKETS, N=50).assign(rho=29 / 50)
+    assert count_cells(more).loc[0, "needles"] == 29  # 50 * (29 / 50) is less
     assert set(BUCKET_COLUMNS) == set(BUCKETS)
 
 
@@ -151,6 +153,7 @@ ENDINGS = pd.DataFrame(
         ("mine", "wrong_max_context", False, "context", False, False),
         ("mine", "wrong_other", False, "shrug", True, False),
         ("cut", "wrong_other", False, "length", False, False),
+        ("cut", "wrong_max_context", False, "stop", False, False),
     ],
     columns=[
         "model",
@@ -174,7 +177,7 @@ def test_finished_answers_met_no_limit_no_open_trace_and_no_full_context():
     assert [row[kind] for kind in stops] == [2, 1, 1, 1]
     ends = ("unclosed_trace", "ctx", "finished", "correct_finished")
     assert [row[kind] for kind in ends] == [2, 1, 3, 2]
-    assert (cut["answers"], cut["finished"]) == (1, 0)
+    assert (cut["answers"], cut["finished"]) == (2, 0)
 
 
 def test_every_wrong_answer_has_one_kind_and_every_correct_one_a_window():
