@@ -33,14 +33,14 @@ LAYERS = (
     ("commands",),
     ("cli",),
 )
-#: Most tokens of each folder, and tokens a line of code where there are more than `DENSITY`. Before
-#: you add, remove: these numbers may only fall.
+#: Most tokens of each folder, and of a line of code. Before you add, remove: these numbers may only
+#: fall.
 SIZES = {
     "foundation": 5_500,
     "puzzles": 7_800,
     "scoring": 4_000,
     "importing": 6_200,
-    "regression": 11_150,
+    "regression": 11_000,
     "analysis": 11_500,
     "reconstruction": 10_600,
     "ledger": 6_470,
@@ -49,7 +49,6 @@ SIZES = {
     "commands": 4_900,
 }
 DENSITY = 9.0
-DENSER = {"reconstruction": 9.1}
 #: Tokens that are no code.
 LAYOUT = {
     tokenize.COMMENT,
@@ -229,7 +228,7 @@ def test_a_folder_gets_no_larger_and_no_denser(folder):
     tokens = sum(count for count, _ in measured)
     lines = sum(count for _, count in measured)
     assert tokens <= SIZES[folder]
-    assert tokens / lines <= DENSER.get(folder, DENSITY)
+    assert tokens / lines <= DENSITY
 
 
 def test_scripts_get_no_more_and_no_denser():

@@ -59,7 +59,7 @@ def constrain(model_sums: ModelSums, around: np.ndarray) -> Constraints:
     # row 0, the linear AIC, depends only on sums that the equalities fix
     slopes = significant(slopes[1:, 1:], 5)
     misses = misses[1:].round(4)
-    open_columns = list(OPEN_COLUMNS[1:])
+    open_columns = OPEN_COLUMNS[1:]
     gradients = slopes @ X[:, open_columns].T
     printed = slopes @ around[open_columns] - misses
     windows = list(gradients)
@@ -92,7 +92,8 @@ def level_sums(model: str) -> tuple[np.ndarray, np.ndarray]:
             is_level = GRID[key] == level
             levels.append(is_level)
             counts.append(correct)
-    return np.array(levels[:-1], dtype=float), np.array(counts[:-1])
+    matrix = np.array(levels[:-1], dtype=float)
+    return matrix, np.array(counts[:-1])
 
 
 def expected_accuracy(
@@ -120,7 +121,11 @@ def expected_accuracy(
     return expit(log_odds.round(9))
 
 
-def surprise(answers: np.ndarray, accuracy: np.ndarray, correct: np.ndarray) -> float:
+def surprise(
+    answers: np.ndarray,
+    accuracy: np.ndarray,
+    correct: np.ndarray,
+) -> float:
     """Return by how many standard deviations a table's log-likelihood is below its expectation.
 
     The counts are binomial with the given accuracies, independent between cells.

@@ -45,7 +45,11 @@ def error_sums(model: str) -> tuple[np.ndarray, np.ndarray]:
     return np.array(groups, float), np.array(sums, float)
 
 
-def can_allocate(model: str, correct: np.ndarray, answers: np.ndarray) -> bool:
+def can_allocate(
+    model: str,
+    correct: np.ndarray,
+    answers: np.ndarray,
+) -> bool:
     """Return whether a table's errors can be divided to give the printed sums of the types.
 
     The linear programme has no objective and allows fractions of errors.
@@ -78,7 +82,8 @@ def allocate_errors(model: str, errors: np.ndarray) -> np.ndarray:
             f"the errors of {model} cannot be allocated to the types of Tables 4 and 5 "
             f"({programme.message}); try another seed"
         )
-    whole = np.rint(programme.x[: len(even)]).astype(int)
+    counts = programme.x[: len(even)]
+    whole = np.rint(counts).astype(int)
     return whole.reshape(len(CONDITIONS), len(ERRORS))
 
 
@@ -108,7 +113,11 @@ def _find_nearest_whole(even: np.ndarray, sums: LinearConstraint) -> OptimizeRes
     )
 
 
-def _allocate_evenly(model: str, groups: np.ndarray, sums: np.ndarray) -> np.ndarray:
+def _allocate_evenly(
+    model: str,
+    groups: np.ndarray,
+    sums: np.ndarray,
+) -> np.ndarray:
     """Return the allocation with given sums that iterative proportional fitting converges to.
 
     It starts from equal shares, except for context overflows, which start at `overflow_chance`.

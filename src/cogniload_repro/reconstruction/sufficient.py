@@ -33,7 +33,7 @@ from cogniload_repro.regression.design import (
 from cogniload_repro.regression.likelihood import maximise
 
 #: Columns of the covariates whose sums do not follow from Tables 4 and 5.
-OPEN_COLUMNS = (3, 4, 5, 6, 7, 8)
+OPEN_COLUMNS = FULL_COLUMNS[3:]
 #: Largest number of steps of the search, and of halvings per step.
 _SUM_STEPS = 25
 _MOST_HALVINGS = 20
@@ -52,7 +52,8 @@ def recover_sums(model: Model) -> ModelSums:
 
     If puzzles are missing, their needle ratios are selected by Table 2.
     """
-    rows = derive_each([(model, ratios) for ratios in missing_ratios(model)])
+    cases = [(model, ratios) for ratios in missing_ratios(model)]
+    rows = derive_each(cases)
     if model.missing:
         rows = [row for row in rows if row.max_deviation <= 1]
     if not rows:
@@ -77,11 +78,15 @@ def sum_cells(cells: pd.DataFrame, model: str) -> ModelSums:
             f"{model} has {len(counts)} of the paper's {len(GRID)} cells; "
             "pass all cells of the reconstruction"
         )
+    answers = counts["total"].to_numpy(float)
     correct = counts["correct"].to_numpy(float)
-    return ModelSums(model, counts["total"].to_numpy(float), X.T @ correct)
+    return ModelSums(model, answers, X.T @ correct)
 
 
-def predict(answers: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def predict(
+    answers: np.ndarray,
+    sums: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the 11 numbers of `PRINTED` that the sums imply, and their Jacobian.
 
     The p-values of Table 3 are given as log p. The Jacobian, shape (11, 6), has the derivatives by
@@ -97,41 +102,43 @@ def predict(answers: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarr
     p_lr_slopes = -chi2.pdf(ratio, 1) * ratio_slopes
     values = np.array([linear, quadratic, *products, p_lr])
     slopes = np.array([linear_slopes, quadratic_slopes, *product_slopes, p_lr_slopes])
-    return values, slopes[:, list(OPEN_COLUMNS)]
+    return values, slopes[:, OPEN_COLUMNS]
 
 
 def _predict_aic(
     answers: np.ndarray,
     sums: np.ndarray,
-    columns: tuple[int, ...],
+    columns: np.ndarray,
 ) -> tuple[float, np.ndarray]:
     """Return the AIC of the regression on some covariates, and its gradient by all nine sums.
 
     By the envelope theorem, the gradient of the maximised log-likelihood is the estimate of beta.
     """
-    beta, loglik = maximise(X[:, columns], answers, sums[list(columns)])
+    beta, loglik = maximise(X[:, columns], answers, sums[columns])
     aic = 2 * len(columns) - 2 * loglik
     slopes = np.zeros(len(FULL_COLUMNS))
-    slopes[list(columns)] = -2 * beta
+    slopes[columns] = -2 * beta
     return aic, slopes
 
 
 def _predict_products(
-    answers: np.ndarray, sums: np.ndarray
+    answers: np.ndarray,
+    sums: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return Table 3's coefficients and log p, and their derivatives by all nine sums.
 
     p is that of the likelihood-ratio test of dropping one product from Appendix B's regression.
     """
-    beta, loglik = maximise(X[:, FULL_COLUMNS], answers, sums[list(FULL_COLUMNS)])
+    beta, loglik = maximise(X, answers, sums)
     accuracy = expit(X @ beta)
     weights = answers * accuracy * (1 - accuracy)
     # the inverse information is the covariance, and also the derivative of beta by the sums
-    covariance = np.linalg.inv(X.T @ (X * weights[:, None]))
+    information = X.T @ (X * weights[:, None])
+    covariance = np.linalg.inv(information)
     log_ps = []
     p_slopes = []
     for column in PRODUCTS.values():
-        others = [other for other in FULL_COLUMNS if other != column]
+        others = np.delete(FULL_COLUMNS, column)
         reduced_beta, reduced_loglik = maximise(X[:, others], answers, sums[others])
         ratio = max(2 * (loglik - reduced_loglik), 1e-12)
         ratio_slopes = 2 * beta
@@ -182,7 +189,8 @@ class _Search(NamedTuple):
 
     def move(self, sums: np.ndarray) -> "_Search":
         """Return the same search at other sums."""
-        return _start(self.model_sums._replace(sums=sums), len(self.misses))
+        moved = self.model_sums._replace(sums=sums)
+        return _start(moved, len(self.misses))
 
 
 def _start(model_sums: ModelSums, numbers: int) -> _Search:
@@ -215,15 +223,15 @@ def _search_sums(row: DerivedRow) -> _Search:
     return min(candidates, key=lambda search: search.largest)
 
 
-def _centre(search: _Search, free: tuple[int, ...]) -> _Search:
+def _centre(search: _Search, free: np.ndarray) -> _Search:
     """Minimise the largest absolute residual over the sums of free covariates.
 
     Successive linear programmes with step halving: Gauss and Newton's method in the maximum norm.
     """
-    places = [OPEN_COLUMNS.index(column) for column in free]
+    places = free - OPEN_COLUMNS[0]
     for _ in range(_SUM_STEPS):
         step = np.zeros(len(FULL_COLUMNS))
-        step[list(free)] = centre_step(search.misses, search.slopes[:, places])
+        step[free] = centre_step(search.misses, search.slopes[:, places])
         nearer = _halve_step(search, step)
         if nearer is None:
             break

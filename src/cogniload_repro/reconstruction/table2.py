@@ -88,7 +88,8 @@ class _Roots(NamedTuple):
     def select_nearest(self) -> "_Roots":
         """Return for each model the row with the smallest maximum deviation."""
         worst = self.deviations.max(axis=2)
-        nearest = (np.arange(len(worst)), worst.argmin(axis=1))
+        models = np.arange(len(worst))
+        nearest = (models, worst.argmin(axis=1))
         return _Roots(*(part[nearest] for part in self))
 
 
@@ -160,7 +161,8 @@ def least_deviations(rows: Sequence[DerivedRow]) -> np.ndarray:
     for signs in product((-1, 1), repeat=2):
         aics = printed_aics(names) + np.array(signs) * AIC_HALF_UNIT
         roots = _solve_roots(names, rows[0].coding, answers, known, aics)
-        least = np.minimum(least, roots.deviations.max(axis=2).min(axis=1))
+        worst = roots.deviations.max(axis=2)
+        least = np.minimum(least, worst.min(axis=1))
     return least
 
 
@@ -188,7 +190,8 @@ def compare_table2(rows: Iterable[DerivedRow]) -> pd.DataFrame:
                 "printed_stars": "",
             }
             if quantity in BETAS:
-                number["stars"] = stars(2 * norm.sf(abs(value / se[place])))
+                z = value / se[place]
+                number["stars"] = stars(2 * norm.sf(abs(z)))
                 number["printed_stars"] = texts[f"{quantity}_stars"]
             numbers.append(number)
     return pd.DataFrame(numbers)
@@ -273,7 +276,11 @@ def _find_windows(
     return np.column_stack([low, high])
 
 
-def _standard_errors(coding: str, answers: np.ndarray, betas: np.ndarray) -> np.ndarray:
+def _standard_errors(
+    coding: str,
+    answers: np.ndarray,
+    betas: np.ndarray,
+) -> np.ndarray:
     """Return the standard errors of coefficients, from the inverse expected information."""
     covariates = coded_covariates(coding)
     accuracies = expit(betas @ covariates.T)

@@ -91,8 +91,8 @@ def find_points(fits: Sequence[Fit], point: str) -> pd.DataFrame:
     falls at the root, and the nearest to the mean is taken. Without such a point, value and se are
     NaN and the status says why.
     """
-    points = pd.DataFrame({"value": np.nan, "se": np.nan}, index=range(len(fits)))
-    points["status"] = [fit.status for fit in fits]
+    statuses = [fit.status for fit in fits]
+    points = pd.DataFrame({"value": np.nan, "se": np.nan, "status": statuses})
     load, limits = POINTS[point]
     for places in group_by_design(fits):
         group = [fits[place] for place in places]

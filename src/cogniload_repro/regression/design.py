@@ -35,9 +35,9 @@ def lay_out(cells: pd.DataFrame) -> np.ndarray:
 #: The covariates over the grid, shape (140, 9).
 X = lay_out(GRID)
 #: Columns of the regressions of Table 6 (linear), Table 2 (quadratic) and Appendix B (full).
-LINEAR_COLUMNS = tuple(range(4))
-QUADRATIC_COLUMNS = tuple(range(5))
-FULL_COLUMNS = tuple(range(9))
+LINEAR_COLUMNS = np.arange(4)
+QUADRATIC_COLUMNS = np.arange(5)
+FULL_COLUMNS = np.arange(9)
 #: Columns of the products of loads, by the names of Table 3.
 PRODUCTS = {
     "dN": 5,

@@ -117,11 +117,11 @@ def spread_terms(fits: pd.DataFrame) -> pd.DataFrame:
     A column is named after the paper's symbol of the term or, without one, after the term itself.
     """
     fits = fits.set_index("model")
-    is_first = ~fits.index.duplicated()
-    wide = fits.loc[is_first, []]
+    first = fits[~fits.index.duplicated()]
+    wide = first[[]]
     for number, kind in _PREFIXES.items():
         for term in fits["term"].unique():
             symbol = SYMBOLS.get(term, term)
             wide[f"{kind}_{symbol}"] = fits.loc[fits["term"] == term, number]
-    wide["status"] = fits.loc[is_first, "status"]
+    wide["status"] = first["status"]
     return wide.reset_index()

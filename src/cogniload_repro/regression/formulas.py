@@ -133,9 +133,7 @@ def _refuse_lost_power(formula: str) -> None:
 def _take_covariates(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the covariates that cells have, as floats: powers of integers may overflow."""
     covariates = add_logarithm(cells)
-    numbers = covariates[[name for name in COVARIATES if name in covariates]].astype(
-        float
-    )
+    numbers = covariates.filter(COVARIATES).astype(float)
     for name in FACTORS:
         if name in covariates:
             numbers[name] = covariates[name].astype(object).fillna("").astype(str)

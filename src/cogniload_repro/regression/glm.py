@@ -120,24 +120,19 @@ def fit_all(
     answers = cells.groupby(keys, observed=True)["total"].transform("sum")
     rows = cells[(cells["total"] > 0) | (answers == 0)]
     tables = list(rows.groupby(keys, sort=False, observed=True))
-    kinds = rows[keys].assign(kind=_number_cells(rows))
-    kinds = kinds.groupby(keys, sort=False, observed=True)["kind"].agg(tuple)
+    covariates = rows.reindex(columns=[*COVARIATES, *FACTORS])
+    hashes = pd.util.hash_pandas_object(covariates, index=False)
+    by_table = rows.assign(kind=hashes).groupby(keys, sort=False, observed=True)
+    kinds = (
+        by_table["kind"].agg(tuple).map(hash)
+    )  # the same for tables with the same cells
     fits: dict[int, Fit] = {}
     for kind in kinds.unique():
-        places = [place for place, other in enumerate(kinds) if other == kind]
+        places = np.flatnonzero(kinds == kind)
         group = [tables[place] for place in places]
-        fits |= zip(places, _fit_group(group, keys, formula, family), strict=True)
+        fitted = _fit_group(group, keys, formula, family)
+        fits |= zip(places, fitted, strict=True)
     return [fits[place] for place in range(len(tables))]
-
-
-def _number_cells(rows: pd.DataFrame) -> np.ndarray:
-    """Return the same number for rows with the same covariates."""
-    names = [*COVARIATES, *FACTORS]
-    covariates = [rows[name] for name in names if name in rows]
-    if not covariates:
-        return np.zeros(len(rows))
-    groups = rows.groupby(covariates, dropna=False, observed=True)
-    return groups.ngroup().to_numpy()
 
 
 def group_by_design(fits: Sequence[Fit]) -> list[list[int]]:
@@ -162,12 +157,10 @@ def _fit_group(
     answers = np.array([table["total"] for table in tables], dtype=float)
     design = build_design(cells, formula)
     statuses = list_statuses(cells, formula, design.x, correct, answers)
-    coef = np.full((len(tables), design.x.shape[1]), np.nan)
-    loglik = np.full(len(tables), np.nan)
-    finite = [place for place, status in enumerate(statuses) if status == "ok"]
-    coef[finite], loglik[finite] = maximise_counts(
-        design.x, correct[finite], answers[finite], family
-    )
+    coef, loglik = maximise_counts(design.x, correct, answers, family)
+    is_infinite = np.array(statuses) != "ok"
+    coef[is_infinite] = np.nan
+    loglik[is_infinite] = np.nan
     accuracy, covariance = _estimate(design.x, answers, coef, FAMILIES[family])
     identified = are_identified(pd.concat(tables), design.x, family)
     fits = []

@@ -35,9 +35,8 @@ def are_identified(counts: pd.DataFrame, x: np.ndarray, family: str) -> np.ndarr
     Reconstructed counts identify a logit regression if its columns are in the span of
     `FIXED_COLUMNS` and have the printed sums.
     """
-    shape = (len(counts) // len(x), len(x))
-    is_reconstructed = from_printed_tables(counts).to_numpy().reshape(shape)
-    identified = ~is_reconstructed.any(axis=1)
+    is_reconstructed = from_printed_tables(counts).to_numpy()
+    identified = ~is_reconstructed.reshape(-1, len(x)).any(axis=1)
     if family != "logit" or identified.all():
         return identified
     spread = _spread_over_grid(counts[: len(x)], x)
@@ -51,12 +50,12 @@ def _have_printed_sums(counts: pd.DataFrame, x: np.ndarray) -> np.ndarray:
 
     These differ among themselves by the precision of the printed numbers.
     """
-    shape = (len(counts) // len(x), len(x))
+    shape = (-1, len(x))
     answers = counts["total"].to_numpy(float).reshape(shape)
     correct = counts["correct"].to_numpy(float).reshape(shape)
     sums = correct @ x
-    samples = committed_counts(counts).reshape(-1, *shape)
-    committed = samples @ x
+    samples = committed_counts(counts)
+    committed = samples.reshape(len(samples), *shape) @ x
     largest = answers @ np.abs(x)
     slack = _ROUNDING_ERROR * largest
     is_above = sums >= committed.min(axis=0) - slack

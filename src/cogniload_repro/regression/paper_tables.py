@@ -40,11 +40,9 @@ def interactions_table(cells: pd.DataFrame) -> pd.DataFrame:
     tests = []
     for term in PRODUCT_TERMS:
         test = compare_fits(cells, f"{INTERACTIONS} - {term}", against=INTERACTIONS)
-        test["term"] = term
-        tests.append(test[["model", "term", "lr_p"]])
-    stacked = pd.concat(tests)
-    products = fits.merge(stacked, on=["model", "term"])
-    products["p"] = products["lr_p"]
+        tests.append(test[["model", "lr_p"]].assign(term=term))
+    stacked = pd.concat(tests).rename(columns={"lr_p": "p"})
+    products = fits.drop(columns="p").merge(stacked)
     return spread_terms(products)
 
 

@@ -32,7 +32,7 @@ KEYS = [
     "d",
     "ratio_pct",
 ]
-_TABLE = r"^r\d+$"
+_SAMPLE = r"^r[1-9]\d*$"
 #: Types to which loads are converted before tables are merged.
 _LOAD_TYPES = {"N": float, "d": float, "ratio_pct": float}
 
@@ -70,12 +70,10 @@ def over_reconstructions(
     24
     """
     cells = check_cells(cells)
-    statistics = []
-    for number, table in enumerate(each_reconstruction(cells), start=1):
-        statistics.append(statistic(table).assign(reconstruction=number))
-    stacked = pd.concat(statistics, ignore_index=True)
-    stacked.insert(0, "reconstruction", stacked.pop("reconstruction"))
-    return stacked
+    statistics = [statistic(table) for table in each_reconstruction(cells)]
+    numbers = range(1, len(statistics) + 1)
+    stacked = pd.concat(statistics, keys=numbers, names=["reconstruction"])
+    return stacked.reset_index("reconstruction").reset_index(drop=True)
 
 
 def with_ranges(
@@ -130,7 +128,7 @@ def with_ranges(
     is_open = ~table["identified"].astype(bool)
     if not is_open.any():
         return table.reset_index()
-    models = table[is_open].reset_index()["model"].unique()
+    models = table.index.get_level_values("model")[is_open]
     open_cells = cells[cells["model"].isin(models)]
     samples = statistic(over_reconstructions(open_cells, lambda table: table))
     groups = samples.groupby(names, sort=False)
@@ -165,7 +163,7 @@ def committed_counts(cells: pd.DataFrame) -> np.ndarray:
 
     They are NaN if the paper has no such cell.
     """
-    samples = _join(cells).filter(regex=_TABLE).drop(columns=SMOOTH)
+    samples = _join(cells).filter(regex=_SAMPLE)
     return samples.to_numpy(float).T
 
 
