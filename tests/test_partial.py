@@ -110,7 +110,9 @@ def test_one_own_model_on_two_cells(tmp_path):
     results = load_results(build)
     assert results.cells["total"].tolist() == [4, 4]
     for frame in (results.glm, results.aic, results.interactions):
-        assert frame["status"].str.startswith("the cells determine 2 of the formula").all()
+        assert (
+            frame["status"].str.startswith("the cells determine 2 of the formula").all()
+        )
         assert (
             frame.filter(regex="^(beta|se|p|ecl50|nt50|id50|aic|loglik)")
             .isna()
