@@ -109,7 +109,9 @@ def test_one_own_model_on_two_cells(tmp_path):
     results = load_results(build)
     assert results.cells["total"].tolist() == [4, 4]
     for frame in (results.glm, results.aic, results.interactions):
-        assert frame["status"].str.startswith("the cells determine 2 of its ").all()
+        assert (
+            frame["status"].str.startswith("the cells determine 2 of the formula").all()
+        )
         assert (
             frame.filter(regex="^(beta|se|p|ecl50|nt50|id50|aic|loglik)")
             .isna()
@@ -119,7 +121,7 @@ def test_one_own_model_on_two_cells(tmp_path):
     table = tables.table2(fits, cl.capacity_points(results.cells)).frame
     assert table.iloc[0].tolist() == [
         "mine",
-        "the cells determine 2 of its 5 coefficients",
+        "the cells determine 2 of the formula's 5 coefficients",
         *[""] * 7,
     ]
     assert describe_cells(results.cells) == "Partial grid: 2 of the paper's 140 cells"
