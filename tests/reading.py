@@ -13,7 +13,8 @@ NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 def run_chapter(name, monkeypatch, skip=(), last="", **parameters):
     """Run a notebook's code in this process; return what its cells show at their end, by cell.
 
-    It runs up to the cell ``last``, if one is named. Parameters take the place of those in its first cell, where it has them.
+    It runs up to the cell ``last``, if one is named. Parameters take the place of those in its
+    first cell, where it has them.
     """
     monkeypatch.chdir(NOTEBOOKS)
     monkeypatch.setattr(page, "save_figure", save_nothing)
