@@ -12,8 +12,6 @@ from reading import save_nothing
 import cogniload_repro as cl
 from cogniload_repro.book.style import PHONE_IN
 
-INTERVAL = r"95% interval [\d.]+% to [\d.]+%"
-
 
 @pytest.fixture(scope="module")
 def chapter(one_process, tmp_path_factory):
@@ -43,16 +41,18 @@ def chapter(one_process, tmp_path_factory):
 def said(chapter):
     """The sentences on each model."""
     outputs, _ = chapter
-    (shown,) = (text for text in outputs if "answers of" in text and "ranks" in text)
-    sentences = re.findall(r"<p>(.*?)</p>", shown)
-    return {re.search(r"answers of (\S+) are", text)[1]: text for text in sentences}
+    said = {}
+    for text in re.findall(r"<p>(.*?)</p>", "\n".join(outputs)):
+        if model := re.search(r"answers of (\S+) (are|lie)", text):
+            said[model[1]] = f"{said.get(model[1], '')} {text}"
+    return said
 
 
-def test_every_model_has_an_interval_and_a_rank(said):
+def test_every_model_has_a_share_and_a_rank(said):
     """The clearest cases too: perfect, the last clause only, guessing, all cut off."""
     assert len(said) == 5
     for text in said.values():
-        assert re.search(INTERVAL, text)
+        assert re.search(r"are correct \(\d+\.\d%\); .* guessing scores \d", text)
         assert re.search(r"it ranks \d+ of 23", text)
         assert "nan" not in text
 
@@ -68,7 +68,7 @@ def test_clear_cases_are_called_so(said):
 def test_answers_that_were_all_cut_off_say_nothing_of_reasoning(said):
     """The sentence asks for a larger limit, and judges neither guessing nor the last clause."""
     assert "72 of 72 answers were cut off" in said["mine-cut"]
-    assert "guessing" not in said["mine-cut"]
+    assert "guessing." not in said["mine-cut"]
 
 
 def test_a_few_answers_are_counted_by_whether_the_last_clause_is_right(said):
