@@ -97,7 +97,7 @@ def search_ends(cells, term, level, possible) -> tuple[float, float]:
     ctx = cells["ctx"].to_numpy(float)
     rng = np.random.default_rng(0)
     starts = [ctx]
-    for _ in range(_STARTS - 1):
+    while len(starts) < _STARTS:
         weights = rng.normal(size=len(ctx))
         starts.append(find_corner(possible, weights))
     evaluate = partial(differentiate, cells, term, level)
