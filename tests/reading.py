@@ -10,10 +10,11 @@ from cogniload_repro.files import write_whole
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 
 
-def run_chapter(name, monkeypatch, skip=(), **parameters):
+def run_chapter(name, monkeypatch, skip=(), last="", **parameters):
     """Run a notebook's code in this process; return what its cells show at their end, by cell.
 
-    Parameters take the place of those in its first cell, where it has them.
+    It runs up to the cell ``last``, if one is named. Parameters take the place of those in its
+    first cell, where it has them.
     """
     monkeypatch.chdir(NOTEBOOKS)
     monkeypatch.setattr(page, "save_figure", save_nothing)
@@ -25,11 +26,13 @@ def run_chapter(name, monkeypatch, skip=(), **parameters):
             continue
         place = f"{name}, {cell['id']}"
         body = ast.parse("".join(cell["source"])).body
-        last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
+        shown = body.pop() if body and isinstance(body[-1], ast.Expr) else None
         exec(compile(ast.Module(body, []), place, "exec"), space)  # our own notebook
-        if last is not None:
-            value = compile(ast.Expression(last.value), place, "eval")
+        if shown is not None:
+            value = compile(ast.Expression(shown.value), place, "eval")
             values[cell["id"]] = eval(value, space)
+        if cell["id"] == last:
+            break
         if "parameters" in cell["metadata"].get("tags", ()):
             space |= {key: value for key, value in parameters.items() if key in space}
     return values

@@ -15,8 +15,10 @@ import pandas as pd
 import pytest
 from harness import run as command
 from harness import write_lines
+from judging import write_build
 from reading import run_chapter
 from samples import table_of
+from test_conclusions import EXPECTED
 
 import cogniload_repro as cl
 from cogniload_repro.book import page
@@ -97,14 +99,34 @@ def test_the_readme_has_the_findings_of_the_first_page(tmp_path, monkeypatch):
     assert readme == script["replace_part"](readme, "findings", findings)
 
 
-def test_the_readme_has_the_question_of_each_chapter():
-    """The script copies the answers too, which only a build has."""
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """A build of the committed counts and known verdicts, with five puzzles a configuration."""
+    folder = write_build(tmp_path_factory.mktemp("build"), 5)
+    write_table(folder / "cells.parquet", cl.load_cells().drop(columns="log10_N"))
+    (folder / "verdicts").mkdir()
+    for chapter, words in EXPECTED.items():
+        rows = pd.DataFrame(words.items(), columns=["conclusion", "verdict"])
+        rows = rows.assign(claim="", evidence="")
+        rows.to_csv(folder / "verdicts" / f"{chapter}.csv", index=False)
+    return folder
+
+
+# not the first page, and not the last chapter, whose model is not the paper's
+@pytest.mark.parametrize("name", ANALYSES[1:-1])
+def test_the_readme_has_question_and_answer_of_each_chapter(
+    name, published, monkeypatch
+):
+    """`scripts/write_findings.py` copies them from a build; here the cells up to the answer run."""
+    options = {"last": "lead", "build": published, "per_cell": 1}
+    shown = run_chapter(name, monkeypatch, **options)["lead"].markdown
+    (title, *_) = read(name, "markdown").values()
+    question = title.splitlines()[0].removeprefix("# ")
+    answer = run_path(str(_ROOT / "scripts" / "write_findings.py"))["find_answer"](
+        shown
+    )
     readme = (_ROOT / "README.md").read_text(encoding="utf-8")
-    for name in ANALYSES:
-        if name[:2].isdigit() and name not in ("00_introduction", "13_your_model"):
-            (title, *_) = read(name, "markdown").values()
-            question = title.splitlines()[0].removeprefix("# ")
-            assert f"notebooks/{name}.ipynb) | {question} | " in readme
+    assert f"notebooks/{name}.ipynb) | {question} | {answer} |" in readme
 
 
 @pytest.mark.parametrize("levels", [(1, 4), (1,)])

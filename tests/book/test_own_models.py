@@ -148,5 +148,5 @@ def test_levels_that_the_paper_does_not_have_stop_nothing(
         rows.append({"model": "mine", "name": row["name"], "response": response})
     outputs, figures = run_chain(tmp_path, rows)
     (lacking,) = (text for text in outputs if "There is no regression for mine" in text)
-    assert ("determine 1 of its 5" in lacking) == is_one_cell
+    assert ("determine 1 of the formula's 5" in lacking) == is_one_cell
     assert list(figures) == ["your-accuracy", "your-slide"]
