@@ -31,6 +31,12 @@ def plain_links(text: str) -> str:
     return re.sub(r"\{\w+\}`([^`<]+) <[^>]+>`", r"\1", text)
 
 
+def find_answer(shown: str) -> str:
+    """Return the first sentence in bold of what a chapter shows, without its links."""
+    bold = re.search(r"^\*\*(.+?)\*\*", shown, re.M | re.S)
+    return plain_links(bold[1])
+
+
 def read_findings() -> str:
     """Return the list of findings that the first page shows."""
     (cell,) = (
@@ -53,8 +59,7 @@ def read_answers() -> str:
         texts = []
         for cell in cells:
             texts += read_outputs(cell)
-        bold = re.search(r"^\*\*(.+?)\*\*", "\n".join(texts), re.M | re.S)
-        answer = plain_links(bold[1])
+        answer = find_answer("\n".join(texts))
         link = f"[{path.stem}](notebooks/{path.name})"
         lines.append(f"| {link} | {question} | {answer} |")
     return "\n".join(lines)

@@ -10,33 +10,38 @@ from cogniload_repro.files import write_whole
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 
 
-def read_chapter(name, monkeypatch, **parameters):
-    """Run a notebook and return the Markdown and the HTML that its cells show, one text a cell.
+def run_chapter(name, monkeypatch, skip=(), last="", **parameters):
+    """Run a notebook's code in this process; return what its cells show at their end, by cell.
 
-    Parameters take the place of those in its first cell, where it has them.
+    It runs up to the cell ``last``, if one is named. Parameters take the place of those in its
+    first cell, where it has them.
     """
     monkeypatch.chdir(NOTEBOOKS)
     monkeypatch.setattr(page, "save_figure", save_nothing)
-    cells = json.loads((NOTEBOOKS / f"{name}.ipynb").read_text("utf-8"))["cells"]
-    outputs = []
+    notebook = json.loads((NOTEBOOKS / f"{name}.ipynb").read_text("utf-8"))
+    values = {}
     space = {}
-    for cell in cells:
-        if cell["cell_type"] != "code":
+    for cell in notebook["cells"]:
+        if cell["cell_type"] != "code" or cell["id"] in skip:
             continue
+        place = f"{name}, {cell['id']}"
         body = ast.parse("".join(cell["source"])).body
-        last = body.pop() if isinstance(body[-1], ast.Expr) else None
-        exec(
-            compile(ast.Module(body, []), f"{name}, {cell['id']}", "exec"), space
-        )  # our own
-        if last is not None:
-            value = eval(
-                compile(ast.Expression(last.value), f"{name}, {cell['id']}", "eval"),
-                space,
-            )
-            outputs.append(show(value))
+        shown = body.pop() if body and isinstance(body[-1], ast.Expr) else None
+        exec(compile(ast.Module(body, []), place, "exec"), space)  # our own notebook
+        if shown is not None:
+            value = compile(ast.Expression(shown.value), place, "eval")
+            values[cell["id"]] = eval(value, space)
+        if cell["id"] == last:
+            break
         if "parameters" in cell["metadata"].get("tags", ()):
             space |= {key: value for key, value in parameters.items() if key in space}
-    return outputs
+    return values
+
+
+def read_chapter(name, monkeypatch, **parameters):
+    """Run a notebook and return the Markdown and the HTML that its cells show, one text a cell."""
+    values = run_chapter(name, monkeypatch, **parameters)
+    return [show(value) for value in values.values()]
 
 
 def save_nothing(figure, stem, source, endings=("png", "svg"), title=""):

@@ -13,11 +13,12 @@ from runpy import run_path
 
 import pandas as pd
 import pytest
-from extreme_models import extreme_rows, few_rows
 from harness import run as command
 from harness import write_lines
-from reading import save_nothing
+from judging import write_build
+from reading import run_chapter
 from samples import table_of
+from test_conclusions import EXPECTED
 
 import cogniload_repro as cl
 from cogniload_repro.book import page
@@ -83,34 +84,14 @@ def read(name, kind):
     }
 
 
-def run(name, monkeypatch, skip=(), **parameters):
-    """Run a notebook's code in this process; return what its cells show at their end."""
-    values = {}
-    space = {}
-    monkeypatch.setattr(page, "save_figure", save_nothing)
-    for cell, code in read(name, "code").items():
-        if cell in skip:
-            continue
-        body = ast.parse(code).body
-        last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
-        exec(compile(ast.Module(body, []), cell, "exec"), space)  # our own notebook
-        if last is not None:
-            values[cell] = eval(
-                compile(ast.Expression(last.value), cell, "eval"), space
-            )
-        space |= parameters
-    return values
-
-
 @pytest.mark.slow
 def test_the_readme_has_the_findings_of_the_first_page(tmp_path, monkeypatch):
     """Both are one list; `scripts/write_findings.py` copies it."""
     write_table(tmp_path / "cells.parquet", cl.load_cells().drop(columns="log10_N"))
     puzzles = pd.DataFrame(draw_rows(PuzzleSet(PAPER_GRID, 100)))
     write_table(tmp_path / "baselines.parquet", cl.baselines(puzzles))
-    monkeypatch.chdir(_ROOT / "notebooks")
     # the lead counts the ledger, which this build has not
-    outputs = run("00_introduction", monkeypatch, skip=["lead"], build=tmp_path)
+    outputs = run_chapter("00_introduction", monkeypatch, skip=["lead"], build=tmp_path)
     findings = outputs["findings"].markdown
     readme = (_ROOT / "README.md").read_text(encoding="utf-8")
     script = run_path(str(_ROOT / "scripts" / "write_findings.py"))
@@ -118,14 +99,34 @@ def test_the_readme_has_the_findings_of_the_first_page(tmp_path, monkeypatch):
     assert readme == script["replace_part"](readme, "findings", findings)
 
 
-def test_the_readme_has_the_question_of_each_chapter():
-    """The script copies the answers too, which only a build has."""
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """A build of the committed counts and known verdicts, with five puzzles a configuration."""
+    folder = write_build(tmp_path_factory.mktemp("build"), 5)
+    write_table(folder / "cells.parquet", cl.load_cells().drop(columns="log10_N"))
+    (folder / "verdicts").mkdir()
+    for chapter, words in EXPECTED.items():
+        rows = pd.DataFrame(words.items(), columns=["conclusion", "verdict"])
+        rows = rows.assign(claim="", evidence="")
+        rows.to_csv(folder / "verdicts" / f"{chapter}.csv", index=False)
+    return folder
+
+
+# not the first page, and not the last chapter, whose model is not the paper's
+@pytest.mark.parametrize("name", ANALYSES[1:-1])
+def test_the_readme_has_question_and_answer_of_each_chapter(
+    name, published, monkeypatch
+):
+    """`scripts/write_findings.py` copies them from a build; here the cells up to the answer run."""
+    options = {"last": "lead", "build": published, "per_cell": 1}
+    shown = run_chapter(name, monkeypatch, **options)["lead"].markdown
+    (title, *_) = read(name, "markdown").values()
+    question = title.splitlines()[0].removeprefix("# ")
+    answer = run_path(str(_ROOT / "scripts" / "write_findings.py"))["find_answer"](
+        shown
+    )
     readme = (_ROOT / "README.md").read_text(encoding="utf-8")
-    for name in ANALYSES:
-        if name[:2].isdigit() and name not in ("00_introduction", "13_your_model"):
-            (title, *_) = read(name, "markdown").values()
-            question = title.splitlines()[0].removeprefix("# ")
-            assert f"notebooks/{name}.ipynb) | {question} | " in readme
+    assert f"notebooks/{name}.ipynb) | {question} | {answer} |" in readme
 
 
 @pytest.mark.parametrize("levels", [(1, 4), (1,)])
@@ -140,7 +141,7 @@ def test_the_generator_chapter_holds_for_any_puzzles(levels, tmp_path, monkeypat
         ]
     )
     write_table(tmp_path / "puzzles.parquet", puzzles)
-    values = run("02_generation", monkeypatch, build=tmp_path, per_cell=1)
+    values = run_chapter("02_generation", monkeypatch, build=tmp_path, per_cell=1)
     lead = values["lead"].markdown
     assert "nan" not in lead
     assert levels == (1, 4) or " 0% of the puzzles" in lead
@@ -223,98 +224,10 @@ def test_the_scorers_chapter_counts_the_answers_that_were_scored(
         return cl.markdown.sentence(name)
 
     monkeypatch.setattr(page.Page, "table", keep)
-    run("03_scoring", monkeypatch, build=tmp_path)
+    run_chapter("03_scoring", monkeypatch, build=tmp_path)
     counted = tables["scoring-buckets"]["Responses in this build"].astype(int)
     assert counted.sum() == len(rows)
     assert set(tables["scoring-readings"]["Responses"]) == {len(rows)}
-
-
-def build_own(folder, rows):
-    """Import and score answers of own models."""
-    source = write_lines(folder / "answers.jsonl", rows)
-    for step in (["download-outputs", "--source", source], ["score", "--jobs", "1"]):
-        assert command(*step, "--build", folder).exit_code == 0
-    return str(folder)
-
-
-def show(monkeypatch, build):
-    """What the chapter on own models shows, as Markdown, and the files of its figures."""
-    fragments = []
-    figures = []
-    places = ((page.Page, "table"), (cl, "sentence"), (cl.markdown, "quote"))
-    for owner, kind in places:
-        method = getattr(owner, kind)
-
-        def keep(*arguments, method=method, **options):
-            fragment = method(*arguments, **options)
-            fragments.append(fragment)
-            return fragment
-
-        monkeypatch.setattr(owner, kind, keep)
-    drawn = page.Page.figure
-
-    def keep_name(*arguments, **options):
-        figures.append(arguments[2])
-        return drawn(*arguments, **options)
-
-    monkeypatch.setattr(page.Page, "figure", keep_name)
-    run("13_your_model", monkeypatch, build=build)
-    return [fragment.markdown for fragment in fragments], figures
-
-
-@pytest.mark.parametrize(
-    "grid",
-    [
-        pytest.param("N=20,200,1000 ratio=5,50,95 d=1,3", marks=pytest.mark.slow),
-        "N=250 ratio=50 d=5",
-    ],
-)
-def test_an_own_model_on_other_levels_has_its_chapter(
-    grid, one_process, tmp_path, monkeypatch
-):
-    """Levels that the paper does not have, and a single one, stop nothing.
-
-    What cannot be fitted says why.
-    """
-    rows = list(draw_rows(PuzzleSet(grid_cells(grid), 2, 5)))
-    answers = [
-        {
-            "model": "mine",
-            "name": row["name"],
-            "response": f"So {row['poi']}: {row['gold']}.",
-        }
-        for row in rows
-    ]
-    texts, figures = show(monkeypatch, build_own(tmp_path, answers))
-    (lacking,) = (
-        text for text in texts if text.startswith("There is no regression for mine")
-    )
-    assert ("determine 1 of its 5" in lacking) == (grid == "N=250 ratio=50 d=5")
-    assert figures == ["your-accuracy", "your-slide"]
-
-
-def test_the_chapter_on_own_models_has_no_empty_rows_and_no_figure_without_them(
-    one_process, tmp_path, monkeypatch
-):
-    """Four extreme models and one with 18 answers.
-
-    Each is in the tables that it can fill, none with dashes alone.
-    """
-    rows = [*extreme_rows(), *few_rows()]
-    texts, figures = show(monkeypatch, build_own(tmp_path, rows))
-    lines = [
-        line
-        for line in "\n".join(texts).splitlines()
-        if line.startswith("| ") and not line.startswith("| :")
-    ]
-    assert len(lines) > 20
-    for line in lines:
-        _, *values = map(str.strip, line.strip("|").split("|"))
-        assert not set(values) <= {r"\-\-", "nan", "", "not stated"}, line
-    assert {"your-accuracy", "your-slide"} <= set(figures)
-    assert "tiny" in " ".join(texts)
-    assert "openai" not in " ".join(texts)
-    assert [text for text in texts if "{code-block} text" in text]
 
 
 def test_runs_of_alike_models_lie_in_no_other_run():

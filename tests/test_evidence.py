@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from test_chapters import run
+from reading import run_chapter
 
 import cogniload_repro as cl
 from cogniload_repro.book.markdown import Fragment, unescape
@@ -42,7 +42,7 @@ def run_on_reconstruction(chapter, number, tmp_path, monkeypatch):
     few = PuzzleSet(PAPER_GRID, 1, scheme="spawn")
     write_parquet(build / "puzzles.parquet", draw_rows(few), few.describe(""))
     write_baselines(build / "puzzles.parquet", build / "baselines.parquet")
-    fragments = run(chapter, monkeypatch, build=build)
+    fragments = run_chapter(chapter, monkeypatch, build=build)
     texts = {}
     for key, shown in fragments.items():
         if isinstance(shown, Fragment):  # others are frames and pictures

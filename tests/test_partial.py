@@ -4,14 +4,13 @@ What is missing is said, nothing is judged without data.
 """
 
 import json
-from contextlib import chdir
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-import test_chapters
 from click.testing import CliRunner
+from reading import NOTEBOOKS, run_chapter
 from samples import GPT5, table_of
 
 import cogniload_repro as cl
@@ -110,7 +109,9 @@ def test_one_own_model_on_two_cells(tmp_path):
     results = load_results(build)
     assert results.cells["total"].tolist() == [4, 4]
     for frame in (results.glm, results.aic, results.interactions):
-        assert frame["status"].str.startswith("the cells determine 2 of its ").all()
+        assert (
+            frame["status"].str.startswith("the cells determine 2 of the formula").all()
+        )
         assert (
             frame.filter(regex="^(beta|se|p|ecl50|nt50|id50|aic|loglik)")
             .isna()
@@ -120,7 +121,7 @@ def test_one_own_model_on_two_cells(tmp_path):
     table = tables.table2(fits, cl.capacity_points(results.cells)).frame
     assert table.iloc[0].tolist() == [
         "mine",
-        "the cells determine 2 of its 5 coefficients",
+        "the cells determine 2 of the formula's 5 coefficients",
         *[""] * 7,
     ]
     assert describe_cells(results.cells) == "Partial grid: 2 of the paper's 140 cells"
@@ -182,7 +183,7 @@ def said(build, chapters, monkeypatch):
 
             monkeypatch.setattr(owner, kind, keep)
         monkeypatch.setattr(page, "find_run", lambda name=name: Run(name, Path(build)))
-        test_chapters.run(name, monkeypatch, build=build)
+        run_chapter(name, monkeypatch, build=build)
         monkeypatch.undo()
     joined = {}
     for name, fragments in texts.items():
@@ -196,11 +197,7 @@ def test_the_mini_grids_book_judges_nothing(name):
 
     In the executed notebooks of `make smoke`.
     """
-    executed = (
-        test_chapters._NOTEBOOKS[0].parents[1]
-        / "data/build-mini/notebooks"
-        / f"{name}.ipynb"
-    )
+    executed = NOTEBOOKS.parent / "data/build-mini/notebooks" / f"{name}.ipynb"
     if not executed.exists():
         pytest.skip("no book of the mini-grid: run `make smoke` first")
     cells = json.loads(executed.read_text("utf-8"))["cells"]
@@ -259,9 +256,9 @@ def test_outputs_of_all_the_papers_models_make_every_chapter(tmp_path, monkeypat
     data = Build(build)
     assert data.complete
     assert judge_evidence("identified", data.cells()) == "outputs"
-    chapters = [name for name in test_chapters.ANALYSES if name != "13_your_model"]
-    with chdir(test_chapters._NOTEBOOKS[0].parent):
-        texts = said(build, chapters, monkeypatch)
+    chapters = [path.stem for path in NOTEBOOKS.glob("[0-9]*.ipynb")]
+    chapters.remove("13_your_model")
+    texts = said(build, chapters, monkeypatch)
     assert not [name for name, text in texts.items() if "This build holds" in text]
 
 

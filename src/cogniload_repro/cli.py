@@ -57,7 +57,7 @@ def main(context: click.Context) -> None:
     them all.
     """
     values = params.read_file()
-    steps = ("parameters", "download-outputs", "score", "render")
+    steps = ("parameters", "download-outputs", "render")
     context.default_map = dict.fromkeys(steps, values)
 
 

@@ -146,7 +146,10 @@ def test_cleared_outputs_are_gone():
     assert show(display + "print(1); clear_output(); print(2)") == [[("stdout", "2\n")]]
 
 
-@pytest.mark.parametrize("code", ["import sys\nsys.exit()", "raise SystemExit(0)"])
+@pytest.mark.parametrize(
+    "code",
+    ["import sys\nsys.exit()", "raise SystemExit(0)", "exit()", "quit()", "exit"],
+)
 def test_a_cell_that_ends_the_notebook_fails(code):
     """The cells behind it would be lost without a word."""
     notebook = [new_code_cell(code), new_code_cell("print(1)")]

@@ -25,6 +25,17 @@ def _write(path, *code, tags=("parameters",)):
     return path
 
 
+def test_a_cell_that_ends_the_notebook_is_named(tmp_path):
+    """The sentence says what happened, also without a message of the cell's own."""
+    source = _write(tmp_path / "page.ipynb", "n = 1", "exit()")
+    words = r"cell \[2\] failed: NotebookEnded; correct"
+    with (
+        pytest.warns(UserWarning, match="To exit"),
+        pytest.raises(ValueError, match=words),
+    ):
+        run_notebook(source, tmp_path / "out" / "page.ipynb", {})
+
+
 def test_parameters_reach_the_cells_and_the_page(tmp_path):
     """Values replace the defaults, and are shown below them.
 

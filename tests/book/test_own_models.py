@@ -4,23 +4,19 @@ import re
 
 import pytest
 import reading
-from extreme_models import SMALL, extreme_rows, few_rows
+from extreme_models import extreme_rows, few_rows
 from harness import run, write_lines
 from matplotlib.text import Text
 from reading import save_nothing
 
 import cogniload_repro as cl
 from cogniload_repro.book.style import PHONE_IN
+from cogniload_repro.grid import grid_cells
+from cogniload_repro.puzzles.sets import PuzzleSet, draw_rows
 
 
-@pytest.fixture(scope="module")
-def chapter(one_process, tmp_path_factory):
-    """What the chapter shows of four extreme models and one with 18 answers, after the real chain.
-
-    The texts of its cells, and its figures by name.
-    """
-    folder = tmp_path_factory.mktemp("own")
-    rows = [*extreme_rows(SMALL, 6), *few_rows()]
+def run_chain(folder, rows):
+    """Import and score answers; return what the chapter shows of them, and its figures by name."""
     source = write_lines(folder / "answers.jsonl", rows)
     for step in (["download-outputs", "--source", source], ["score", "--jobs", "1"]):
         done = run(*step, "--build", folder)
@@ -35,6 +31,12 @@ def chapter(one_process, tmp_path_factory):
         patch.setattr(reading, "save_nothing", keep)
         outputs = reading.read_chapter("13_your_model", patch, build=str(folder))
     return outputs, figures
+
+
+@pytest.fixture(scope="module")
+def chapter(one_process, tmp_path_factory):
+    """What the chapter shows of four extreme models and one with 18 answers."""
+    return run_chain(tmp_path_factory.mktemp("own"), [*extreme_rows(), *few_rows()])
 
 
 @pytest.fixture(scope="module")
@@ -112,3 +114,39 @@ def test_text_of_figures_is_legible(chapter):
             if text.get_visible() and text.get_text().strip()
         ]
         assert pixels * min(sizes) >= 11, name
+
+
+def test_a_model_is_in_the_tables_that_it_can_fill(chapter):
+    """No row has dashes alone, and a model goes without the name of its server."""
+    outputs, _ = chapter
+    text = "\n".join(outputs)
+    rows = re.findall(r"^\| (?!:)(.*)\|$", text, re.MULTILINE)
+    assert len(rows) > 20
+    for row in rows:
+        _, *values = map(str.strip, row.split("|"))
+        assert not set(values) <= {r"\-\-", "nan", "", "not stated"}, row
+    assert "openai" not in text
+    assert "{code-block} text" in text
+
+
+@pytest.mark.parametrize(
+    ("grid", "is_one_cell"),
+    [
+        pytest.param(
+            "N=20,200,1000 ratio=5,50,95 d=1,3", False, marks=pytest.mark.slow
+        ),
+        ("N=250 ratio=50 d=5", True),
+    ],
+)
+def test_levels_that_the_paper_does_not_have_stop_nothing(
+    grid, is_one_cell, one_process, tmp_path
+):
+    """Nor does a single one; what cannot be fitted says why."""
+    rows = []
+    for row in draw_rows(PuzzleSet(grid_cells(grid), 2, 5)):
+        response = f"So {row['poi']}: {row['gold']}."
+        rows.append({"model": "mine", "name": row["name"], "response": response})
+    outputs, figures = run_chain(tmp_path, rows)
+    (lacking,) = (text for text in outputs if "There is no regression for mine" in text)
+    assert ("determine 1 of the formula's 5" in lacking) == is_one_cell
+    assert list(figures) == ["your-accuracy", "your-slide"]

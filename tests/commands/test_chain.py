@@ -123,7 +123,7 @@ def test_all_is_compared_with_the_paper_where_a_fit_is_missing(fitted):
     """Eight cells do not identify products; the table says why there is no fit."""
     build, output = fitted
     table = pd.read_parquet(build / "glm.parquet").set_index("model")
-    why = "the cells determine 4 of its 5 coefficients"
+    why = "the cells determine 4 of the formula's 5 coefficients"
     assert table.loc["weak", "status"] == why
     assert "not_computable" in output.replace(" ", "_")
     assert (build / "fidelity.csv").is_file()

@@ -221,7 +221,7 @@ def test_a_model_has_counts_or_answers_but_not_both(committed, tmp_path):
         tmp_path / "build",
     )
     assert code == 2
-    assert "QwQ-32B is in two sources; rename it" in errors
+    assert "QwQ-32B is in two sources; change its column model" in errors
     assert "give its answers as the source" in errors
     build, _ = build_of(tmp_path, "--source", theirs)
     assert pd.read_parquet(build / "cells.parquet")["provenance"].tolist() == ["scored"]

@@ -54,7 +54,7 @@ def test_a_cell_is_found_again_from_its_needles():
     ("name", "cause"),
     [
         ("20_13_1_770487_red", "d is 13"),
-        ("hello", "not of the form"),
+        ("hello", "no name of a puzzle"),
         ("2501_1_1_5_red", "N is 2501; give a whole number from 1 to 2,500"),
     ],
 )

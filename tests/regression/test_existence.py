@@ -43,35 +43,43 @@ TEN = draw(10)
         (
             TEN.query("d == 1"),
             QUADRATIC,
-            "the cells determine 4 of its 5 coefficients",
+            "the cells determine 4 of the formula's 5 coefficients",
         ),
         (
             TEN.query("N == 20"),
             QUADRATIC,
-            "the cells determine 4 of its 5 coefficients",
+            "the cells determine 4 of the formula's 5 coefficients",
         ),
         (
             TEN.query("ratio_pct < 20"),
             QUADRATIC,
-            "the cells determine 4 of its 5 coefficients",
+            "the cells determine 4 of the formula's 5 coefficients",
         ),
         (
             TEN.query("d < 5"),
             "correct ~ d + I(d**2) + I(d**3)",
-            "the cells determine 2 of its 4 coefficients",
+            "the cells determine 2 of the formula's 4 coefficients",
         ),
         (
             TEN.query("d == N / 20"),
             "correct ~ d * log10_N",
-            "the cells determine 2 of its 4 coefficients",
+            "the cells determine 2 of the formula's 4 coefficients",
         ),
         (
             TEN.query("(d == 1) == (N == 20)"),
             "correct ~ C(d) + C(N)",
-            "the cells determine 7 of its 8 coefficients",
+            "the cells determine 7 of the formula's 8 coefficients",
         ),
-        (TEN, "correct ~ d + I(2 * d)", "the cells determine 2 of its 3 coefficients"),
-        (TEN, "correct ~ I(0 * d)", "the cells determine 1 of its 2 coefficients"),
+        (
+            TEN,
+            "correct ~ d + I(2 * d)",
+            "the cells determine 2 of the formula's 3 coefficients",
+        ),
+        (
+            TEN,
+            "correct ~ I(0 * d)",
+            "the cells determine 1 of the formula's 2 coefficients",
+        ),
         (draw(0), QUADRATIC, "no answers"),
     ],
 )

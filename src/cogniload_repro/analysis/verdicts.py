@@ -26,8 +26,6 @@ DEPENDS = "depends on the overflows"
 #: The printed tables agree with counts in which a statement holds and with others.
 OPEN = "left open by the tables"
 UNKNOWN = "not tested"
-#: Of a statement that only says what a word means (related proposals); no counts decide it.
-DEFINITION = "a matter of definition"
 #: All words on statements, in the order in which chapter 10 shows them.
 VERDICT_WORDS = (SUPPORTED, PARTLY, DEPENDS, OPEN, NOT_SUPPORTED, UNKNOWN)
 #: Words on a printed number that can be counted again.

@@ -1,1 +1,1 @@
-"""Asking a model: prompts and perturbed prompts, an Inspect task, a local model."""
+"""Asking a model: prompts and perturbed prompts, a task of Inspect and its logs."""

@@ -1,6 +1,7 @@
 """papermill's engine for chapters: cells run in this process, which has the libraries loaded."""
 
 import io
+import sys
 import traceback
 from base64 import b64encode
 from contextlib import redirect_stderr, redirect_stdout
@@ -54,9 +55,8 @@ def run_cells(cells: list[NotebookNode], run: Run) -> NotebookNode | None:
     take_open_figures()  # of whatever ran in this process before
     failed = None
     figures: list[tuple[NotebookNode, Figure]] = []
-    for cell in cells:
-        if cell.cell_type != "code":
-            continue
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    for cell in code:
         result = _run_cell(shell, cell)
         new = [figure for figure in take_open_figures() if figure is not result.result]
         figures += [(cell, figure) for figure in new]
@@ -132,8 +132,7 @@ class _Hook(DisplayHook):
         if result is not None and not self.quiet():
             self.update_user_ns(result)
             self.fill_exec_result(result)
-            publisher = _Shell.instance().display_pub
-            publisher.publish(*self.compute_format_data(result))
+            _Shell.instance().display_pub.publish(*self.compute_format_data(result))
 
 
 class _Shell(InteractiveShell):
@@ -142,6 +141,7 @@ class _Shell(InteractiveShell):
     display_pub: Any
     display_formatter: Any
     run = Instance(Run)
+    ask_exit = sys.exit  # what exit() and quit() call
 
     def _showtraceback(self, *_arguments: object, **_options: object) -> None:
         pass

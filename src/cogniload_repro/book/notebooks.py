@@ -87,7 +87,7 @@ def _describe_failure(
     error: PapermillExecutionError, source: Path, failed: Path
 ) -> str:
     """Return a sentence with the failing cell's number, its error and the remedy."""
-    message = f"{error.ename}: {error.evalue[:_MESSAGE_CHARS]}"
+    message = f"{error.ename}: {error.evalue[:_MESSAGE_CHARS]}".removesuffix(": ")
     remedy = f"correct its input or the notebook and run again (the traceback is in {failed})"
     return f"{source.name}, cell [{error.exec_count}] failed: {message}; {remedy}"
 

@@ -132,8 +132,8 @@ def _refuse_repeated_models(imported: list[dict]) -> None:
     [(model, count)] = models.most_common(1)
     if count > 1:
         raise ValueError(
-            f"{model} is in two sources; rename it in one of them, or give its answers as the "
-            "source (SOURCE=...) in place of reconstructed counts"
+            f"{model} is in two sources; change its column model in one of them, or give its "
+            "answers as the source (SOURCE=...) in place of reconstructed counts"
         )
 
 

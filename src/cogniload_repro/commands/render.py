@@ -54,8 +54,8 @@ def render(build: Path, jobs: int, **values: Any) -> None:
         check_regression(build, parameters)
         chosen = choose_chapters(_NOTEBOOKS, build, parameters.grid)
         run_chapters(chosen, build, parameters, jobs)
-        kept = [chapter.source for chapter in chosen]
-        absent = [path for path in _NOTEBOOKS.glob("*.ipynb") if path not in kept]
+        absent = set(_NOTEBOOKS.glob("*.ipynb"))
+        absent.difference_update(chapter.source for chapter in chosen)
         leave_out = [f"notebooks/{path.stem}" for path in sorted(absent)]
         assembly.stage_book(build, "book", leave_out, parameters.notice())
         assembly.build_book(build, jobs)
@@ -131,9 +131,11 @@ def _plan_chapter(
 
 
 def _run_notebook(*arguments: Any) -> None:
+    """Run a chapter in a process of its own, since it may change settings and modules."""
     from cogniload_repro.book.notebooks import run_notebook
 
-    run_notebook(*arguments)
+    with open_executor(1) as executor:
+        executor.submit(run_notebook, *arguments).result()
 
 
 def _run_outdated(tasks: list[Task], build: Path, jobs: int) -> None:

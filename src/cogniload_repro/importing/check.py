@@ -48,5 +48,5 @@ def find_difference(answers, others):
     """
     normal = NormalDist()
     quantiles = normal.inv_cdf(1 - ALPHA / 2) + normal.inv_cdf(0.8)
-    error = np.sqrt(0.25 * (1 / answers + 1 / others))
+    error = 0.5 * np.sqrt(1 / answers + 1 / others)
     return np.minimum(100 * quantiles * error, 100)

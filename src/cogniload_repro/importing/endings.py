@@ -8,21 +8,22 @@ import pandas as pd
 
 from cogniload_repro.paths import DATA
 
-#: The words of programs and servers for each reason, a star for any characters; the first one that
-#: fits counts. You may add others to the file.
+#: The words of programs and servers for each reason, without separators, and with a star for any
+#: characters; the first one that fits counts. You may add others to the file.
 STOP_WORDS = pd.read_csv(DATA / "stop_words.csv", index_col="word")["kind"].to_dict()
-_IN_BRACKETS = re.compile(r"\n*\(.*\)\n*")
 
 
 def read_stop(word: object) -> str | None:
     """Return why a model stopped, one of `STOPS`, from a server's word; None without a word."""
-    return _find_kind(str(word).strip().lower()) if word else None
+    return _find_kind(str(word).lower()) if word else None
 
 
 @lru_cache(1000)
 def _find_kind(word: str) -> str:
+    # such as FinishReason.MAX_TOKENS, max-tokens and maxTokens
+    plain = re.sub(r".*reason|[\s._-]", "", word)
     for pattern, kind in STOP_WORDS.items():
-        if fnmatchcase(word, pattern):
+        if fnmatchcase(plain, pattern):
             return kind
     return "unknown"
 
@@ -37,7 +38,7 @@ def join_reasoning(reasoning: str, answer: str) -> str:
     if not reasoning.strip("\n"):
         return answer
     texts = [reasoning, answer] if answer.strip("\n") else [reasoning]
-    if not _IN_BRACKETS.fullmatch(texts[-1]):
+    if not re.fullmatch(r"\n*\(.*\)\n*", texts[-1]):
         end = "\n</think>" if len(texts) == 2 else ""
         texts[0] = f"<think>\n{reasoning}{end}"
     return "\n\n".join(texts)

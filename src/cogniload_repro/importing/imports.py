@@ -6,7 +6,7 @@ How a response gets from its file to its score:
 - `read_records` goes through the files; `tables.read_table` yields the records of a table
 - `responses.read_response` turns a record into a response, or says why it is not one
 - `write_responses` writes it to the table of its model
-- `scoring.scores.score_group` reads that table, and calls `score_row` for each response
+- `scoring.scores.score_file` reads that table, and calls `score_row` for each response
 - `scoring.outcome.find_outcome` returns its bucket and the evidence, from its `find_windows`
 """
 

@@ -137,7 +137,9 @@ class ResultLookup:
             raise NotComputableError(f"no fit: {status}")
         number = fit[quantity]
         if quantity.startswith("p_") and math.isnan(number):
-            raise NotComputableError("the counts do not have the printed sums")
+            raise NotComputableError(
+                "p is not identified: the counts have other sums than the printed ones"
+            )
         return number
 
     def tokens(self, model: str, quantity: str, N: float, d: float) -> float:

@@ -49,7 +49,9 @@ def split_name(name: str) -> PuzzleName:
     """Return the parts of a puzzle's name; ValueError if it has another form."""
     parts = parse_name(name)
     if parts is None:
-        raise ValueError("the name is not of the form N_d_needles_puzzleId_gold")
+        raise ValueError(
+            f"{name!r:.100} is no name of a puzzle, such as 20_1_1_770487_red"
+        )
     return parts
 
 
@@ -95,7 +97,8 @@ def redraw(name: str, edition: str = PORT) -> Puzzle:
     puzzle = draw_puzzle(N, d, needles, puzzle_id, edition=edition)
     if puzzle.solution != gold:
         raise ValueError(
-            f"the puzzle drawn from this id has the solution {puzzle.solution!r}"
+            f"the puzzle drawn from this id has the solution {puzzle.solution!r}; check the name,"
+            " or choose the other edition"
         )
     return puzzle
 

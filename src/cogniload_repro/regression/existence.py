@@ -21,7 +21,7 @@ def describe_deficiency(cells: pd.DataFrame, formula: str, x: np.ndarray) -> str
         nominal_x = build_design(cells.assign(rho=nominal), formula).x
         rank = min(rank, np.linalg.matrix_rank(nominal_x))
     if rank < x.shape[1]:
-        return f"the cells determine {rank} of its {x.shape[1]} coefficients"
+        return f"the cells determine {rank} of the formula's {x.shape[1]} coefficients"
     return ""
 
 

@@ -1,10 +1,11 @@
 """Whether the printed tables identify a regression on a reconstructed model's counts.
 
 The sufficient statistics of a logistic regression are the sums of its columns over the correct
-answers. Tables 4 and 5 fix the correct answers at each level of d and of N; Tables 2, 3 and 6 fix
-the sums of rho, rho squared and the products of loads. If the columns of a regression are linear
-combinations of these, its fit is the same, to the printed precision, in every table of counts that
-agrees with the paper, and is identified. Any other fit has a range.
+answers. Tables 4 and 5 fix the correct answers at each level of d and of N; Tables 6 and 3 fix the
+sums of rho, rho squared and the products of loads, where Table 2 selects one of the solutions. If
+the columns of a regression are linear combinations of these, its fit is the same, to the printed
+precision, in every table of counts that agrees with the paper, and is identified. Any other fit has
+a range.
 """
 
 import numpy as np

@@ -18,7 +18,7 @@ from cogniload_repro.regression.checks import check_cells
 
 #: The committed tables, r0 to r24.
 TABLES_FILE = RECONSTRUCTED / "reconstructions.csv"
-#: The typical one of these tables as counts by cell (`counts.reconstruct`).
+#: The typical one of these tables as counts by cell (`reconstruction.reconstruct`).
 CELLS_FILE = RECONSTRUCTED / "cells.csv"
 #: The table drawn around a smooth response: an example, excluded from all ranges and counts. The
 #: others depart from a smooth response as data do.

@@ -89,7 +89,7 @@ class Outcome(str):
     answer : str
         The value found there, as it is spelled; "" for `wrong_other` and `wrong_max_context`.
     reason : str
-        The rule that decided.
+        What decided, such as "window 1 has 'red'".
     """
 
     question: Question

@@ -13,7 +13,6 @@ from cogniload_repro.scoring.outcome import (
     Question,
     ends_correct,
     find_outcome,
-    with_line_feeds,
 )
 from cogniload_repro.scoring.reasoning import take_answer
 from cogniload_repro.storage import (
@@ -80,16 +79,18 @@ def score_row(row: Mapping, puzzles: Mapping[str, Mapping]) -> dict:
     response = row["response"]
     tokens = {name: row[name] for name in ("prompt_tokens", "response_tokens")}
     outcome = find_outcome(response, question, **tokens)
-    answer = take_answer(with_line_feeds(response))
+    after_reasoning = take_answer(response)
     # the reasoning may give the correct value, and the answer after it another one
-    answer_correct = outcome.is_correct and ends_correct(answer or "", question)
+    answer_correct = outcome.is_correct and ends_correct(
+        after_reasoning or "", question
+    )
     return {
         **{name: value for name, value in row.items() if name != "response"},
         **{name: puzzle[name] for name in _LOAD_COLUMNS},
         "bucket": outcome,
         "correct": outcome.is_correct,
         "answer": outcome.answer,
-        "unclosed_trace": answer is None,
+        "unclosed_trace": after_reasoning is None,
         "answer_correct": answer_correct,
     }
 
