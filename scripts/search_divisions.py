@@ -97,7 +97,7 @@ def search_ends(cells, term, level, possible) -> tuple[float, float]:
     ctx = cells["ctx"].to_numpy(float)
     rng = np.random.default_rng(0)
     starts = [ctx]
-    for _ in range(_STARTS - 1):
+    while len(starts) < _STARTS:
         weights = rng.normal(size=len(ctx))
         starts.append(find_corner(possible, weights))
     evaluate = partial(differentiate, cells, term, level)
@@ -146,8 +146,8 @@ def find_corner(possible, weights: np.ndarray) -> np.ndarray:
 
 def differentiate(cells, term, level, ctx: np.ndarray) -> tuple[float, np.ndarray]:
     """Return slope or z without these overflows and its gradient by them, NaN if no fit."""
-    columns, weights = lay_contrast(term, level)
-    x = lay_out(cells)[:, columns]
+    weights = weigh_terms(term, level)
+    x = lay_out(cells)[:, : len(weights)]
     finished = cells["total"].to_numpy(float) - ctx
     sums = cells["correct"].to_numpy(float) @ x
     (beta,), _ = maximise_all(x, finished[None], sums[None])
@@ -172,13 +172,13 @@ def differentiate(cells, term, level, ctx: np.ndarray) -> tuple[float, np.ndarra
     return z, (change - z * se_change) / se
 
 
-def lay_contrast(term, level) -> tuple[tuple[int, ...], np.ndarray]:
-    """Return the columns of a regression, and the weights of the contrast of its coefficients."""
+def weigh_terms(term, level) -> np.ndarray:
+    """Return the weights of coefficients of Table 2's regression, or Table 3's, in a slope."""
     unit = np.eye(len(FULL_COLUMNS))
     if term == SLOPE:
-        return QUADRATIC_COLUMNS, unit[2, : len(QUADRATIC_COLUMNS)]
+        return unit[2][QUADRATIC_COLUMNS]
     third = np.log10(level) if THIRD[term] == "N" else level
-    return FULL_COLUMNS, unit[PRODUCTS[term]] + third * unit[PRODUCTS["dNrho"]]
+    return unit[PRODUCTS[term]] + third * unit[PRODUCTS["dNrho"]]
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import csv
 import importlib.util
 import json
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,12 +11,14 @@ import numpy as np
 import pandas as pd
 
 from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.ledger.entries import compare
 from cogniload_repro.ledger.results import Results
 from cogniload_repro.published import load_table
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.rows import puzzle_row
 from cogniload_repro.reconstruction.table2 import row_values
 from cogniload_repro.regression.capacity import POINTS, find_points
+from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.regression.design import grid_means
 from cogniload_repro.regression.formulas import QUADRATIC
 from cogniload_repro.regression.glm import Fit, fit_all, fit_finite
@@ -80,6 +83,12 @@ def results_of(cells):
     """Return the results of a build with some cells and the printed token lengths."""
     fits = (table(cells) for table in (glm_table, interactions_table, aic_table))
     return Results(cells, *fits, load_table("tokens"))
+
+
+@cache
+def committed_ledger():
+    """Return the comparison of the committed reconstruction with the paper."""
+    return compare(results_of(load_cells()))
 
 
 def release_state(puzzle, **changes):

@@ -112,8 +112,17 @@ def published(tmp_path_factory):
     return folder
 
 
+#: Chapters whose answer takes longer than five seconds.
+DEAR = ("05_glm", "07_alternatives")
+
+
+def mark(name):
+    """The name of a chapter, as slow if it is."""
+    return pytest.param(name, marks=[pytest.mark.slow] * (name in DEAR))
+
+
 # not the first page, and not the last chapter, whose model is not the paper's
-@pytest.mark.parametrize("name", ANALYSES[1:-1])
+@pytest.mark.parametrize("name", list(map(mark, ANALYSES[1:-1])))
 def test_the_readme_has_question_and_answer_of_each_chapter(
     name, published, monkeypatch
 ):

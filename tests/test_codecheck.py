@@ -5,18 +5,18 @@ Complete, true of the notebooks, and a built book has its files.
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 from browsing import book_html
-from samples import results_of
+from samples import committed_ledger
 
-from cogniload_repro.ledger.entries import compare, title
+from cogniload_repro.ledger.entries import title
 from cogniload_repro.ledger.prompts import (
     compare_prompts,
     load_prompt_lengths,
     prompt_rows,
 )
-from cogniload_repro.regression.cell_tables import load_cells
 from cogniload_repro.storage import KINDS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,7 +35,7 @@ def test_kinds_are_those_of_the_ledger():
     """Of a table, those of its numbers; of the ledger, all. Figures show counts of these kinds."""
     kinds = {entry["item"]: set(entry["kind"]) for entry in ENTRIES}
     prompts = prompt_rows(compare_prompts(load_prompt_lengths()))
-    checks = compare(results_of(load_cells()), prompts)
+    checks = pd.concat([committed_ledger(), prompts])
     for table, found in checks.groupby("table")["kind"].agg(set).items():
         if table.startswith("table"):
             assert kinds[title(table)] == found

@@ -97,6 +97,14 @@ def test_a_name_that_make_cannot_have_is_refused(checkout, name):
     assert f"VENV is '{name}'; " in make(checkout, "env", f"VENV={name}").stderr
 
 
+@pytest.mark.parametrize("variable", ["PYTHON", "MODEL"])
+def test_a_path_of_which_make_would_lose_a_part_is_refused(checkout, variable):
+    """It would read a variable $b of its own."""
+    done = make(checkout, "check-python", f"{variable}=/x/a$b")
+    assert f"{variable}=/x/a$b has a $; rename it" in done.stderr
+    assert done.returncode == 2
+
+
 @pytest.mark.parametrize("name", [".venv", "../a_1.2/b", "", "é,b"])
 def test_other_names_are_taken(checkout, name):
     """None stands for the Python that is active."""

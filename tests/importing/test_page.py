@@ -10,6 +10,7 @@ from harness import read_source, run
 from program_files import NAMES, Answer, chat_line, write_lines
 from samples import release_state
 
+from cogniload_repro.importing.endings import read_stop
 from cogniload_repro.importing.responses import load_programs
 from cogniload_repro.importing.sources import MAX_UNPACKED_GB
 from cogniload_repro.puzzles.generate import draw_puzzle
@@ -55,6 +56,17 @@ def test_the_page_names_every_column_of_a_table():
     names = {path for paths in columns.values() for path in paths}
     assert [name for name in names if "." not in name and f"`{name}`" not in TEXT] == []
     assert f"exceed {MAX_UNPACKED_GB} GB" in TEXT
+
+
+def test_the_words_of_the_page_mean_what_it_says():
+    """Those that a text is scored with, and those of a request that failed."""
+    kinds = {"stopped": "stop", "reached": "length", "was": "refusal", "did": "error"}
+    rows = re.findall(r"^\| (stopped|reached|was|did) [^|]*\|([^|]*)\|", TEXT, re.M)
+    assert [begin for begin, _ in rows] == [*kinds]
+    for begin, words in rows:
+        for word in re.findall("`([^`]+)`", words):
+            is_window = "context" in word  # a limit too
+            assert read_stop(word) == ("context" if is_window else kinds[begin]), word
 
 
 def test_the_metadata_of_a_release_become_its_puzzles(tmp_path, monkeypatch):

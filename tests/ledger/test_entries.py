@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from samples import results_of
+from samples import committed_ledger, results_of
 
 from cogniload_repro.ledger.columns import RESULTS_PAGE
 from cogniload_repro.ledger.entries import compare, scoreboard
@@ -18,7 +18,7 @@ QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
 @pytest.fixture(scope="module")
 def fidelity() -> pd.DataFrame:
     """The comparison of the committed reconstruction."""
-    return compare(results_of(CELLS))
+    return committed_ledger()
 
 
 def test_every_printed_number_has_a_row(fidelity):

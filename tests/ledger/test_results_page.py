@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from samples import results_of
+from samples import committed_ledger, results_of
 
 from cogniload_repro.ledger.columns import RESULTS_PAGE, ROOT
 from cogniload_repro.ledger.entries import compare
@@ -17,7 +17,7 @@ RESTS_ON_PAGE = "DeepSeek-R1-Distill-Qwen-32B"
 @pytest.fixture(scope="module")
 def rows() -> pd.DataFrame:
     """The page's rows of the ledger, of the committed reconstruction."""
-    fidelity = compare(results_of(CELLS))
+    fidelity = committed_ledger()
     return fidelity[fidelity["table"] == RESULTS_PAGE]
 
 

@@ -123,9 +123,8 @@ def fit_all(
     covariates = rows.reindex(columns=[*COVARIATES, *FACTORS])
     hashes = pd.util.hash_pandas_object(covariates, index=False)
     by_table = rows.assign(kind=hashes).groupby(keys, sort=False, observed=True)
-    kinds = (
-        by_table["kind"].agg(tuple).map(hash)
-    )  # the same for tables with the same cells
+    # the same number for tables with the same cells
+    kinds = by_table["kind"].agg(tuple).map(hash)
     fits: dict[int, Fit] = {}
     for kind in kinds.unique():
         places = np.flatnonzero(kinds == kind)
@@ -158,6 +157,7 @@ def _fit_group(
     design = build_design(cells, formula)
     statuses = list_statuses(cells, formula, design.x, correct, answers)
     coef, loglik = maximise_counts(design.x, correct, answers, family)
+    # the search for a maximum that does not exist ends anywhere
     is_infinite = np.array(statuses) != "ok"
     coef[is_infinite] = np.nan
     loglik[is_infinite] = np.nan
