@@ -99,8 +99,6 @@ def find_points(fits: Sequence[Fit], point: str) -> pd.DataFrame:
         curve = Curve(load, limits, group[0])
         if curve.is_factor(load):
             points.loc[places, "status"] = f"{_name(load)} is a factor"
-        elif "perturbation" in group[0].design.factors:
-            points.loc[places, "status"] = "not defined with perturbation"
         else:
             points.loc[places] = _find_in_group(curve, group).set_axis(places)
     return points

@@ -235,9 +235,5 @@ def _load_committed() -> pd.DataFrame:
 
 def _join(cells: pd.DataFrame) -> pd.DataFrame:
     """Return committed counts at each row, NaN if the paper has no such cell."""
-    keys = cells[KEYS].reset_index(drop=True)
-    if "perturbation" in cells:  # a perturbed puzzle is not the paper's
-        is_plain = cells["perturbation"].fillna("").to_numpy() == ""
-        keys["ratio_pct"] = keys["ratio_pct"].where(is_plain)
-    keys = keys.astype(_LOAD_TYPES)
+    keys = cells[KEYS].reset_index(drop=True).astype(_LOAD_TYPES)
     return keys.merge(_load_committed(), on=KEYS, how="left")
