@@ -4,6 +4,7 @@ What is missing is said, nothing is judged without data.
 """
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -209,6 +210,18 @@ def test_the_mini_grids_book_judges_nothing(name):
                     texts.append("".join(text))
     assert sum(text.startswith("This build holds ") for text in texts) >= 2
     assert not [text for text in texts if text.startswith("| Claim |")]
+
+
+def test_no_sentence_of_the_mini_grids_book_has_an_unknown_number():
+    """Where a number is not known, its sentence is left out."""
+    folder = NOTEBOOKS.parent / "data/build-mini/notebooks"
+    if not folder.exists():
+        pytest.skip("no book of the mini-grid: run `make smoke` first")
+    for executed in folder.glob("*.ipynb"):
+        for cell in json.loads(executed.read_text("utf-8"))["cells"]:
+            for output in cell.get("outputs", ()):
+                text = "".join(output.get("data", {}).get("text/markdown", ""))
+                assert not re.search(r"\bnan\b", text), (executed.name, text[:200])
 
 
 @pytest.mark.slow

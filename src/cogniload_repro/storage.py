@@ -93,8 +93,8 @@ _TOKEN_TYPES = {
 
 #: One row per model and configuration: N (statements), d, ratio_pct (nominal, %), needles, rho
 #: (actual, fraction), total (answers), correct, the five kinds of wrong answers, tokens (for
-#: reconstructed counts, those printed for N and d), how the prompts were perturbed, and the origin
-#: of the counts (`PROVENANCE`). The key is model, N, d, ratio_pct, perturbation.
+#: reconstructed counts, those printed for N and d), and the origin of the counts (`PROVENANCE`).
+#: The key is model, N, d, ratio_pct; answers to perturbed prompts count as those of another model.
 CELLS = pa.schema(
     {
         "model": _STRING,
@@ -107,12 +107,11 @@ CELLS = pa.schema(
         "correct": _INT,
         **dict.fromkeys(ERRORS, _INT),
         **_TOKEN_TYPES,
-        "perturbation": _STRING,
         "provenance": _STRING,
     }
 )
 #: Columns that a table of cells may lack.
-OPTIONAL = {"needles", *ERRORS, *_TOKEN_TYPES, "perturbation", "provenance"}
+OPTIONAL = {"needles", *ERRORS, *_TOKEN_TYPES, "provenance"}
 
 
 def _fits(*numbers: str) -> pa.Schema:

@@ -1,7 +1,6 @@
 """Accuracies of models over the cells that they share, with the precision of their means."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from samples import fit_quadratics
 
@@ -100,12 +99,3 @@ def test_the_printed_tables_fix_means_over_whole_levels_of_length_and_difficulty
 ):
     """Tables 4 and 5 are marginals: of a part of a level they fix no mean."""
     assert is_mean_identified(cells) == identified
-
-
-def test_perturbed_prompts_are_other_cells():
-    """A model's answers to perturbed prompts lie beside its others."""
-    plain = GRID.head(3).assign(model="mine", total=2, correct=1, perturbation="")
-    both = pd.concat([plain, plain.assign(perturbation="rail_fence", correct=0)])
-    layout = tabulate_accuracies(both)
-    assert len(layout.cells) == 6
-    assert sorted(layout.accuracy[0]) == [0, 0, 0, 0.5, 0.5, 0.5]

@@ -17,14 +17,12 @@ from cogniload_repro.regression.glm import fit_finite
 #: Fewest correct, and fewest wrong, answers per coefficient for fitted accuracies to be used
 #: (Peduzzi and others, 1996, Journal of Clinical Epidemiology 49).
 EVENTS_PER_TERM = 10
-_KEYS_OF_CELL = [*CELL, "perturbation"]
 
 
 class AccuracyTable(NamedTuple):
     """Observed accuracy, fitted accuracy and answers by model and cell, shape (models, cells).
 
-    All three are 0 in cells without answers. `cells` has the loads and the perturbation of each
-    cell.
+    All three are 0 in cells without answers. `cells` has the loads of each cell.
     """
 
     models: tuple[str, ...]
@@ -45,12 +43,11 @@ def tabulate_accuracies(cells: pd.DataFrame) -> AccuracyTable:
 
     Expected accuracies are those fitted by the paper's regression. A model with too few answers
     for it (`EVENTS_PER_TERM`), or without a finite fit, has its overall accuracy in every cell,
-    as if the answers were a simple random sample. Configurations with different perturbations of
-    the prompts are different cells.
+    as if the answers were a simple random sample.
     """
     answered = _take_answered(cells)
-    columns = answered[_KEYS_OF_CELL].drop_duplicates()
-    columns = columns.sort_values(_KEYS_OF_CELL, ignore_index=True)
+    columns = answered[CELL].drop_duplicates()
+    columns = columns.sort_values(CELL, ignore_index=True)
     models = tuple(answered["model"].unique())
     answers = _sum_by_cell(answered, "total", models, columns)
     fitted_counts = _expected_accuracies(answered) * answered["total"]
@@ -67,12 +64,9 @@ def tabulate_accuracies(cells: pd.DataFrame) -> AccuracyTable:
 
 
 def _take_answered(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells with answers; their perturbation is "" if prompts were not perturbed."""
+    """Return the cells with answers."""
     answered = cells[cells["total"] > 0]
-    answered = answered.assign(model=answered["model"].astype(str))
-    if "perturbation" not in answered:
-        return answered.assign(perturbation="")
-    return answered.fillna({"perturbation": ""})
+    return answered.assign(model=answered["model"].astype(str))
 
 
 def _expected_accuracies(cells: pd.DataFrame) -> pd.Series:
@@ -96,8 +90,8 @@ def _sum_by_cell(
     """Return the sums of a column by model and cell, shape (models, columns)."""
     named = _take_answered(cells)
     rows = pd.Index(models).get_indexer(named["model"])
-    keys = named.set_index(_KEYS_OF_CELL).index
-    places = columns.set_index(_KEYS_OF_CELL).index.get_indexer(keys)
+    keys = named.set_index(CELL).index
+    places = columns.set_index(CELL).index.get_indexer(keys)
     sums = np.zeros((len(models), len(columns)))
     np.add.at(sums, (rows, places), named[column].to_numpy(float))
     return sums
@@ -140,6 +134,6 @@ def mean_shares(
 
     observed = mean * (1 - mean)
     fitted = fitted_mean * (1 - fitted_mean)
-    excess = (observed - fitted) / within
-    variance = variance * np.maximum(1, 1 + excess)
+    excess = np.maximum(observed - fitted, 0)
+    variance = variance * (1 + excess / within)
     return Share(mean, np.maximum(observed, fitted) / variance)

@@ -99,8 +99,6 @@ def find_points(fits: Sequence[Fit], point: str) -> pd.DataFrame:
         curve = Curve(load, limits, group[0])
         if curve.is_factor(load):
             points.loc[places, "status"] = f"{_name(load)} is a factor"
-        elif "perturbation" in group[0].design.factors:
-            points.loc[places, "status"] = "not defined with perturbation"
         else:
             points.loc[places] = _find_in_group(curve, group).set_axis(places)
     return points
@@ -110,6 +108,7 @@ def _find_in_group(curve: Curve, fits: list[Fit]) -> pd.DataFrame:
     """Return the rows of `find_points` of fits with the same design matrix."""
     half = FAMILIES[fits[0].family].half
     along = curve.sample()
+    # NT50 is the largest root, the nearest to the right end; other points the nearest to the mean
     target = along.x[-1]
     if curve.load != "rho":
         target = grid_means(curve.fit.cells)[curve.load]

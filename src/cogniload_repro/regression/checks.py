@@ -7,7 +7,6 @@ import pandas as pd
 
 from cogniload_repro.regression.formulas import (
     COVARIATES,
-    FACTORS,
     add_logarithm,
     name_covariates,
 )
@@ -92,7 +91,7 @@ def _list_rules(
     yield has + "not a whole number", (correct % 1 != 0) | (total % 1 != 0)
     yield has + "counts may not be negative", (correct < 0) | (total < 0)
     yield has + "more correct answers than answers", correct > total
-    loads = [name for name in (*covariates, *FACTORS) if name in given]
+    loads = [name for name in covariates if name in given]
     keys = [name for name in ("reconstruction", "model") if name in given]
     keys += loads
     values = ", ".join(f"{name} {{{name}}}" for name in keys)

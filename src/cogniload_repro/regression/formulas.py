@@ -38,8 +38,6 @@ SYMBOLS = {
 }
 #: Names of the covariates.
 COVARIATES = ("d", "N", "log10_N", "rho", "ratio_pct", "needles")
-#: Columns that enter a regression as factors: C(perturbation).
-FACTORS = ("perturbation",)
 #: Functions that formulaic knows only as numpy's, such as np.sqrt.
 _FUNCTIONS = {"np": np, "sqrt": np.sqrt}
 #: A level of a factor that is a whole number, as formulaic writes it.
@@ -78,9 +76,9 @@ class Design(NamedTuple):
 
 
 def name_covariates(formula: str) -> list[str]:
-    """Return the covariates and factors that a formula names."""
+    """Return the covariates that a formula names."""
     words = {*re.findall(r"\w+", formula)}
-    return [name for name in (*COVARIATES, *FACTORS) if name in words]
+    return [name for name in COVARIATES if name in words]
 
 
 def build_design(cells: pd.DataFrame, formula: str) -> Design:
@@ -102,7 +100,7 @@ def build_design(cells: pd.DataFrame, formula: str) -> Design:
             design = pd.DataFrame(matrix).astype(float)
     except Exception as error:  # formulaic and transforms raise many types
         reason = str(error).partition("\n")[0]
-        names = ", ".join([*COVARIATES, *FACTORS])
+        names = ", ".join(COVARIATES)
         raise ValueError(
             f"formula {formula!r:.300} cannot be built from {names}: {reason:.300}; C(d) takes the"
             " levels of d as a factor, C(d, levels=[3, 1, 5, 7, 10]) with 3 as the reference"
@@ -132,12 +130,7 @@ def _refuse_lost_power(formula: str) -> None:
 
 def _take_covariates(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the covariates that cells have, as floats: powers of integers may overflow."""
-    covariates = add_logarithm(cells)
-    numbers = covariates.filter(COVARIATES).astype(float)
-    for name in FACTORS:
-        if name in covariates:
-            numbers[name] = covariates[name].astype(object).fillna("").astype(str)
-    return numbers
+    return add_logarithm(cells).filter(COVARIATES).astype(float)
 
 
 @contextmanager

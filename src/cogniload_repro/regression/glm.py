@@ -15,7 +15,6 @@ from cogniload_repro.regression.existence import list_statuses
 from cogniload_repro.regression.families import FAMILIES, Link, check_family
 from cogniload_repro.regression.formulas import (
     COVARIATES,
-    FACTORS,
     QUADRATIC,
     Design,
     build_design,
@@ -120,7 +119,7 @@ def fit_all(
     answers = cells.groupby(keys, observed=True)["total"].transform("sum")
     rows = cells[(cells["total"] > 0) | (answers == 0)]
     tables = list(rows.groupby(keys, sort=False, observed=True))
-    covariates = rows.reindex(columns=[*COVARIATES, *FACTORS])
+    covariates = rows.reindex(columns=COVARIATES)
     hashes = pd.util.hash_pandas_object(covariates, index=False)
     by_table = rows.assign(kind=hashes).groupby(keys, sort=False, observed=True)
     # the same number for tables with the same cells
