@@ -310,6 +310,15 @@ def test_lists_and_consequences_agree():
     )
 
 
+def test_the_list_of_versions_counts_the_models_of_their_tables():
+    """The submission's own table has fewer rows than that of the final version."""
+    folder = cl.published.PUBLISHED
+    versions = pd.read_csv(folder / "versions.csv", index_col="What", dtype=str)
+    submission = pd.read_csv(folder / "submission2025" / "table3_glm.csv")
+    first, _, last = versions.loc["Models"].astype(int)
+    assert (first, last) == (len(submission), len(load_table("table2")))
+
+
 def test_versions_are_compared_by_their_printed_rows():
     """Thirteen models are in both.
 
