@@ -134,6 +134,6 @@ def mean_shares(
 
     observed = mean * (1 - mean)
     fitted = fitted_mean * (1 - fitted_mean)
-    excess = (observed - fitted) / within
-    variance = variance * np.maximum(1, 1 + excess)
+    excess = np.maximum(observed - fitted, 0)
+    variance = variance * (1 + excess / within)
     return Share(mean, np.maximum(observed, fitted) / variance)

@@ -24,7 +24,7 @@ from cogniload_repro.regression.cell_tables import wilson_limits
 QUANTILE = norm.ppf(1 - ALPHA / 2)
 #: Equivalence margin: smaller differences of accuracy do not matter.
 MARGIN = 0.05
-_MANY_ERRORS = 1e6  # upper end of the search for a normal quantile
+_LARGEST_Z = 1e6  # upper end of the search for a normal quantile
 _EDGE = 1 - 1e-9  # at a difference of exactly one, a score may be zero by zero
 
 
@@ -88,14 +88,14 @@ def p_of_difference(first: Share, second: Share) -> np.ndarray:
 
 
 def _newcombe_limits(
-    errors: np.ndarray,
+    z: np.ndarray,
     first: np.ndarray,
     answers_first: np.ndarray,
     second: np.ndarray,
     answers_second: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    low_first, high_first = wilson_limits(first, answers_first, errors)
-    low_second, high_second = wilson_limits(second, answers_second, errors)
+    low_first, high_first = wilson_limits(first, answers_first, z)
+    low_second, high_second = wilson_limits(second, answers_second, z)
     difference = first - second
     low = difference - np.hypot(first - low_first, high_second - second)
     high = difference + np.hypot(high_first - first, second - low_second)
@@ -107,24 +107,24 @@ def _newcombe_score(
     second: Share,
     value: float,
 ) -> np.ndarray:
-    """Return the normal quantile at which Newcombe's interval ends at a hypothetical difference.
+    """Return the normal quantile z at which Newcombe's interval ends at a hypothetical difference.
 
     It serves as test statistic, negative if the observed difference is below the hypothetical one.
     """
     values = np.full_like(first.mean, value)
-    bracket = (0.0, _MANY_ERRORS)
+    bracket = (0.0, _LARGEST_Z)
     root = elementwise.find_root(
         _distance_to_end, bracket, args=(*first, *second, values)
     )
     difference = first.mean - second.mean
     is_known = np.isfinite(difference)
     unreached = np.where(is_known, np.inf, np.nan)  # by any interval
-    errors = np.where(root.success, root.x, unreached)
-    return np.where(difference < value, -errors, errors)
+    z = np.where(root.success, root.x, unreached)
+    return np.where(difference < value, -z, z)
 
 
 def _distance_to_end(
-    errors: np.ndarray,
+    z: np.ndarray,
     first: np.ndarray,
     answers_first: np.ndarray,
     second: np.ndarray,
@@ -132,7 +132,7 @@ def _distance_to_end(
     value: np.ndarray,
 ) -> np.ndarray:
     """Return how far a hypothetical difference is outside the interval for a normal quantile."""
-    low, high = _newcombe_limits(errors, first, answers_first, second, answers_second)
+    low, high = _newcombe_limits(z, first, answers_first, second, answers_second)
     return np.where(first - second < value, value - high, low - value)
 
 

@@ -112,7 +112,7 @@ def compare_specifications(
     varying = [one for one in specifications if not identified[one.name]]
     fits = given.assign(reconstruction=_GIVEN)
     if varying:
-        samples = over_reconstructions(cells, lambda table: table)
+        samples = over_reconstructions(cells)
         needed = dict.fromkeys([specifications[0], *varying])  # each once
         fits = pd.concat([fits, fit_specifications(samples, needed)])
     fits = _keep_fitted(fits)

@@ -156,13 +156,15 @@ def _search_limit(
     quantile = chi2.ppf(1 - ALPHA, 1)
     sign = np.sign(step)
     stride = min(abs(step), 1e6)
-    inside = outside = value
-    while outside != bound and (outside == value or statistic(outside) <= quantile):
+    outside = value
+    rejects = False
+    while not rejects:
+        if outside == bound:
+            return sign * np.inf
         inside = outside
-        outside = sign * min(sign * outside + stride, sign * bound)
+        outside = sign * min(sign * inside + stride, sign * bound)
         stride *= 1.5
-    if statistic(outside) <= quantile:
-        return sign * np.inf
+        rejects = statistic(outside) > quantile
 
     def above_quantile(value: float) -> float:
         return statistic(value) - quantile

@@ -58,9 +58,10 @@ class Response(NamedTuple):
 def read_response(record: Mapping | RowError, model: str | None = None) -> Response:
     """Return a record as a response, of this model if one is given; RowError if it is not one."""
     row = take_columns(record)
+    # a name may be MODEL/PUZZLE
     prefix, _, row["name"] = take_name(row, "name").rpartition("/")
     row["model"] = model or prefix or row.get("model")
-    if row["model"] is not None:
+    if row["model"] is not None:  # a failed request may name none
         label = take_name(row, "model")
         row["model"] = BY_LABEL.get(label, label)
         if not is_missing(row.get("perturbation")):

@@ -95,11 +95,11 @@ def predict(
     linear, linear_slopes = _predict_aic(answers, sums, LINEAR_COLUMNS)
     quadratic, quadratic_slopes = _predict_aic(answers, sums, QUADRATIC_COLUMNS)
     products, product_slopes = _predict_products(answers, sums)
-    # the likelihood-ratio statistic: the AICs differ by it less 2, for one coefficient
-    ratio = linear - quadratic + 2
-    ratio_slopes = linear_slopes - quadratic_slopes
-    p_lr = chi2.sf(ratio, 1)
-    p_lr_slopes = -chi2.pdf(ratio, 1) * ratio_slopes
+    # AIC = 2 k - 2 log L, and k differs by one
+    lr = linear - quadratic + 2
+    lr_slopes = linear_slopes - quadratic_slopes
+    p_lr = chi2.sf(lr, 1)
+    p_lr_slopes = -chi2.pdf(lr, 1) * lr_slopes
     values = np.array([linear, quadratic, *products, p_lr])
     slopes = np.array([linear_slopes, quadratic_slopes, *product_slopes, p_lr_slopes])
     return values, slopes[:, OPEN_COLUMNS]
@@ -140,13 +140,13 @@ def _predict_products(
     for column in PRODUCTS.values():
         others = np.delete(FULL_COLUMNS, column)
         reduced_beta, reduced_loglik = maximise(X[:, others], answers, sums[others])
-        ratio = max(2 * (loglik - reduced_loglik), 1e-12)
-        ratio_slopes = 2 * beta
-        ratio_slopes[others] -= 2 * reduced_beta
-        log_p = chi2.logsf(ratio, 1)
-        hazard = np.exp(chi2.logpdf(ratio, 1) - log_p)
+        lr = max(2 * (loglik - reduced_loglik), 1e-12)
+        lr_slopes = 2 * beta
+        lr_slopes[others] -= 2 * reduced_beta
+        log_p = chi2.logsf(lr, 1)
+        hazard = np.exp(chi2.logpdf(lr, 1) - log_p)
         log_ps.append(log_p)
-        p_slopes.append(-hazard * ratio_slopes)
+        p_slopes.append(-hazard * lr_slopes)
     columns = list(PRODUCTS.values())
     values = np.concatenate([beta[columns], log_ps])
     return values, np.vstack([covariance[columns], p_slopes])

@@ -74,7 +74,7 @@ class DerivedRow:
         return bool(np.floor(high / step) >= np.ceil(low / step))
 
 
-class _Roots(NamedTuple):
+class _Candidates(NamedTuple):
     """The four rows that two AICs allow for each model.
 
     There is one per pair of signs of beta_rho in the linear fit and beta_rho2 in the quadratic fit.
@@ -85,12 +85,12 @@ class _Roots(NamedTuple):
     values: np.ndarray
     deviations: np.ndarray
 
-    def select_nearest(self) -> "_Roots":
+    def select_nearest(self) -> "_Candidates":
         """Return for each model the row with the smallest maximum deviation."""
         worst = self.deviations.max(axis=2)
         models = np.arange(len(worst))
         nearest = (models, worst.argmin(axis=1))
-        return _Roots(*(part[nearest] for part in self))
+        return _Candidates(*(part[nearest] for part in self))
 
 
 def derive_each(
@@ -106,20 +106,20 @@ def derive_each(
     answers = np.array([puzzles_per_cell(model, ratios) for model, ratios in cases])
     known = np.array([exact_sums(name) for name in names])
     aics = printed_aics(names)
-    all_roots = _solve_roots(names, coding, answers, known, aics)
-    roots = all_roots.select_nearest()
-    windows = _find_windows(coding, answers, known, aics[:, 0], roots.sums[:, 3])
-    se = _standard_errors(coding, answers, roots.values[:, : len(BETAS)])
+    candidates = _solve_rows(names, coding, answers, known, aics)
+    nearest = candidates.select_nearest()
+    windows = _find_windows(coding, answers, known, aics[:, 0], nearest.sums[:, 3])
+    se = _standard_errors(coding, answers, nearest.values[:, : len(BETAS)])
     rows = []
     for place, (model, ratios) in enumerate(cases):
         row = DerivedRow(
             model=model,
             coding=coding,
             ratios=ratios,
-            sums=roots.sums[place],
+            sums=nearest.sums[place],
             window=tuple(windows[place].tolist()),
-            values=roots.values[place],
-            deviations=roots.deviations[place],
+            values=nearest.values[place],
+            deviations=nearest.deviations[place],
             se=se[place],
         )
         if np.isinf(row.max_deviation):
@@ -160,8 +160,8 @@ def least_deviations(rows: Sequence[DerivedRow]) -> np.ndarray:
     least = np.array([row.max_deviation for row in rows])
     for signs in product((-1, 1), repeat=2):
         aics = printed_aics(names) + np.array(signs) * AIC_HALF_UNIT
-        roots = _solve_roots(names, rows[0].coding, answers, known, aics)
-        worst = roots.deviations.max(axis=2)
+        candidates = _solve_rows(names, rows[0].coding, answers, known, aics)
+        worst = candidates.deviations.max(axis=2)
         least = np.minimum(least, worst.min(axis=1))
     return least
 
@@ -230,27 +230,29 @@ def row_deviations(values: np.ndarray, printed: np.ndarray) -> np.ndarray:
     return deviations
 
 
-def _solve_roots(
+def _solve_rows(
     names: Sequence[str],
     coding: str,
     answers: np.ndarray,
     known: np.ndarray,
     aics: np.ndarray,
-) -> _Roots:
+) -> _Candidates:
     """Return the four rows of Table 2 that two AICs allow for each model."""
     covariates = coded_covariates(coding)
     means = coded_means(coding)
     printed = printed_rows(names)
-    roots = []
+    candidates = []
     for sum_rho in solve_aic(covariates[:, :4], answers, known, aics[:, 0]):
         with_rho = np.column_stack([known, sum_rho])
         for sum_square in solve_aic(covariates, answers, with_rho, aics[:, 1]):
             sums = np.column_stack([with_rho, sum_square])
             betas, _ = maximise_all(covariates, answers, sums)
             values = row_values(betas, means)
-            roots.append(_Roots(sums, values, row_deviations(values, printed)))
-    parts = zip(*roots, strict=True)
-    return _Roots(*(np.stack(part, axis=1) for part in parts))
+            candidates.append(
+                _Candidates(sums, values, row_deviations(values, printed))
+            )
+    parts = zip(*candidates, strict=True)
+    return _Candidates(*(np.stack(part, axis=1) for part in parts))
 
 
 def _find_windows(

@@ -108,6 +108,7 @@ def _find_in_group(curve: Curve, fits: list[Fit]) -> pd.DataFrame:
     """Return the rows of `find_points` of fits with the same design matrix."""
     half = FAMILIES[fits[0].family].half
     along = curve.sample()
+    # NT50 is the largest root, the nearest to the right end; other points the nearest to the mean
     target = along.x[-1]
     if curve.load != "rho":
         target = grid_means(curve.fit.cells)[curve.load]

@@ -134,7 +134,7 @@ def load_reconstructions(models: Collection[str] | str | None = None) -> pd.Data
     """
     cells = load_cells(models=models)
     counts = cells.drop(columns=[*ERRORS])
-    return over_reconstructions(counts, lambda table: table)
+    return over_reconstructions(counts)
 
 
 def describe_cells(cells: pd.DataFrame) -> str:

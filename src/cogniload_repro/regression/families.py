@@ -17,7 +17,7 @@ class Link(NamedTuple):
     """A link function, by log p, log(1 - p) and log dp/d eta at a linear predictor eta.
 
     Logarithms stay finite where the accuracy p rounds to 0 or 1. ``bend`` is the derivative of
-    log dp/d eta with respect to eta, ``half`` the predictor at which p is one half.
+    log dp/d eta with respect to eta (p'' / p'), ``half`` the predictor at which p is one half.
     """
 
     log_accuracy: _Function

@@ -1,7 +1,5 @@
 """Fit a regression to every model, as one tidy table."""
 
-from collections.abc import Iterator
-
 import pandas as pd
 from scipy.stats import norm
 
@@ -14,8 +12,6 @@ from cogniload_repro.regression.glm import Fit, fit_all
 PAPER_TERMS = tuple(SYMBOLS)[:5]
 #: The products of loads that Appendix B tests.
 PRODUCT_TERMS = tuple(term for term in SYMBOLS if ":" in term)
-#: Columns that refer to a term.
-_TERM_COLUMNS = ["term", "coef", "se", "z", "p", "low", "high"]
 #: Columns that refer to a whole fit, not to a term.
 FIT_COLUMNS = [
     "total",
@@ -86,29 +82,24 @@ def fit(
     4  I(rho ** 2)  3.07  0.26     ok
     """
     fitted = fit_all(check_cells(cells, formula), formula, family)
-    rows: list[dict[str, object]] = []
-    for one in fitted:
-        rows.extend(_list_terms(one))
-    terms = pd.DataFrame(rows)
+    terms = pd.concat(map(_tabulate_terms, fitted), ignore_index=True)
     return terms.assign(formula=formula, family=family)
 
 
-def _list_terms(one: Fit) -> Iterator[dict[str, object]]:
-    """Yield a row for each term of a fit."""
+def _tabulate_terms(one: Fit) -> pd.DataFrame:
+    """Return a row for each term of a fit."""
     reach = norm.ppf(1 - ALPHA / 2) * one.se
-    columns = [
-        one.terms,
-        one.coef,
-        one.se,
-        one.z,
-        one.p,
-        one.coef - reach,
-        one.coef + reach,
-    ]
+    of_terms = {
+        "term": one.terms,
+        "coef": one.coef,
+        "se": one.se,
+        "z": one.z,
+        "p": one.p,
+        "low": one.coef - reach,
+        "high": one.coef + reach,
+    }
     of_fit = {name: getattr(one, name) for name in FIT_COLUMNS}
-    for numbers in zip(*columns, strict=True):
-        of_term = dict(zip(_TERM_COLUMNS, numbers, strict=True))
-        yield one.key | of_term | of_fit
+    return pd.DataFrame(one.key | of_terms | of_fit)
 
 
 def spread_terms(fits: pd.DataFrame) -> pd.DataFrame:

@@ -48,12 +48,13 @@ class _Tables(NamedTuple):
         eta = b @ self.x.T + self.offset
         log_slope = self.link.log_slope(eta)
         bend = self.link.bend(eta)
-        # derivatives of log p and of log(1 - p)
+        # by eta: (log p)' = p' / p = rise, (log(1 - p))' = -p' / (1 - p) = fall
         rise = np.exp(log_slope - self.link.log_accuracy(eta))
         fall = -np.exp(log_slope - self.link.log_error(eta))
         gains = self.correct * rise
         losses = self.wrong * fall
         gradient = (gains + losses) @ self.x
+        # observed information: -(log p)'' = rise (rise - bend), and likewise for fall
         weights = gains * (rise - bend) + losses * (fall - bend)
         information = sum_squares(self.x, weights)
         sign, _ = np.linalg.slogdet(information)

@@ -54,11 +54,12 @@ def each_reconstruction(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
 def over_reconstructions(
     cells: pd.DataFrame,
-    statistic: Callable[[pd.DataFrame], pd.DataFrame],
+    statistic: Callable[[pd.DataFrame], pd.DataFrame] = pd.DataFrame.copy,
 ) -> pd.DataFrame:
     """Apply a statistic to the cells of every sampled reconstruction, and stack the results.
 
-    The first column, ``reconstruction``, is the number of the sample, from 1.
+    Without a statistic, the cells themselves are stacked. The first column, ``reconstruction``, is
+    the number of the sample, from 1.
 
     Examples
     --------
@@ -130,7 +131,7 @@ def with_ranges(
         return table.reset_index()
     models = table.index.get_level_values("model")[is_open]
     open_cells = cells[cells["model"].isin(models)]
-    samples = statistic(over_reconstructions(open_cells, lambda table: table))
+    samples = statistic(over_reconstructions(open_cells))
     groups = samples.groupby(names, sort=False)
     medians = groups[[*numbers]].median()
     medians = medians.join(range_over(groups, numbers))
