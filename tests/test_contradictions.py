@@ -6,12 +6,13 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
+from reading import read_sources
 from scipy.stats import chi2, norm
 
 import cogniload_repro as cl
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, MODELS
-from cogniload_repro.paths import DATA, ICLR2026
+from cogniload_repro.paths import ICLR2026
 from cogniload_repro.published import (
     STARRED,
     correct_by,
@@ -324,14 +325,7 @@ def test_versions_are_compared_by_their_printed_rows():
 
     A row gives back the model's accuracy, and the covariance that a fit has.
     """
-    cells = json.loads(
-        (DATA.parent / "notebooks" / "12_errata.ipynb").read_text(encoding="utf-8")
-    )["cells"]
-    code = {
-        cell["id"]: "".join(cell["source"])
-        for cell in cells
-        if cell["cell_type"] == "code"
-    }
+    code = read_sources("12_errata")
     space = {"build": ""}
     for name in ("load", "compare"):
         exec(code[name], space)  # our own notebook
