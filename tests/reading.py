@@ -10,6 +10,16 @@ from cogniload_repro.files import write_whole
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 
 
+def read_sources(name, kind="code"):
+    """Return the sources of a notebook's cells of one kind, by the cells' names."""
+    notebook = json.loads((NOTEBOOKS / f"{name}.ipynb").read_text("utf-8"))
+    return {
+        cell["id"]: "".join(cell["source"])
+        for cell in notebook["cells"]
+        if cell["cell_type"] == kind
+    }
+
+
 def run_chapter(name, monkeypatch, skip=(), last="", **parameters):
     """Run a notebook's code in this process; return what its cells show at their end, by cell.
 

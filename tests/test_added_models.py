@@ -1,31 +1,14 @@
 """The chapters of a build with a reader's models, whatever these models are."""
 
-import pandas as pd
 import pytest
 from harness import run, write_lines
 from odd_models import ODD, odd_cells
 from reading import NOTEBOOKS, read_chapter
-from samples import table_of
 
-from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.puzzles.baselines import write_baselines
 from cogniload_repro.puzzles.generate import draw_puzzle
-from cogniload_repro.storage import FIDELITY, write_table
 
 #: Chapters that take another regression.
 REGRESSIONS = ["05_glm", "06_interactions", "07_aic", "07_alternatives"]
-
-
-def write_build(folder, cells):
-    """A build folder with these cells, and one puzzle a cell."""
-    puzzles = table_of(*((cell.N, cell.d, cell.needles, 7) for cell in PAPER_GRID))
-    write_table(folder / "puzzles.parquet", puzzles)
-    write_baselines(folder / "puzzles.parquet", folder / "baselines.parquet")
-    write_table(folder / "cells.parquet", cells)
-    pd.DataFrame(columns=list(FIDELITY), dtype=str).to_parquet(
-        folder / "fidelity.parquet"
-    )
-    return folder
 
 
 def answer(names):

@@ -5,20 +5,13 @@ Expected values are those of R 4 on its data sets, and on Bliss's beetles:
     glm(Survived == "Yes" ~ Sex, binomial, as.data.frame(Titanic), weights = Freq)
 """
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
+from reading import NOTEBOOKS, read_sources
 from scipy.optimize import minimize
 from scipy.special import expit
 
-NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "another_paper.ipynb"
-CELLS = {
-    cell["id"]: "".join(cell["source"])
-    for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
-    if cell["cell_type"] == "code"
-}
+CELLS = read_sources("another_paper")
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +19,7 @@ def berkeley():
     """What the cells on Berkeley compute."""
     space = {}
     with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(NOTEBOOK.parent)
+        patch.chdir(NOTEBOOKS)
         for name in ("parameters", "load", "sums", "refit", "decimals", "simpson"):
             exec(CELLS[name], space)  # our own notebook
     return space
@@ -37,7 +30,7 @@ def others():
     """What the cells on the Titanic and the beetles compute."""
     space = {}
     with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(NOTEBOOK.parent)
+        patch.chdir(NOTEBOOKS)
         for name in ("parameters", "load", "sums", "refit", "titanic", "beetles"):
             exec(CELLS[name], space)
         space["beetle_limits"] = space["dead"]

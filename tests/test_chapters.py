@@ -16,7 +16,7 @@ import pytest
 from harness import run as command
 from harness import write_lines
 from judging import write_build
-from reading import run_chapter
+from reading import read_sources, run_chapter
 from samples import table_of
 from test_conclusions import EXPECTED
 
@@ -57,7 +57,7 @@ def test_a_chapter_is_an_analysis_that_a_reader_can_edit(name):
 @pytest.mark.parametrize("name", [path.stem for path in _NOTEBOOKS])
 def test_what_a_chapter_imports_is_there(name):
     """A name that has gone from the package is found before the book is built."""
-    for source in read(name, "code").values():
+    for source in read_sources(name).values():
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.ImportFrom):
                 module = import_module(node.module)
@@ -69,19 +69,8 @@ def test_what_a_chapter_imports_is_there(name):
 @pytest.mark.parametrize("name", [path.stem for path in _NOTEBOOKS])
 def test_code_of_a_notebook_fits_80_columns(name):
     """Wider lines scroll on the page, and wrap on GitHub."""
-    lines = "\n".join(read(name, "code").values()).split("\n")
+    lines = "\n".join(read_sources(name).values()).split("\n")
     assert [line for line in lines if len(line) > 80] == []
-
-
-def read(name, kind):
-    """Return the sources of a notebook's cells of one kind, by the cells' names."""
-    (path,) = (path for path in _NOTEBOOKS if path.stem == name)
-    cells = json.loads(path.read_text("utf-8"))["cells"]
-    return {
-        cell["id"]: "".join(cell["source"])
-        for cell in cells
-        if cell["cell_type"] == kind
-    }
 
 
 @pytest.mark.slow
@@ -129,7 +118,7 @@ def test_the_readme_has_question_and_answer_of_each_chapter(
     """`scripts/write_findings.py` copies them from a build; here the cells up to the answer run."""
     options = {"last": "lead", "build": published, "per_cell": 1}
     shown = run_chapter(name, monkeypatch, **options)["lead"].markdown
-    (title, *_) = read(name, "markdown").values()
+    (title, *_) = read_sources(name, "markdown").values()
     question = title.splitlines()[0].removeprefix("# ")
     answer = run_path(str(_ROOT / "scripts" / "write_findings.py"))["find_answer"](
         shown
@@ -159,7 +148,7 @@ def test_the_generator_chapter_holds_for_any_puzzles(levels, tmp_path, monkeypat
 @pytest.fixture(scope="module")
 def scoring():
     """What the visible cells of the scorer's chapter compute."""
-    cells = read("03_scoring", "code")
+    cells = read_sources("03_scoring")
     space = {}
     exec(cells["load"].partition("build = ")[0], space)  # our own notebook
     for cell in (
@@ -245,7 +234,7 @@ def test_runs_of_alike_models_lie_in_no_other_run():
     p_of_pair = {"ab": 0.9, "ac": 0.2, "ad": 0.01, "bc": 0.5, "bd": 0.02, "cd": 0.06}
     rows = [(*pair, p) for pair, p in p_of_pair.items()]
     space["pairs"] = pd.DataFrame(rows, columns=["first", "second", "p_holm"])
-    exec(read("11_comparison", "code")["runs"], space)  # our own notebook
+    exec(read_sources("11_comparison")["runs"], space)  # our own notebook
     assert space["groups"] == [{"a", "b", "c"}, {"c", "d"}]
 
 
@@ -257,7 +246,7 @@ def test_sampling_errors_are_those_of_shares():
     space = {}
     for cell in ("load", "shares", "sampling"):
         exec(
-            read("related", "code")[cell].partition("\n\ndata = ")[0], space
+            read_sources("related")[cell].partition("\n\ndata = ")[0], space
         )  # our own notebook
     first, _, drop, *_ = space["z"].to_dict("records")
     error = ((0.99 * 0.01 + 0.65 * 0.35) / 240) ** 0.5

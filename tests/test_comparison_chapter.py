@@ -1,23 +1,18 @@
 """The chapter that compares models: how many pairs each length distinguishes."""
 
-import json
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from reading import read_sources
 from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportions_ztest
 
 import cogniload_repro as cl
 
-CHAPTER = Path(__file__).parents[1] / "notebooks" / "11_comparison.ipynb"
-CELLS = {
-    cell["id"]: "".join(cell["source"])
-    for cell in json.loads(CHAPTER.read_text(encoding="utf-8"))["cells"]
-}
+CELLS = read_sources("11_comparison")
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,13 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
+from reading import read_sources
 from scipy.stats import chi2, norm
 
 import cogniload_repro as cl
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, MODELS
-from cogniload_repro.paths import DATA, ICLR2026
+from cogniload_repro.paths import ICLR2026
 from cogniload_repro.published import (
     STARRED,
     correct_by,
@@ -310,19 +311,21 @@ def test_lists_and_consequences_agree():
     )
 
 
+def test_the_list_of_versions_counts_the_models_of_their_tables():
+    """The submission's own table has fewer rows than that of the final version."""
+    folder = cl.published.PUBLISHED
+    versions = pd.read_csv(folder / "versions.csv", index_col="What", dtype=str)
+    submission = pd.read_csv(folder / "submission2025" / "table3_glm.csv")
+    first, _, last = versions.loc["Models"].astype(int)
+    assert (first, last) == (len(submission), len(load_table("table2")))
+
+
 def test_versions_are_compared_by_their_printed_rows():
     """Thirteen models are in both.
 
     A row gives back the model's accuracy, and the covariance that a fit has.
     """
-    cells = json.loads(
-        (DATA.parent / "notebooks" / "12_errata.ipynb").read_text(encoding="utf-8")
-    )["cells"]
-    code = {
-        cell["id"]: "".join(cell["source"])
-        for cell in cells
-        if cell["cell_type"] == "code"
-    }
+    code = read_sources("12_errata")
     space = {"build": ""}
     for name in ("load", "compare"):
         exec(code[name], space)  # our own notebook

@@ -83,6 +83,7 @@ def test_a_changed_formula_reaches_table_figure_and_reason(build, tmp_path):
     assert "Table 2, recomputed" in outputs["table2-paper"]
     fit = cl.glm(cl.load_cells(), "QwQ-32B", PRODUCT)
     assert f"{fit.params['d:log10_N']:.4f}" in outputs["glm"]
+    check_texts(outputs)
 
 
 #: Formulas that readers write, the last ones with little to show.
@@ -106,7 +107,7 @@ def check_texts(outputs):
         assert not re.search(r"\bnan\b", text)
 
 
-@pytest.mark.parametrize("formula", FORMULAS[:3])
+@pytest.mark.parametrize("formula", FORMULAS[1:3])
 def test_captions_of_other_formulas_have_numbers(build, tmp_path, formula):
     """The figure of chapter 5 describes the points that it shows, or says why there are none."""
     outputs = render(build, tmp_path, formula=formula)

@@ -1,19 +1,13 @@
 """The chapter on the generator: its tables of puzzles, against their words and brute force."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
+from reading import read_sources
 
 import cogniload_repro as cl
 from cogniload_repro.grid import grid_cells
 
-CHAPTER = Path(__file__).parents[1] / "notebooks" / "02_generation.ipynb"
-SOURCES = {
-    cell["id"]: "".join(cell["source"])
-    for cell in json.loads(CHAPTER.read_text(encoding="utf-8"))["cells"]
-}
+SOURCES = read_sources("02_generation")
 #: Cells with few people and with many.
 GRID = grid_cells("N=20,50 ratio=5,50,95 d=1,3,10")
 PER_CELL = 5

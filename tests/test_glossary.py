@@ -1,21 +1,14 @@
 """The glossary and the tables name the same columns."""
 
 import fnmatch
-import json
 import re
-from pathlib import Path
+
+from reading import read_sources
 
 from cogniload_repro import storage
 from cogniload_repro.importing.report import Rejected
 
-CELLS = json.loads(
-    (Path(__file__).parents[1] / "notebooks" / "glossary.ipynb").read_text(
-        encoding="utf-8"
-    )
-)["cells"]
-PAGE = "\n".join(
-    "".join(cell["source"]) for cell in CELLS if cell["cell_type"] == "markdown"
-)
+PAGE = "\n".join(read_sources("glossary", "markdown").values())
 #: Columns stand before the unit in brackets, at the start of an entry's definition.
 ENTRIES = "\n".join(re.findall(r"^  ([^(\n]*)\(", PAGE, re.MULTILINE))
 LISTED = re.findall(r"`([^`]+)`", ENTRIES)

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from reading import NOTEBOOKS, run_chapter
-from samples import GPT5, table_of
+from samples import GPT5, write_build
 
 import cogniload_repro as cl
 from cogniload_repro.book import page, tables
@@ -23,10 +23,8 @@ from cogniload_repro.cli import main
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.ledger.results import load_results
 from cogniload_repro.models import NAMES
-from cogniload_repro.puzzles.baselines import write_baselines
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.regression.cell_tables import describe_cells
-from cogniload_repro.storage import FIDELITY, write_table
 
 pytestmark = pytest.mark.usefixtures("one_process")
 #: The model of the committed answers.
@@ -282,13 +280,7 @@ def test_verdicts_follow_the_outputs(tmp_path, monkeypatch):
     cells = cl.load_cells().drop(columns="log10_N")
     cells["model"] = cells["model"].replace({GPT5: SMALL, SMALL: GPT5})
     cells["provenance"] = "scored"
-    puzzles = table_of(*((cell.N, cell.d, cell.needles, 7) for cell in PAPER_GRID))
-    write_table(tmp_path / "puzzles.parquet", puzzles)
-    write_baselines(tmp_path / "puzzles.parquet", tmp_path / "baselines.parquet")
-    write_table(tmp_path / "cells.parquet", cells)
-    pd.DataFrame(columns=list(FIDELITY), dtype=str).to_parquet(
-        tmp_path / "fidelity.parquet"
-    )
+    write_build(tmp_path, cells)
     judging = {*CHAPTERS, *DEARER} - {"09_tokens", "10_conclusions"}
     chapters = [
         *sorted(judging),

@@ -3,28 +3,20 @@
 Its searches, its probes, and what it says of their numbers.
 """
 
-import json
 import re
 from math import comb, log2
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from reading import read_sources
 
 import cogniload_repro as cl
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles.generate import draw_grid
 
-CHAPTER = Path(__file__).parents[1] / "notebooks" / "related.ipynb"
-CELLS = {
-    cell["id"]: "".join(cell["source"])
-    for cell in json.loads(CHAPTER.read_text(encoding="utf-8"))["cells"]
-    if cell["cell_type"] == "code"
-}
-
-
+CELLS = read_sources("related")
 #: The first cell without what it reads from a build.
 CELLS["imports"] = CELLS["load"].partition("\n\ndata = ")[0]
 
@@ -140,8 +132,7 @@ def test_perturbed_answers_are_compared_with_the_baseline_on_the_same_puzzles(
     monkeypatch,
 ):
     """The chapter's lines; a puzzle without an answer to both is left out."""
-    page = json.loads(CHAPTER.read_text(encoding="utf-8"))["cells"]
-    (text,) = ["".join(cell["source"]) for cell in page if cell["id"] == "own-logs"]
+    text = read_sources("related", "markdown")["own-logs"]
     (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     columns = ["model", "name", "correct", "stopped", "response_tokens"]
     scores = pd.DataFrame(ANSWERS, columns=columns)

@@ -3,11 +3,11 @@
 import hashlib
 import json
 import re
-from pathlib import Path
 
 import pandas as pd
 import pytest
 from harness import read_source, run
+from reading import read_sources
 
 from cogniload_repro.asking.perturbations import PERTURBATIONS, prepare, restore
 from cogniload_repro.asking.protocol import (
@@ -101,14 +101,7 @@ def test_the_loop_of_the_book_makes_rows_of_outputs(tmp_path, monkeypatch):
 
     So filtered.
     """
-    page = json.loads(
-        (Path(__file__).parents[2] / "notebooks" / "evaluate.ipynb").read_text("utf-8")
-    )
-    text = "".join(
-        "".join(cell["source"])
-        for cell in page["cells"]
-        if cell["cell_type"] == "markdown"
-    )
+    text = "".join(read_sources("evaluate", "markdown").values())
     loop, choice = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     options = (
         "--perturb",

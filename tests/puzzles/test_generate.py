@@ -6,22 +6,13 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import golden_puzzles
+from samples import draw_requests, golden_puzzles
 from samples import reference_generator as reference
 
 from cogniload_repro.grid import Cell, grid_cells
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
 
-SIZES = st.tuples(st.integers(1, 400), st.integers(1, 12))
-#: N, d, needles and puzzle_id.
-REQUESTS = SIZES.flatmap(
-    lambda size: st.tuples(
-        st.just(size[0]),
-        st.just(size[1]),
-        st.integers(1, size[0]),
-        st.integers(0, 2**52),
-    )
-)
+REQUESTS = draw_requests(2**52)
 
 
 def sha256(text):

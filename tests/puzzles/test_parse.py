@@ -5,23 +5,14 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import golden_puzzles
+from samples import draw_requests, golden_puzzles
 
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.parse import parse_puzzle, solve_text
 from cogniload_repro.puzzles.puzzle import INSTRUCTION
 
 EXAMPLES = golden_puzzles("port_examples.jsonl")
-SIZES = st.tuples(st.integers(1, 400), st.integers(1, 12))
-#: N, d, needles and puzzle_id.
-REQUESTS = SIZES.flatmap(
-    lambda size: st.tuples(
-        st.just(size[0]),
-        st.just(size[1]),
-        st.integers(1, size[0]),
-        st.integers(0, 10**6),
-    )
-)
+REQUESTS = draw_requests(10**6)
 
 
 @pytest.mark.parametrize(

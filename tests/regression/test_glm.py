@@ -202,7 +202,9 @@ def test_statsmodels_withholds_what_is_not_identified():
     assert open_fit.pvalues.isna().all()
     assert open_fit.summary2().tables[1]["P>|z|"].isna().all()
     assert open_fit.bse.notna().all()
+    assert open_fit.summary().extra_txt
     results = cl.glm(QWQ)
+    assert not results.summary().extra_txt
     assert results.pvalues.notna().all()
     assert results.model.fit(cov_type="HC1").pvalues.isna().all()
     own = cl.glm(QWQ.drop(columns="provenance"), formula="correct ~ C(ratio_pct)")

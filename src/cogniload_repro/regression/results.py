@@ -14,6 +14,7 @@ from statsmodels.genmod.generalized_linear_model import (
     GLMResults,
     GLMResultsWrapper,
 )
+from statsmodels.iolib.summary import Summary
 
 from cogniload_repro.models import resolve_model
 from cogniload_repro.regression.checks import check_cells
@@ -22,6 +23,10 @@ from cogniload_repro.regression.glm import fit_all
 from cogniload_repro.regression.reconstructions import from_printed_tables
 
 _LINKS = {"probit": links.Probit, "cloglog": links.CLogLog}
+_ONE_TABLE = (
+    "Errors and intervals are those of this one table of counts: the paper's tables do not identify"
+    " them."
+)
 _PRECISE: dict[str, Any] = {
     "maxiter": 100,
     "tol_criterion": "params",
@@ -38,12 +43,18 @@ class _OpenResults(GLMResults):
         """NaN for each coefficient."""
         return np.full(len(self.params), np.nan)
 
+    def summary(self, *arguments: Any, **options: Any) -> Summary:
+        """Return statsmodels' summary, and say what its errors and intervals rest on."""
+        summary = super().summary(*arguments, **options)
+        summary.add_extra_txt([_ONE_TABLE])
+        return summary
+
 
 class CountsGLM(GLM):
     """statsmodels' regression of correct and wrong answers, which withholds open p-values.
 
-    Whether the coefficients are identified says `identified`. Robust errors and an
-    estimated scale depend on the scatter of single cells, which the printed tables never identify.
+    `identified` says whether the coefficients are identified. Robust errors and an estimated scale
+    depend on the scatter of single cells, which the printed tables never identify.
     """
 
     identified = True
