@@ -15,7 +15,6 @@ from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.ledger.entries import compare
 from cogniload_repro.ledger.results import Results
 from cogniload_repro.published import load_table
-from cogniload_repro.puzzles.baselines import write_baselines
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.rows import puzzle_row
 from cogniload_repro.reconstruction.table2 import row_values
@@ -29,7 +28,6 @@ from cogniload_repro.regression.paper_tables import (
     glm_table,
     interactions_table,
 )
-from cogniload_repro.storage import FIDELITY, write_table
 
 ROOT = Path(__file__).parents[1]
 
@@ -73,17 +71,6 @@ def draw_requests(most):
             st.integers(0, most),
         )
     )
-
-
-def write_build(folder, cells):
-    """Write a build with these cells, one puzzle a cell, and a ledger without a row."""
-    puzzles = table_of(*((cell.N, cell.d, cell.needles, 7) for cell in PAPER_GRID))
-    write_table(folder / "puzzles.parquet", puzzles)
-    write_baselines(folder / "puzzles.parquet", folder / "baselines.parquet")
-    write_table(folder / "cells.parquet", cells)
-    ledger = pd.DataFrame(columns=list(FIDELITY), dtype=str)
-    ledger.to_parquet(folder / "fidelity.parquet")
-    return folder
 
 
 def table_of(*points):

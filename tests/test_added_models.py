@@ -7,9 +7,6 @@ from reading import NOTEBOOKS, read_chapter
 
 from cogniload_repro.puzzles.generate import draw_puzzle
 
-#: Chapters that take another regression.
-REGRESSIONS = ["05_glm", "06_interactions", "07_aic", "07_alternatives"]
-
 
 def answer(names):
     """Answers of odd models to the same puzzles.

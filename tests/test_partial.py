@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from reading import NOTEBOOKS, run_chapter
-from samples import GPT5, write_build
+from samples import GPT5, table_of
 
 import cogniload_repro as cl
 from cogniload_repro.book import page, tables
@@ -23,8 +23,10 @@ from cogniload_repro.cli import main
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.ledger.results import load_results
 from cogniload_repro.models import NAMES
+from cogniload_repro.puzzles.baselines import write_baselines
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.regression.cell_tables import describe_cells
+from cogniload_repro.storage import FIDELITY, write_table
 
 pytestmark = pytest.mark.usefixtures("one_process")
 #: The model of the committed answers.
@@ -271,6 +273,17 @@ def test_outputs_of_all_the_papers_models_make_every_chapter(tmp_path, monkeypat
     chapters.remove("13_your_model")
     texts = said(build, chapters, monkeypatch)
     assert not [name for name, text in texts.items() if "This build holds" in text]
+
+
+def write_build(folder, cells):
+    """Write a build with these cells, one puzzle a cell, and a ledger without a row."""
+    puzzles = table_of(*((cell.N, cell.d, cell.needles, 7) for cell in PAPER_GRID))
+    write_table(folder / "puzzles.parquet", puzzles)
+    write_baselines(folder / "puzzles.parquet", folder / "baselines.parquet")
+    write_table(folder / "cells.parquet", cells)
+    ledger = pd.DataFrame(columns=list(FIDELITY), dtype=str)
+    ledger.to_parquet(folder / "fidelity.parquet")
+    return folder
 
 
 @pytest.mark.slow
