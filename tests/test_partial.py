@@ -247,7 +247,7 @@ def test_nothing_is_judged_without_the_papers_models(
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_outputs_of_all_the_papers_models_make_every_chapter(tmp_path, monkeypatch):
-    """With answers of the 22 models on the whole grid, statements are judged.
+    """With answers of the 22 models on the whole grid and their tokens, statements are judged.
 
     Everything rests on their scores.
     """
@@ -257,6 +257,7 @@ def test_outputs_of_all_the_papers_models_make_every_chapter(tmp_path, monkeypat
         rows += answers(
             model, OWN["whole grid"], 1, right=lambda d, best=best: best - 0.04 * d
         )
+    rows = [row | {"prompt_tokens": 400, "response_tokens": 900} for row in rows]
     build = build_from(tmp_path, "--source", write(tmp_path / "source.jsonl", rows))
     results = load_results(build)
     assert not results.reconstructed

@@ -149,7 +149,7 @@ def test_tables_escape_cells_and_set_numbers_to_the_right():
 def test_statements_on_the_paper_need_its_models_on_the_whole_grid(build):
     """A build of the 22 models states.
 
-    Without one cell it says what it covers, and no verdict word.
+    Without one cell, or an answer's token counts, it says what it covers, and no verdict word.
     """
     row = {"claim": each([True])}
     cells = cl.load_cells().drop(columns="log10_N")
@@ -162,3 +162,6 @@ def test_statements_on_the_paper_need_its_models_on_the_whole_grid(build):
     assert "supported" not in show_verdicts(partial, row).markdown
     assert "22 models" in partial.data.state("All fall.").markdown
     assert len(partial.data.paper) == len(cells)
+    uncounted = build(cells.assign(ctx=cells["ctx"].where(cells.index > 0)))
+    assert not uncounted.data.complete
+    assert "token counts" in uncounted.data.state("All fall.").markdown

@@ -51,12 +51,12 @@ class Build:
         """Whether the build suffices to judge the paper's statements.
 
         It must have the paper's 22 models on the whole grid, each with a finite fit of the paper's
-        regression.
+        regression, and know which answers ran out of context.
         """
         paper = self._cells[self._cells["model"].isin(NAMES)]
-        if paper["model"].nunique() < len(NAMES) or coverage(paper)[0] < len(
-            PAPER_GRID
-        ):
+        has_models = paper["model"].nunique() == len(NAMES)
+        has_cells = coverage(paper)[0] == len(PAPER_GRID)
+        if not (has_models and has_cells and paper["ctx"].notna().all()):
             return False
         fits = fit_specifications(paper, SPECIFICATIONS[:1])
         return bool((fits["status"] == "ok").all())
@@ -76,7 +76,8 @@ class Build:
         return (
             f"This build holds {models:,} model{'s' * (models != 1)} on {cells_held} of the grid's "
             f"{len(PAPER_GRID)} cells; statements on the paper need its {len(NAMES)} models on "
-            "all of them, each with a finite fit of the paper's regression."
+            "all of them, each with a finite fit of the paper's regression, and the token counts "
+            "of all their answers."
         )
 
     def state(self, text: str) -> Fragment:
