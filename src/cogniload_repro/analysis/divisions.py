@@ -7,7 +7,6 @@ by a division that agrees with Tables 2 to 6, but more extreme values may exist:
 bounds.
 """
 
-import numpy as np
 import pandas as pd
 
 from cogniload_repro.analysis.interactions import simple_slopes
@@ -48,14 +47,16 @@ def finished_ranges(
     keys = ["model", *SUM_COLUMNS]
     found = sums.merge(searched, on=keys, how="left")
     found = found.assign(term=term, level=level).set_index("model")
-    for model, counts in models:
-        if from_printed_tables(counts).any():
-            continue
-        found.loc[model, "value"] = _find_slope(counts, term, level)
-        if counts["ctx"].notna().all():
-            finished = counts.assign(total=counts["total"] - counts["ctx"])
-            known = _find_slope(finished, term, level)
-            found.loc[model, ["low", "high"]] = known
+    scored = answered[~from_printed_tables(answered)]
+    is_scored = found.index.isin(scored["model"])
+    if is_scored.any():
+        untested = scored.loc[scored["ctx"].isna(), "model"]
+        finished = scored.assign(total=scored["total"] - scored["ctx"])
+        finished = finished[~finished["model"].isin(untested)]
+        known = _find_slopes(finished, term, level)
+        found.loc[is_scored, "value"] = _find_slopes(scored, term, level)
+        found.loc[is_scored, "low"] = known
+        found.loc[is_scored, "high"] = known
     columns = [
         "term",
         "level",
@@ -66,16 +67,17 @@ def finished_ranges(
     return found[columns].reset_index()
 
 
-def _find_slope(
+def _find_slopes(
     cells: pd.DataFrame,
     term: str,
     level: float | None,
-) -> float:
-    """Return the slope or z of one model's counts, NaN without a finite fit."""
+) -> pd.Series:
+    """Return the slope or z of each model with a finite fit, by model."""
+    if cells.empty:
+        return pd.Series(dtype=float)
     if term == SLOPE:
-        slopes = [fit.coef[2] for fit in fit_finite(cells)]
-    else:
-        products = simple_slopes(cells)
-        products = products.query("term == @term and level == @level")
-        slopes = list(products["slope"] / products["se"])
-    return slopes[0] if slopes else np.nan
+        slopes = {fit.model: fit.coef[2] for fit in fit_finite(cells)}
+        return pd.Series(slopes, dtype=float)
+    products = simple_slopes(cells).query("term == @term and level == @level")
+    products = products.set_index("model").astype({"slope": float, "se": float})
+    return products["slope"] / products["se"]

@@ -51,9 +51,9 @@ def simple_slopes(
     product and level) and detectable (the slope that a test at level `ALPHA` detects with power
     `POWER`).
     """
-    levels = tested_levels(cells)
     rows = []
     for fit in fit_finite(cells, formula, family):
+        levels = tested_levels(fit.cells)
         for term, third in THIRD.items():
             for place, level in enumerate([ORIGIN[third], *levels[third]]):
                 weights = _weigh_terms(fit.terms, term, level)
