@@ -95,6 +95,6 @@ def test_the_first_hour(clone, walk):
         walk(command)
     assert count_differing(clone) == 0
     data = (clone / BUILD / "pages" / "compare-data.js").read_text("utf-8")
-    assert "root of N" in data
+    assert "cube root of N" in data
     page = clone / BUILD / "book/_build/html/notebooks/mine.html"
     assert "Does length matter?" in page.read_text("utf-8")

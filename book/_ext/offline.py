@@ -118,19 +118,19 @@ def _resolve_left_out(app, env, node, contnode):
 
 
 def _keep_numbers(app, env):
-    """Give chapters the numbers of their files, also in a book without some of them."""
+    """Give chapters the numbers of their files, also in a book without some of them; others have no number."""
     for page, numbers in env.toc_secnumbers.items():
         chapter = re.match(r"notebooks/(\d+)_", page)
-        if not chapter:
-            continue
-        first = int(chapter[1])
         titles = [env.titles[page], *env.tocs[page].findall(nodes.reference)]
         for title in titles:
-            if title.get("secnumber"):
-                title["secnumber"] = [first, *title["secnumber"][1:]]
+            number = title.get("secnumber")
+            title["secnumber"] = None
+            if number and chapter:
+                title["secnumber"] = (int(chapter[1]), *number[1:])
         for anchor, number in numbers.items():
-            if number:
-                numbers[anchor] = (first, *number[1:])
+            numbers[anchor] = None
+            if number and chapter:
+                numbers[anchor] = (int(chapter[1]), *number[1:])
     return []
 
 

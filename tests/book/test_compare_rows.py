@@ -45,6 +45,12 @@ def test_an_own_model_is_compared_with_the_papers(three_models, tmp_path):
     assert "Reconstructed" in data["origins"][data["models"].index("o3-2025-04-16")]
 
 
+def test_a_model_that_the_build_lacks_is_refused_with_the_builds_name(tmp_path):
+    """A reader's own model may stand in the build of the mini-grid."""
+    with pytest.raises(ValueError, match=rf"unknown model 'mine'.*{tmp_path}.*--build"):
+        compare_rows.compare_pair(tmp_path, "mine", "o3")
+
+
 def test_a_name_ends_no_script():
     """Whatever a model is called: its name is data."""
     script = write_script("compare", {"models": ["</script><script>alert(1)//"]})

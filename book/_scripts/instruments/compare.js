@@ -96,9 +96,10 @@ cogniload.compare = (() => {
       square brackets, where the printed tables do not identify the accuracy: its 10 to 90% range
       over the reconstructions, around the median.`,
     overflow: "Share of all answers; these count as wrong. --: not known.",
-    fit: `Coefficients (log-odds) with ${confidence} Wald intervals and the paper's stars; the
-      printed tables identify them. Capacity points (ECL50 in statements) with ${confidence}
-      profile-likelihood intervals under the paper's regression; under others, ECL50 alone.`,
+    fit: `Coefficients (log-odds) with ${confidence} Wald intervals and the paper's stars; those of
+      reconstructed counts are identified by the printed tables. Capacity points (ECL50 in
+      statements) with ${confidence} profile-likelihood intervals under the paper's regression;
+      under others, ECL50 alone.`,
   });
 
   // ---- address ----

@@ -76,8 +76,8 @@ class Build:
         return (
             f"This build holds {models:,} model{'s' * (models != 1)} on {cells_held} of the grid's "
             f"{len(PAPER_GRID)} cells; statements on the paper need its {len(NAMES)} models on "
-            "all of them, each with a finite fit of the paper's regression, and the token counts "
-            "of all their answers."
+            "all of them, as make reproduce has them by default, each with a finite fit of the "
+            "paper's regression and all token counts."
         )
 
     def state(self, text: str) -> Fragment:

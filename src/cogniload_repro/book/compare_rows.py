@@ -77,7 +77,12 @@ def compare_pair(build: str | Path, first: str, second: str) -> dict[str, Any]:
     order asked for; ``tests`` is the number of pairs over which p is Holm-adjusted.
     """
     cells = cells_to_show(build)
-    names = [resolve_model(name, cells["model"]) for name in (first, second)]
+    try:
+        names = [resolve_model(name, cells["model"]) for name in (first, second)]
+    except ValueError as error:
+        raise ValueError(
+            f"{error}; {build} has no such model, another --build may have it"
+        ) from None
     if names[0] == names[1]:
         raise ValueError(f"{names[0]} stands twice; name two models")
     pairs = pair_rows(cells)

@@ -90,7 +90,7 @@ def format_pair(compared: dict[str, Any]) -> Iterator[str]:
         "cells": ("cells", 0),
         "N": ("N", lambda N: "all" if pd.isna(N) else f"{N:g}"),
         points: (
-            f"difference ({CONFIDENCE} interval)",
+            f"difference ({CONFIDENCE} interval, or [range of reconstructions])",
             partial(_format_interval, scale=100, decimals=1),
         ),
         "p": ("p", ".2g"),

@@ -102,8 +102,9 @@ def build_design(cells: pd.DataFrame, formula: str) -> Design:
         reason = str(error).partition("\n")[0]
         names = ", ".join(COVARIATES)
         raise ValueError(
-            f"formula {formula!r:.300} cannot be built from {names}: {reason:.300}; C(d) takes the"
-            " levels of d as a factor, C(d, levels=[3, 1, 5, 7, 10]) with 3 as the reference"
+            f"formula {formula!r:.300} cannot be built from {names}: {reason:.300}; a power is"
+            " I(rho**2); C(d) takes the levels of d as a factor, C(d, levels=[3, 1, 5, 7, 10]) with"
+            " 3 as the reference"
         ) from None
     if design.empty or not np.isfinite(design.to_numpy()).all():
         raise ValueError(
